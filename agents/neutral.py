@@ -1,7 +1,7 @@
 """What a browser could execute, load or follow, made plain text: what documents and models say is only ever read.
 
 Frontends show replies as plain text, as Markdown or as HTML; what leaves here is safe and readable in each:
-`<` stays before a blank, a digit, `=` and Chinese (3 < 5), and is ＜ before all else, so that nothing is a tag; an
+`<` stays before a blank, a digit, `-`, `=` and Chinese (3 < 5, <-10℃), and is ＜ before all else, so that nothing is a tag; an
 image is its description, for its address alone can carry data out; a link stays where its address is relative or of
 http, https, mailto or tel, and is its text otherwise; references are not defined, so that none can be followed.
 """
@@ -21,7 +21,7 @@ MAX_HELD = 600
 _MARK = re.compile(r"[<!\[\]]")
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
 """Could stand within a tag or an address unseen."""
-_NO_TAG = re.compile(r"[\s\d=\u3400-\u9fff]")
+_NO_TAG = re.compile(r"[\s\d=\u3400-\u9fff-]")
 _TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*+"
 _ADDRESS = r"(?:[^()\n]|\([^()\n]*\))*+"
 _LINK = re.compile(rf"\[(?P<text>{_TEXT})\]\((?P<address>{_ADDRESS})\)")

@@ -88,12 +88,24 @@ class VersionService:
         """
         known, stored = await self.found(tenant, document_id, number)
         _require(stored.row, (VersionState.ARCHIVED,))
+        return await self._again(tenant, known, stored, change)
+
+    async def reread(self, tenant: str, document_id: str, change: Change) -> bool:
+        """What is published is read from its bytes again, as a new version; True once it answers. Raises as `rollback`
+        does.
+        """
+        known = await self._documents.get(tenant, document_id)
+        if known is None or not known.published:
+            raise unknown(document_id)
+        return await self._again(tenant, known, await self._stored(tenant, document_id, known.version), change)
+
+    async def _again(self, tenant: str, known: DocumentRow, stored: StoredVersion, change: Change) -> bool:
         filing = _filing(known, stored.row)
         prepared = await self.read_again(tenant, known, stored, secrets.token_hex(8))
         try:
             revision = await self._knowledge.commit(tenant, prepared, known.version_id, filing, change=change)
         except StaleDocument as error:
-            raise _changed_meanwhile(number) from error
+            raise _changed_meanwhile(stored.row.number) from error
         return await self._ingestion.answers(tenant, revision)
 
     async def turn(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from app.documents.repository_knowledge import KnowledgeRepository
+from app.documents.rereading import Rereading, reread_kind
 from app.gaps.mining import mining_kind
 from app.generations.reindexing import reindex_kind
 from app.indexing.verification import IndexVerification, verification_kind
@@ -46,6 +47,7 @@ def job_kinds(container: Container) -> tuple[JobKind, ...]:
     return (
         verification_kind(_verification(container)),
         reindex_kind(container.reindexing),
+        reread_kind(Rereading(container.base.database, container.versions)),
         mining_kind(container.gap_mining),
         sync_kind(container.sources),
         quality_kind(container.quality),

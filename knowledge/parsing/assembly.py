@@ -13,6 +13,7 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
+from knowledge.parsing.entries import take_entries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
 from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
@@ -93,7 +94,8 @@ class _Assembly:
         if self._columns and not self._columns_found:
             self._notices[_missing(self._columns)] = None
         notices = tuple(self._notices)[:_MAX_NOTICES]
-        return ParsedDocument(title=title, blocks=tuple(self._blocks), faqs=tuple(self._faqs), notices=notices)
+        blocks, faqs = take_entries(self._blocks, self._faqs)
+        return ParsedDocument(title=title, blocks=blocks, faqs=faqs, notices=notices)
 
     def _heading(self, level: int, text: str, page: int | None) -> None:
         if not text:
@@ -221,7 +223,11 @@ class _Assembly:
         self._notices |= dict.fromkeys(document.notices)
         self._bare = False
 
-    def _row(self, row: FaqPair | Taken) -> None:
+    def _row(self, row: FaqPair | Taken | Notice) -> None:
+        if isinstance(row, Notice):
+            place = f"「{self._path[-1][1]}」" if self._path else ""
+            self._notices[replace(row, message=place + row.message)] = None
+            return
         if isinstance(row, Taken):
             self._columns_found |= row.asked
             self._notices[_taken(row, self._path[-1][1] if self._path else "")] = None

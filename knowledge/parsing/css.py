@@ -28,6 +28,10 @@ _OFF_PAGE = 999.0
 _FAR = 5000.0
 _UNSEEN = 0.05
 """Opacity."""
+VISIBILITY = "visibility"
+"""The one way to hide an element that elements within it can undo."""
+TOGGLES = frozenset(("display", "opacity", VISIBILITY))
+"""What scripts change to show what they have made ready."""
 _SPECIFIC = (re.compile(r"#"), re.compile(r"[.\[]"), re.compile(r"(?:^|[\s>+~])[a-z]", re.IGNORECASE))
 
 
@@ -46,14 +50,23 @@ class Look:
         """Whether text that stands directly in the element can be seen."""
         return self.visible and self.size >= _READABLE and not indistinct(self.colour, self.background)
 
+    def ways_to_hide(self, style: Declarations) -> frozenset[str]:
+        """How an element of this style is hidden within this look: `TOGGLES`, and "place" where it cannot be seen."""
+        size = _font_size(style, self.size)
+        ways = {
+            "display": style.get("display") == "none" or style.get("content-visibility") == "hidden",
+            "opacity": self.opacity * _share(style.get("opacity", "1")) <= _UNSEEN,
+            VISIBILITY: self.visible and style.get("visibility") in ("hidden", "collapse"),
+            "place": _off_page(style, size) or _cut_away(style, size),
+        }
+        return frozenset(way for way, holds in ways.items() if holds)
+
     def inside(self, style: Declarations) -> Look | None:
         """The look in an element of this style within this one; None when nothing in that element can be seen."""
-        if style.get("display") == "none" or style.get("content-visibility") == "hidden":
+        if self.ways_to_hide(style) - {VISIBILITY}:
             return None
         size = _font_size(style, self.size)
         opacity = self.opacity * _share(style.get("opacity", "1"))
-        if opacity <= _UNSEEN or _off_page(style, size) or _cut_away(style, size):
-            return None
         background = _background(style, self.background)
         colour = self.colour
         if value := style.get("-webkit-text-fill-color") or style.get("color"):

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-TAGS = frozenset(("nav", "aside", "footer", "dialog"))
+from knowledge.parsing.markup_runs import UNREAD_TAGS
+from knowledge.parsing.notes import label_of_classes
+
+TAGS = frozenset(("nav", "footer", "dialog"))
+"""Never read. An <aside> may be a note."""
 _UNREAD = {"script", "style", "noscript", "template"}
 _ROLES = {"navigation", "complementary", "banner", "contentinfo", "search", "dialog", "alertdialog"}
-_CONTAINERS = {"div", "section", "ul", "ol", "dl", "table", "form", "header", "center", "span", "p"}
+_CONTAINERS = {"aside", "div", "section", "ul", "ol", "dl", "table", "form", "header", "center", "span", "p"}
 # fmt: off
 _NAMES = frozenset((
     "ad", "ads", "adsbygoogle", "advert", "advertisement", "aside", "banner", "breadcrumb", "breadcrumbs", "cookie",
@@ -80,6 +84,20 @@ def remove_furniture(article: LexborNode) -> None:
             node.decompose()
 
 
+def count_text(root: LexborNode, skipped: frozenset[str] = frozenset()) -> int:
+    """Characters that are shown below a node, white space not counted, without the `skipped` tags."""
+    waiting, characters = [root], 0
+    while waiting:
+        child = waiting.pop().first_child
+        while child is not None:
+            if child.is_element_node and child.tag not in UNREAD_TAGS | skipped:
+                waiting.append(child)
+            elif child.is_text_node:
+                characters += len("".join((child.text_content or "").split()))
+            child = child.next
+    return characters
+
+
 def _is_furniture(node: LexborNode, words: _Words, whole: _Words, above: bool) -> bool:
     """`above`: it stands before the page's only title."""
     if not words.all or words.own > _MOST * whole.own:
@@ -87,6 +105,10 @@ def _is_furniture(node: LexborNode, words: _Words, whole: _Words, above: bool) -
     attributes = node.attributes
     if node.tag in TAGS or attributes.get("role") in _ROLES:
         return True
+    if node.tag != "aside" and label_of_classes(attributes.get("class") or "") is not None:
+        return False
+    if node.tag == "aside" and (not words.sentences or words.links > 1):
+        return True  # one that says something is a note within the article
     if node.tag not in _CONTAINERS:
         return False
     if node.tag == "form" or (words.all <= _FEW and _RIGHTS.search(node.text())):

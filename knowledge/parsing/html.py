@@ -10,33 +10,52 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from knowledge.parsing import furniture, markup
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
+from knowledge.parsing.html_visibility import remove_invisible
 from knowledge.parsing.pieces import Heading, Piece, Title
+from knowledge.types import Notice, NoticeCode
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
 
 
 class HtmlParser(Parser):
-    """The title is the first h1 of the article, else <title>."""
+    """The title is the first h1 of the article, else <title>. What is left out of the page is told by its length."""
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
-        tree = page_tree(source.name, source.content)
+        html = _decoded(source.name, source.content)
+        tree = markup.parse_tree(source.name, html, hidden=True)
+        revealed = remove_invisible(tree, html, reveal=True)
         article = _article(tree)
-        if article is None:
+        if article is None or tree.body is None:
             return
+        shown = furniture.count_text(tree.body)
         skipped = furniture.TAGS if article.tag != "body" else furniture.TAGS | {"header"}
         furniture.remove_furniture(article)
+        left_out = shown - furniture.count_text(article, skipped)
         found = list(markup.pieces(article, skipped))
         title = tree.css_first("head > title")
         if title is not None and not any(isinstance(piece, Heading) and piece.level == 1 for piece in found):
             yield Title(title.text())
         yield from found
+        yield from _notices(revealed, left_out)
+
+
+def _notices(revealed: int, left_out: int) -> Iterator[Notice]:
+    if revealed:
+        told = f"网页的正文（{revealed} 字）要等脚本运行后才显示，已照常读取"
+        yield Notice(NoticeCode.HIDDEN_READ, told, characters=revealed)
+    if left_out:
+        told = f"网页的导航、页脚等正文以外的文字（{left_out} 字）没有读取"
+        yield Notice(NoticeCode.LEFT_OUT, told, part="导航与页脚", characters=left_out)
+
+
+def _decoded(name: str, content: bytes) -> str:
+    charset = _CHARSET.search(content[:4096])
+    return decode(name, content, charset.group(1).decode("ascii") if charset else "")
 
 
 def page_tree(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
     """The tree of a page in whatever encoding; hidden: see `parse_tree`. Raises HostileDocument, WrongEncoding."""
-    charset = _CHARSET.search(content[:4096])
-    declared = charset.group(1).decode("ascii") if charset else ""
-    return markup.parse_tree(name, decode(name, content, declared), hidden=hidden)
+    return markup.parse_tree(name, _decoded(name, content), hidden=hidden)
 
 
 def _article(tree: LexborHTMLParser) -> LexborNode | None:

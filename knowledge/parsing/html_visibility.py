@@ -1,70 +1,180 @@
-"""Takes out of a page's tree what no reader of the page sees, so that nobody is told what it says."""
+"""Takes out of a page's tree what no reader of the page sees, so that nobody is told what it says.
+
+A page that hides most of its text waits for a script to show it: articles of WeChat, sections that fade in. That text is
+read. What is hidden in another way (off the page, tiny, in the background's colour), in several ways, or within what is
+shown then, stays out all the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from knowledge.parsing.css import Declarations, Look, declarations, rules
+from knowledge.parsing.css import TOGGLES, VISIBILITY, Declarations, Look, declarations, rules
 
 _MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
 _COLOURED = {"color": "color", "text": "color", "bgcolor": "background-color"}
 """Attributes from before CSS."""
+_UNREAD = {"script", "style", "noscript", "template", "head", "svg", "select", "button", "textarea"}
+_FURNITURE = {"nav", "footer", "header", "aside", "a"}
+_PROSE = re.compile(r"[，。！？；!?;]|[a-z]{2}[.,]\s")
+_LEAST_TEXTS, _LEAST = 3, 30
+"""Texts and characters of a body that a script shows; what is shorter is a fragment."""
+_OF_ALL, _OF_PROSE = 0.6, 1.5
+"""What is hidden has at least so many times the characters of all that is shown, and of the sentences in it."""
+_ALSO = 0.25
+"""Other parts that the same page hides are read from this share of the largest on."""
 
-Sheets = Mapping[int, tuple[dict[str, str], dict[str, str]]]
-"""What style sheets say of a node, by its `mem_id`, and what of it is important."""
+Sheets = Mapping[int, tuple[dict[str, str], dict[str, str], frozenset[str]]]
+"""What style sheets say of a node, by its `mem_id`, what of it is important, and the selectors that may hide it."""
 
 
-def remove_invisible(tree: LexborHTMLParser, html: str) -> None:
+@dataclass(slots=True)
+class _Sight:
+    """What was found in a page: hidden nodes, the parts that a script may show by how they are hidden, and the
+    characters of what is shown, and of the sentences in it.
+    """
+
+    hidden: list[LexborNode] = field(default_factory=list)
+    parts: dict[Hashable, list[LexborNode]] = field(default_factory=dict)
+    shown: int = 0
+    prose: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What an element inherits: its look, the part that hides its text, whether it is furniture."""
+
+    look: Look
+    part: Hashable = None
+    furniture: bool = False
+
+
+def remove_invisible(tree: LexborHTMLParser, html: str, *, reveal: bool = False) -> int:
     """Removes hidden elements and text below the body: not shown, not there, too small, or in the background's colour.
 
-    Collapsed <details> and what is hidden from screen readers alone stay. `html`: the page's source.
+    Collapsed <details> and what is hidden from screen readers alone stay. `html`: the page's source. reveal: what
+    scripts will show stays, too. Returns how many characters of that there are.
     """
     if tree.body is None or not _MAY_HIDE.search(html):
-        return
+        return 0
     sheets = _sheets(tree)
-    waiting: list[tuple[LexborNode, Look]] = [(tree.body, Look())]
-    if tree.root is not None and (page := Look().inside(_style(tree.root, sheets))):
-        waiting = [(tree.body, page)]
-    hidden: list[LexborNode] = []
+    sight = _look_at(tree, sheets, {})
+    revealed = _to_reveal(sight) if reveal else {}
+    if revealed:
+        sight = _look_at(tree, sheets, revealed)
+    for node in sight.hidden:
+        node.decompose()
+    kept = (node for part in revealed.values() for node in part)
+    return sum(len(text) for node in kept for text in _texts(node))
+
+
+def _look_at(tree: LexborHTMLParser, sheets: Sheets, revealed: Mapping[Hashable, list[LexborNode]]) -> _Sight:
+    """`revealed`: parts whose ways to hide do not count."""
+    sight = _Sight()
+    exempt = {node.mem_id for part in revealed.values() for node in part}
+    root, body = tree.root, tree.body
+    waiting: list[tuple[LexborNode, _Around]] = []
+    if body is not None:
+        page = None if root is None or root.mem_id in exempt else Look().inside(_style(root, sheets))
+        waiting = [(body, _Around(page or Look()))]
     while waiting:
         node, around = waiting.pop()
-        look = None if "hidden" in node.attributes else around.inside(_style(node, sheets))
+        style = _style(node, sheets)
+        ways = around.look.ways_to_hide(style) | ({"display"} if "hidden" in node.attributes else frozenset())
+        part = _part(node, ways, sheets) if ways and ways <= TOGGLES else None
+        if part in revealed and (node.mem_id in exempt or isinstance(part, frozenset)):
+            style = {name: value for name, value in style.items() if name not in ("display", "opacity", "visibility")}
+            ways, part = frozenset(), None
+        look = None if ways - {VISIBILITY} else around.look.inside(style)
         if look is None:
-            hidden.append(node)
+            sight.hidden.append(node)
+            if part is not None:
+                sight.parts.setdefault(part, []).append(node)
             continue
-        child = node.first_child
+        if VISIBILITY in ways and part is not None:
+            sight.parts.setdefault(part, []).append(node)
+        within = _Around(look, part, around.furniture or node.tag in _FURNITURE)
+        waiting += _see_children(node, within, sight)
+    return sight
+
+
+def _see_children(node: LexborNode, around: _Around, sight: _Sight) -> Iterator[tuple[LexborNode, _Around]]:
+    child = node.first_child
+    while child is not None:
+        if child.is_element_node:
+            yield child, around
+        elif child.is_text_node and not around.look.readable:
+            sight.hidden.append(child)
+        elif child.is_text_node and not around.furniture and node.tag not in _UNREAD:
+            text = child.text_content or ""
+            size = len("".join(text.split()))
+            sight.shown += size
+            sight.prose += size if _PROSE.search(text) else 0
+        child = child.next
+
+
+def _part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Hashable:
+    """What is hidden alike: by the same rules of a sheet, or by its own attributes in the same ways."""
+    own, _ = declarations(node.attributes.get("style") or "")
+    if "hidden" in node.attributes or not {"display", "opacity", "visibility"}.isdisjoint(own):
+        return node.tag, ways
+    selectors = sheets.get(node.mem_id, ({}, {}, frozenset[str]()))[2]
+    return selectors or (node.tag, ways)
+
+
+def _to_reveal(sight: _Sight) -> dict[Hashable, list[LexborNode]]:
+    """The parts of a page that hides most of its text."""
+    sizes: dict[Hashable, int] = {}
+    for part, nodes in sight.parts.items():
+        texts = [text for node in nodes for text in _texts(node)]
+        size = sum(map(len, texts))
+        if len(texts) >= _LEAST_TEXTS and size >= _LEAST:
+            sizes[part] = size
+    most = max(sizes.values(), default=0)
+    if most <= max(_OF_ALL * sight.shown, _OF_PROSE * sight.prose):
+        return {}
+    return {part: sight.parts[part] for part, size in sizes.items() if size >= _ALSO * most}
+
+
+def _texts(node: LexborNode) -> Iterator[str]:
+    """Texts that say something below a node, without white space."""
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        child = inner.first_child
         while child is not None:
-            if child.is_element_node:
-                waiting.append((child, look))
-            elif child.is_text_node and not look.readable:
-                hidden.append(child)
+            if child.is_element_node and child.tag not in _UNREAD:
+                waiting.append(child)
+            elif child.is_text_node and len(text := "".join((child.text_content or "").split())) > 1:
+                yield text
             child = child.next
-    for node in hidden:
-        node.decompose()
 
 
 def _sheets(tree: LexborHTMLParser) -> Sheets:
     """Of all <style> elements; a rule of more weight, then a later one, has the last word."""
-    found: dict[int, tuple[dict[str, str], dict[str, str]]] = {}
+    found: dict[int, tuple[dict[str, str], dict[str, str], frozenset[str]]] = {}
     sheet = "\n".join(style.text() for style in tree.css("style"))
     for rule in sorted(rules(sheet), key=lambda rule: rule.weight):
         try:
             nodes = tree.css(rule.selector)
         except SelectolaxError:
             continue
+        hides = bool(Look().ways_to_hide({**rule.style, **rule.important}) & TOGGLES)
         for node in nodes:
-            usual, important = found.setdefault(node.mem_id, ({}, {}))
+            usual, important, selectors = found.get(node.mem_id, ({}, {}, frozenset()))
             usual.update(rule.style)
             important.update(rule.important)
+            found[node.mem_id] = usual, important, selectors | {rule.selector} if hides else selectors
     return found
 
 
 def _style(node: LexborNode, sheets: Sheets) -> Declarations:
     attributes = node.attributes
     style = {name: attributes[key] or "" for key, name in _COLOURED.items() if key in attributes}
-    usual, important = sheets.get(node.mem_id, ({}, {}))
+    usual, important, _ = sheets.get(node.mem_id, ({}, {}, frozenset()))
     own, own_important = declarations(attributes.get("style") or "")
     return style | usual | own | important | own_important

@@ -3,57 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import takewhile
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
 from knowledge.parsing.html_visibility import remove_invisible
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children
+from knowledge.parsing.markup_tables import outermost_tables, read_grid
+from knowledge.parsing.notes import label_of_classes
 from knowledge.parsing.pieces import Box, Entry, Heading, ParsedTable, Piece, Text, Title
 from knowledge.parsing.pieces import item as item_of
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
 # fmt: off
-_INLINE = {
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
-    "kbd", "label", "mark", "nobr", "q", "ruby", "rb", "s", "samp", "small", "span", "strike", "strong", "sub", "sup",
-    "time", "tt", "u", "var", "wbr",
-}
-_INVISIBLE = {
-    "script", "style", "noscript", "template", "head", "svg", "canvas", "iframe", "object", "embed", "audio", "video",
-    "select", "button", "input", "textarea", "rp", "rt", "-comment", "!doctype",
+_NOT_NESTING = {
+    "area", "base", "br", "col", "dd", "dt", "hr", "img", "input", "li", "link", "meta", "option", "p", "source", "wbr",
 }
 # fmt: on
-_CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-_SPACE = re.compile(r"[ \t\n\r\f]+")
-_CJK_BREAK = re.compile(rf"(?<=[{_CJK}])[ \t]*\n[ \t\n]*(?=[{_CJK}])")
-_MAX_SPAN = 100
-_TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
-_NOT_NESTING = {
-    "area",
-    "base",
-    "br",
-    "col",
-    "dd",
-    "dt",
-    "hr",
-    "img",
-    "input",
-    "li",
-    "link",
-    "meta",
-    "option",
-    "p",
-    "source",
-    "wbr",
-}
 _MAX_DEPTH = 5000
 """Open tags; the tree builder is quadratic in it (0.15 s at 10,000, minutes at 300,000); pages stay under 100."""
+_BLOCKS = "p, div, ul, ol, dl, table, pre, details, blockquote, figure, h1, h2, h3, h4, h5, h6"
+_TITLES = "[class*=title], [class*=Title], [class*=heading], [class*=Heading]"
+_ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
+_MAX_FIELD = 200
+"""Characters of a definition that stands in one line with its term."""
+_GUTTERS = {"gutter", "lineno", "linenos", "line-number", "line-numbers", "line-numbers-rows", "rouge-gutter"}
 
 
 def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParser:
@@ -71,100 +51,158 @@ def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParse
 
 
 def pieces(root: LexborNode, skipped: frozenset[str] = frozenset(), *, certain: bool = True) -> Iterator[Piece]:
-    """Headings, paragraphs, list items with markers, tables and code below `root`, without the `skipped` tags.
-
-    certain: what is marked as the header of a table is one.
+    """Headings, paragraphs, lists, tables, code, notes, quotations and questions below `root`, without the `skipped`
+    tags. certain: what is marked as the header of a table is one.
     """
     return _Walker(skipped, certain).walk(root)
 
 
 class _Walker:
     def __init__(self, skipped: frozenset[str], certain: bool) -> None:
-        self._hidden = _INVISIBLE | skipped
+        self._skipped = UNREAD_TAGS | skipped
         self._certain = certain
+        self._taken: set[int] = set()
 
     def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
         """level: of a list that begins here."""
-        run: list[str] = []
-        for node in _children(parent):
+        run = Run()
+        for node in children(parent):
             tag = node.tag or ""
-            if tag in self._hidden:
+            if tag in self._skipped or node.mem_id in self._taken:
                 continue
             if _is_inline(node):
-                run.append(self._inline(node))
+                run.add(node)
                 continue
-            yield from _flush(run)
+            yield from run.flush()
             yield from self._block(node, tag, level)
-        yield from _flush(run)
+        yield from run.flush()
 
     def _block(self, node: LexborNode, tag: str, level: int = 0) -> Iterator[Piece]:
+        classes = node.attributes.get("class") or ""
         if tag in _HEADINGS:
             yield Heading(_HEADINGS[tag], self._flat(node))
         elif tag == "pre":
-            yield Text(node.text().strip("\n"), kind=BlockKind.CODE, label=_language(node))
+            yield Text(_code(node).strip("\n"), kind=BlockKind.CODE, label=_language(node))
         elif tag in ("ul", "ol", "menu"):
             yield from self._list(node, level)
         elif tag == "blockquote":
-            yield from self._quote(node)
+            yield from self._box(BlockKind.QUOTE, node)
         elif tag == "table":
             yield from self._table(node)
+        elif tag == "dl":
+            yield from self._definitions(node)
+        elif tag == "details":
+            yield from self._details(node)
+        elif classes == "footnote" and "data-mark" in node.attributes:
+            text = self._flat(node)
+            yield Text(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
+        elif classes == "formula" and all(child.is_text_node for child in children(node)):
+            yield Text(node.text().strip(), kind=BlockKind.FORMULA)
+        elif (label := self._label(node, tag, classes)) is not None:
+            yield from self._box(BlockKind.NOTE, node, label)
         else:
             yield from self.walk(node, level)
 
-    def _inline(self, node: LexborNode) -> str:
-        if node.is_text_node:
-            return node.text_content or ""
-        if node.tag == "br":
-            return "\v"
-        if node.tag == "img":
-            return node.attributes.get("alt") or ""
-        if node.tag in self._hidden:
-            return ""
-        return "".join(self._inline(child) for child in _children(node))
+    def _label(self, node: LexborNode, tag: str, classes: str) -> str | None:
+        """Of a box beside the text; None for what is none."""
+        label = label_of_classes(classes, node.attributes.get("data-type") or "") if classes else None
+        return "note" if label is None and tag == "aside" else label
 
     def _flat(self, node: LexborNode) -> str:
         """All text below a node: its paragraphs as lines."""
         return "\n".join(_lines(self.walk(node)))
 
-    def _quote(self, node: LexborNode) -> Iterator[Piece]:
-        """A quotation; what a box cannot hold, a heading above all, stands in the open."""
+    def _box(self, kind: BlockKind, node: LexborNode, label: str = "") -> Iterator[Piece]:
+        """A note or a quotation; what a box cannot hold, a heading above all, stands in the open."""
+        title = self._box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
-        if all(isinstance(piece, Text | ParsedTable) for piece in found):
-            yield Box(BlockKind.QUOTE, [piece for piece in found if isinstance(piece, Text | ParsedTable)])
+        flat = [inner for piece in found for inner in _unboxed(piece)]
+        held = [piece for piece in flat if isinstance(piece, Text | ParsedTable)]
+        if held and title and _ASKS.search(title) and len(held) == len(flat):
+            yield Entry(title, held)
+        elif (held or title) and len(held) == len(flat):
+            yield Box(kind, held, label, title)
         else:
+            yield from [Text(title, markdown=f"**{title}**")] if title else []
             yield from found
+
+    def _box_title(self, node: LexborNode) -> str:
+        """What stands first in a box and calls itself its title; it is not read again."""
+        found = next((title for title in node.css(_TITLES) if title.mem_id != node.mem_id), None)
+        first = next((text for text in node.traverse(include_text=True) if _says(text)), None)
+        if found is None or first is None or not _is_within(first, found):
+            return ""
+        title = " ".join(self._flat(found).split())
+        self._taken.add(found.mem_id)
+        return title
+
+    def _details(self, node: LexborNode) -> Iterator[Piece]:
+        """What a click unfolds: an entry where the line that is clicked asks."""
+        summary = next((child for child in children(node) if child.tag == "summary"), None)
+        question = ""
+        if summary is not None:
+            question = " ".join(self._flat(summary).split())
+            self._taken.add(summary.mem_id)
+        answer = list(self.walk(node))
+        held = [piece for piece in answer if isinstance(piece, Text | ParsedTable | Box)]
+        if _ASKS.search(question) and held and len(held) == len(answer):
+            yield Entry(question, held)
+            return
+        if question:
+            yield Text(question, markdown=f"**{question}**")
+        yield from answer
+
+    def _definitions(self, node: LexborNode) -> Iterator[Piece]:
+        """Terms with what is said of them: one line, where that is short."""
+        term = ""
+        said: list[Piece] = []
+        for child in _parts(node):
+            if child.tag == "dd":
+                said += self.walk(child)
+                continue
+            if term and not said and child.tag == "dt":
+                term = f"{term}、{self._flat(child)}"
+                continue
+            yield from _defined(term, said)
+            term, said = (self._flat(child), []) if child.tag == "dt" else ("", [])
+            if child.tag != "dt":
+                yield from self._block(child, child.tag or "")
+        yield from _defined(term, said)
 
     def _list(self, node: LexborNode, level: int) -> Iterator[Piece]:
         """Items with the marker that a reader sees; what stands in an item belongs to it, a level below."""
-        start = node.attributes.get("start") or "1"
-        number = int(start) if re.fullmatch(r"\d{1,6}", start) else 1
-        for item in _children(node):
+        number = _number(node, "start", 1)
+        mark = node.attributes.get("data-mark") or ""
+        for item in children(node):
             if item.tag != "li":
-                if item.is_element_node and item.tag not in self._hidden:
+                if item.is_element_node and item.tag not in self._skipped:
                     yield from self._block(item, item.tag or "")
                 continue
-            marker = f"{number}." if node.tag == "ol" else "-"
+            number = _number(item, "value", number)
+            marker = f"{_counted(number, node)}{mark or '.'}" if node.tag == "ol" else mark or "-"
             number += 1
             yield from self._item(item, level, marker)
 
     def _item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
         """Its paragraphs are one block up to what is no paragraph: a list, a table, code."""
-        lines: list[str] = []
+        held: list[Text] = []
         begun = False
 
         def flush() -> Iterator[Text]:
             nonlocal begun
-            if lines:
-                text = "\n".join(lines)
-                yield Text(text, level=level + 1) if begun else item_of(marker, text, level)
+            if held:
+                yield _joined(held, level + 1) if begun else _marked(marker, _joined(held), level)
                 begun = True
-                lines.clear()
+                held.clear()
 
         for piece in self.walk(item, level + 1):
-            if isinstance(piece, Title | Heading) or (
-                isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH and not piece.level
-            ):
-                lines.append(piece.text)
+            if isinstance(piece, Heading | Title):
+                held.append(Text(piece.text))
+            elif isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
+                held.append(piece)
+            elif not begun and not held and isinstance(piece, Text) and piece.kind is BlockKind.ITEM:
+                begun = True  # 2026. 5. 1 起: an item that begins with another one
+                yield _marked(marker, replace(piece, level=0), level)
             else:
                 yield from flush()
                 if isinstance(piece, Text) and not piece.level:
@@ -173,82 +211,124 @@ class _Walker:
         yield from flush()
 
     def _table(self, table: LexborNode) -> Iterator[Piece]:
-        rows = [row for row in _rows(table) if row.css_first("td, th") is not None]
-        kinds = [[cell.tag for cell in _children(row) if cell.tag in ("td", "th")] for row in rows]
-        grid = self._grid(rows)
-        if not grid:
+        code = table.css_first("td.code pre, td.rouge-code pre, td.blob-code pre")
+        if code is not None:
+            yield from self._block(code, "pre")
             return
-        headers = sum(1 for _ in takewhile(lambda kind: "td" not in kind, kinds))
-        if headers == len(kinds) > 1:
-            headers = 1  # a table without any other cells
-        if not headers and all(kind[0] == "th" and "td" in kind for kind in kinds):
-            for name, *values in grid:
-                yield Text(f"{name}：{'；'.join(filter(None, values))}")
-            return
-        yield ParsedTable(grid, headers or None, self._certain)
+        caption = next((child for child in children(table) if child.tag == "caption"), None)
+        grid = read_grid(table, self._cell)
+        title = "" if caption is None else " ".join(self._flat(caption).split())
+        if grid.named:
+            yield from [Text(title)] if title else []
+            for name, *values in grid.rows:
+                yield Text(f"{name}：{'；'.join(filter(None, dict.fromkeys(values)))}")
+        elif any(map(any, grid.rows)):
+            yield ParsedTable(grid.rows, grid.headers or None, self._certain, caption=title)
+        elif title:
+            yield Text(title)
+        for name, inner in grid.inner:
+            for piece in self._table(inner):
+                yield replace(piece, caption=piece.caption or name) if isinstance(piece, ParsedTable) else piece
 
-    def _grid(self, rows: Sequence[LexborNode]) -> list[list[str]]:
-        """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
-        grid: list[list[str]] = []
-        pending: dict[int, tuple[int, str]] = {}
-        for row in rows:
-            line: list[str] = []
-            for cell in _children(row):
-                if cell.tag not in ("td", "th"):
-                    continue
-                _carry(line, pending)
-                text = self._flat(cell)
-                if (down := _span(cell, "rowspan")) > 1:
-                    pending[len(line)] = (down - 1, text)
-                line.extend([text, *[""] * (_span(cell, "colspan") - 1)])
-            _carry(line, pending)
-            grid.append(line)
-        return grid
-
-
-def _carry(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
-    """Fills the columns at the end of `line` that a cell of an earlier row still covers."""
-    while (column := len(line)) in pending:
-        left, text = pending.pop(column)
-        if left > 1:
-            pending[column] = (left - 1, text)
-        line.append(text)
-
-
-def _span(cell: LexborNode, attribute: str) -> int:
-    value = cell.attributes.get(attribute) or "1"
-    return max(1, min(_MAX_SPAN, int(value))) if re.fullmatch(r"\d{1,6}", value) else 1
-
-
-def _rows(table: LexborNode) -> Iterator[LexborNode]:
-    """The rows of this table, not those of tables inside it."""
-    for child in _children(table):
-        if child.tag == "tr":
-            yield child
-        elif child.tag in ("thead", "tbody", "tfoot"):
-            yield from (row for row in _children(child) if row.tag == "tr")
-
-
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next
+    def _cell(self, cell: LexborNode) -> str:
+        """Its text without that of tables within it, which follow on their own."""
+        inner = {table.mem_id for table in outermost_tables(cell)} - self._taken
+        self._taken |= inner
+        text = self._flat(cell)
+        self._taken -= inner
+        return text
 
 
 def _is_inline(node: LexborNode) -> bool:
     """An inline element that wraps block elements (a link around a card) counts as a block."""
     if node.is_text_node or node.tag in ("br", "img"):
         return True
-    return node.tag in _INLINE and node.css_first("p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6") is None
+    return node.tag in INLINE_TAGS and node.css_first(_BLOCKS) is None
 
 
-def _flush(run: list[str]) -> Iterator[Text]:
-    text = _CJK_BREAK.sub("", "".join(run))
-    run.clear()
-    lines = [_SPACE.sub(" ", line).strip() for line in text.split("\v")]
-    if text := "\n".join(line for line in lines if line):
-        yield Text(text)
+def _says(node: LexborNode) -> bool:
+    return bool(node.is_text_node and (node.text_content or "").strip())
+
+
+def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
+    while node is not None and node.mem_id != outer.mem_id:
+        node = node.parent
+    return node is not None
+
+
+def _unboxed(piece: Piece) -> Iterator[Piece]:
+    """The pieces of a box within a box; others as they are."""
+    if isinstance(piece, Box):
+        yield from [Text(piece.title, markdown=f"**{piece.title}**")] if piece.title else []
+        yield from piece.pieces
+    else:
+        yield piece
+
+
+def _joined(held: list[Text], level: int = 0) -> Text:
+    """Paragraphs of an item as lines."""
+    markdown = "\n".join(text.markdown or text.text for text in held) if any(text.markdown for text in held) else ""
+    return Text("\n".join(text.text for text in held), level=level, markdown=markdown)
+
+
+def _marked(marker: str, text: Text, level: int) -> Text:
+    markdown = item_of(marker, text.markdown, level).text if text.markdown else ""
+    return replace(item_of(marker, text.text, level), markdown=markdown)
+
+
+def _defined(term: str, said: list[Piece]) -> Iterator[Piece]:
+    if not term:
+        yield from said
+        return
+    texts = [piece for piece in said if isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH]
+    held = [piece for piece in said if isinstance(piece, Text | ParsedTable | Box)]
+    if _ASKS.search(term) and held and len(held) == len(said):
+        yield Entry(term, held)
+    elif len(texts) == len(said) and sum(len(text.text) for text in texts) <= _MAX_FIELD and said:
+        name = term.rstrip("：: ")
+        yield Text(f"{name}：{'；'.join(text.text for text in texts)}", kind=BlockKind.FIELD, label=name)
+    else:
+        yield Text(term, markdown=f"**{term}**")
+        yield from said
+
+
+def _parts(node: LexborNode) -> Iterator[LexborNode]:
+    """Terms and definitions, those within a <div> too."""
+    for child in children(node):
+        if child.tag == "div" and child.css_first("dt, dd") is not None:
+            yield from _parts(child)
+        elif child.is_element_node:
+            yield child
+
+
+def _number(node: LexborNode, attribute: str, usual: int) -> int:
+    value = node.attributes.get(attribute) or ""
+    return int(value) if re.fullmatch(r"\d{1,9}", value) else usual
+
+
+def _counted(number: int, node: LexborNode) -> str:
+    """The number of an item as its list counts: 1, a, A."""
+    first = {"a": "a", "A": "A"}.get(node.attributes.get("type") or "")
+    return chr(ord(first) + number - 1) if first and 1 <= number <= 26 else str(number)
+
+
+def _code(node: LexborNode) -> str:
+    """Verbatim: line breaks are characters or elements, numbers of lines are no code."""
+    if node.is_text_node:
+        return node.text_content or ""
+    if node.tag == "br":
+        return "\n"
+    if node.tag in UNREAD_TAGS or not _GUTTERS.isdisjoint((node.attributes.get("class") or "").split()):
+        return ""
+    return "".join(map(_code, children(node)))
+
+
+def _language(node: LexborNode) -> str:
+    """Of <pre><code class="language-python">."""
+    code = node.css_first("code")
+    names = [node.attributes.get("class") or "", (code.attributes.get("class") or "") if code is not None else ""]
+    classes = " ".join(names).split()
+    return next((name[len("language-") :] for name in classes if name.startswith("language-")), "")
 
 
 def _lines(found: Iterable[Piece]) -> Iterator[str]:
@@ -269,10 +349,3 @@ def _lines(found: Iterable[Piece]) -> Iterator[str]:
                 yield from _lines(piece.answer)
             case Title() | Heading() | Text():
                 yield piece.text
-
-
-def _language(node: LexborNode) -> str:
-    """Of <pre><code class="language-python">."""
-    code = node.css_first("code")
-    classes = (code.attributes.get("class") or "" if code is not None else "").split()
-    return next((name[len("language-") :] for name in classes if name.startswith("language-")), "")

@@ -74,7 +74,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class ParsedTable:
     """Cells row by row, possibly lazily. `header_rows`: how many the format names, None where the cells decide;
-    `certain`: it names them because they are a header, and not because it cannot do without one.
+    `certain`: it names them because they are a header, and not because it cannot do without one. A row without text is
+    a blank line of the sheet. delimiter: of a file in which it may stand in a cell that nobody quoted.
     """
 
     rows: Iterable[Sequence[str]]
@@ -82,6 +83,7 @@ class ParsedTable:
     certain: bool = True
     page: int | None = None
     caption: str = ""
+    delimiter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def _legacy() -> Parser:
 PARSERS: dict[str, Callable[[], Parser]] = {
     ".md": _markdown,
     ".markdown": _markdown,
+    ".mdx": _markdown,
     ".txt": _text,
     ".html": _html,
     ".htm": _html,

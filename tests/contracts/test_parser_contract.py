@@ -44,6 +44,7 @@ _TABLE = f"说明,备注\n{_LINES[0]},\n{_LINES[1]},无\n".encode()
 SAMPLES = {
     ".md": _TEXT,
     ".markdown": _TEXT,
+    ".mdx": _TEXT,
     ".txt": _TEXT,
     ".html": _HTML,
     ".htm": _HTML,

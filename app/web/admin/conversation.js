@@ -1,6 +1,6 @@
 // One conversation: what was said by whom, how each reply was decided, how it was rated.
 import { clock, moment, number, words } from "../shared/i18n.js";
-import { markdown } from "../shared/markdown.js";
+import { Prose } from "../shared/markdown.js";
 import { Loaded, Tag, attempt, confirmed, html, toast, useLoaded } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
 import { Named, named } from "./names.js";
@@ -40,7 +40,7 @@ export function Conversation({ route }) {
 function Entry({ entry, turn, trace }) {
   if (entry.event) return html`<div class="ad-happened">${named("event", entry.event)}${entry.name && ` · ${entry.name}`}${entry.note && ` · ${entry.note}`} · ${clock(entry.created_at)}</div>`;
   const replied = entry.who === "bot" && turn;
-  return html`<div class="ad-turn"><div class="ad-say" data-who=${entry.who}>${entry.who === "bot" ? markdown(entry.text) : html`<div class="ad-text">${entry.text}</div>`}
+  return html`<div class="ad-turn"><div class="ad-say" data-who=${entry.who}>${entry.who === "bot" ? html`<${Prose} text=${entry.text} />` : html`<div class="ad-text">${entry.text}</div>`}
       ${replied && turn.data.sources.length > 0 && html`<${Sources} sources=${turn.data.sources} />`}</div>
     <div class="ad-said" data-who=${entry.who}><span>${entry.name || named("who", entry.who)} · ${clock(entry.created_at)}</span>
       ${replied && html`<${Named} kind="outcome" value=${turn.outcome} />${turn.data.cached && html`<${Tag}>${t("cached")}<//>`}

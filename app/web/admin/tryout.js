@@ -1,7 +1,7 @@
 // A small chat with the saved profile, so that one sees at once what a change does.
 import { events } from "../shared/api.js";
 import { words } from "../shared/i18n.js";
-import { markdown } from "../shared/markdown.js";
+import { Prose } from "../shared/markdown.js";
 import { Failure, html, useLoaded } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { Named } from "./names.js";
@@ -45,8 +45,8 @@ export function TryOut({ version, dirty }) {
   return html`<aside class="yd-card ad-try" aria-labelledby="ad-try"><div class="yd-row"><h2 id="ad-try" class="yd-grow">${t("title")}</h2>${talk.length > 0 && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${restart}>${t("again")}</button>`}</div>
     <p class="yd-small ${dirty ? "ad-warn" : "yd-muted"}">${dirty ? t("dirty") : t("saved")}</p>
     <div class="ad-try-talk" ref=${end} role="log" tabindex="0" aria-label=${t("said")}><div class="ad-talk">
-      ${greeting.data && html`<div><div class="ad-say" data-who="bot">${markdown(greeting.data.welcome_message)}</div></div>`}
-      ${talk.map((said) => html`<div class="ad-turn">${said.error ? html`<${Failure} error=${said.error} />` : html`<div class="ad-say" data-who=${said.who}>${said.who === "bot" ? (said.text ? markdown(said.text) : t("thinking")) : said.text}</div>`}
+      ${greeting.data && html`<div><div class="ad-say" data-who="bot"><${Prose} text=${greeting.data.welcome_message} /></div></div>`}
+      ${talk.map((said) => html`<div class="ad-turn">${said.error ? html`<${Failure} error=${said.error} />` : html`<div class="ad-say" data-who=${said.who}>${said.who === "bot" ? (said.text ? html`<${Prose} text=${said.text} />` : t("thinking")) : said.text}</div>`}
         ${said.done && html`<div class="ad-said"><${Named} kind="outcome" value=${said.done.outcome} /><button class="yd-btn yd-btn-small" onClick=${() => setTraced(said.done.message_id)}>${t("trace")}</button></div>`}</div>`)}
       ${talk.length === 0 && greeting.data?.suggested_questions.length > 0 && html`<div class="yd-row yd-wrap">${greeting.data.suggested_questions.map((question) => html`<button class="yd-btn yd-btn-small" onClick=${() => ask(question)}>${question}</button>`)}</div>`}</div></div>
     <form class="yd-row" onSubmit=${(event) => { event.preventDefault(); ask(text); }}><input class="yd-input" aria-label=${t("placeholder")} placeholder=${t("placeholder")} maxlength="2000" value=${text} onInput=${(event) => setText(event.target.value)} /><button class="yd-btn yd-btn-primary" disabled=${busy || !text.trim()}>${t("send")}</button></form>

@@ -1,7 +1,7 @@
 // The middle column: all that was said and what happened, and what can be done about it.
 import { useEffect, useRef } from "../vendor/preact-htm.js";
 import { clock, moment } from "../shared/i18n.js";
-import { markdown } from "../shared/markdown.js";
+import { Prose } from "../shared/markdown.js";
 import { Failure, html, Spinner, told } from "../shared/ui.js";
 import { Composer } from "./composer.js";
 import { called, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
@@ -46,7 +46,7 @@ function Source({ source }) {
 
 function Bot({ row }) {
   const sources = row.turn?.data.sources || [];
-  return html`<div class="desk-words desk-markdown">${markdown(row.text)}</div>
+  return html`<div class="desk-words desk-markdown"><${Prose} text=${row.text} /></div>
     <div class="desk-under">${row.turn && html`<${OutcomeTag} outcome=${row.turn.outcome} />`}
       ${row.turn?.rating && html`<span class="yd-tiny" data-vote=${row.turn.rating}>${t(row.turn.rating)}${row.turn.reason ? `：${row.turn.reason}` : ""}</span>`}
       ${sources.map((source) => html`<${Source} source=${source} />`)}</div>`;

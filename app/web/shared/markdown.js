@@ -1,25 +1,42 @@
-// Markdown as elements. marked only cuts the text into tokens; what is not listed here is shown as the text it is, so
+// Markdown as elements. The rules cut the text into tokens; what is not listed here is shown as the text it is, so that
 // nothing that a document or a model wrote is ever read as HTML.
-import { lexer } from "../vendor/marked.js";
-import { h } from "../vendor/preact-htm.js";
+import { Component, h, useMemo } from "../vendor/preact-htm.js";
+import { tokensOf } from "./markdown-rules.js";
 
 export const SAFE = /^(https?:|mailto:|tel:)/i;
 
 // text: Markdown. mark: (text) => vnodes, given every plain piece, for example to turn [1] into a link. link: (address,
 // vnodes) => vnode, for addresses that mean something to the page; what it does not know is an ordinary link, or text.
-export function markdown(text, mark = (piece) => piece, link = () => null) {
-  return blocks(lexer(text || "", { gfm: true, breaks: true }), Object.assign((piece) => mark(piece), { link }));
+// of: what `mark` and `link` depend on. A text that cannot be drawn (quotations without end) is shown as it is.
+export class Prose extends Component {
+  static getDerivedStateFromError() { return { failed: true }; }
+
+  componentDidUpdate(before) {
+    if (this.state.failed && before.text !== this.props.text) this.setState({ failed: false });
+  }
+
+  render({ text, mark, link, of }, { failed }) {
+    return failed ? h("p", { style: { whiteSpace: "pre-wrap" } }, text) : h(Drawn, { text, mark, link, of });
+  }
 }
 
-const blocks = (tokens, mark) => tokens.map((token) => block(token, mark));
+function Drawn({ text, mark, link, of }) {
+  return useMemo(() => markdown(text, mark, link), [text, of]);
+}
+
+function markdown(text, mark = (piece) => piece, link = () => null) {
+  return blocks(tokensOf(text || ""), Object.assign((piece) => mark(piece), { link }));
+}
+
+const blocks = (tokens, mark, within = false) => tokens.map((token) => block(token, mark, within));
 const inlines = (tokens, mark) => (tokens || []).map((token) => inline(token, mark));
 
-function block(token, mark) {
+function block(token, mark, within) {
   switch (token.type) {
     case "space": return null;
     case "paragraph": return h("p", null, inlines(token.tokens, mark));
     case "heading": return h(`h${Math.min(token.depth + 2, 6)}`, null, inlines(token.tokens, mark));
-    case "list": return h(token.ordered ? "ol" : "ul", token.ordered && token.start > 1 ? { start: token.start } : null, token.items.map((item) => h("li", null, blocks(item.tokens, mark))));
+    case "list": return stands(token, within) ? alone(token.items[0], mark) : list(token, mark);
     case "blockquote": return h("blockquote", null, blocks(token.tokens, mark));
     case "code": return h("pre", null, h("code", null, token.text));
     case "hr": return h("hr");
@@ -28,6 +45,26 @@ function block(token, mark) {
       h("tbody", null, token.rows.map((row) => h("tr", null, row.map((cell) => h("td", null, inlines(cell.tokens, mark))))))));
     default: return token.tokens ? inlines(token.tokens, mark) : mark(unescaped(token.raw ?? token.text));
   }
+}
+
+// Numbers as they were typed, where they rise.
+function list(token, mark) {
+  const numbers = token.items.map((item) => parseInt(item.raw, 10));
+  const rise = token.ordered && numbers.every((number, at) => at === 0 || number > numbers[at - 1]);
+  return h(token.ordered ? "ol" : "ul", rise && numbers[0] > 1 ? { start: numbers[0] } : null, token.items.map((item, at) => (
+    h("li", rise && at > 0 && numbers[at] !== numbers[at - 1] + 1 ? { value: numbers[at] } : null, blocks(item.tokens, mark, true)))));
+}
+
+// A list of one is a line that begins like one: 3. 5 折起, + 86 开头, - 10℃.
+const stands = (token, within) => token.items.length === 1 && token.items[0].tokens.length < 2 && (token.ordered || !within);
+
+function alone(item, mark) {
+  const [marker] = /^\s*\S+/.exec(item.raw);
+  const [first, ...rest] = item.tokens;
+  if (!first) return h("p", null, marker.trim());
+  const running = first.type === "text" || first.type === "paragraph";
+  const line = h("p", null, `${marker.trim()} `, running ? inlines(first.tokens, mark) : null);
+  return [line, running ? null : block(first, mark, true), blocks(rest, mark, true)];
 }
 
 function inline(token, mark) {

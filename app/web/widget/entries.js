@@ -1,8 +1,8 @@
 // One entry of the conversation; every outcome has a look of its own.
 import { clock } from "../shared/i18n.js";
-import { SAFE, markdown } from "../shared/markdown.js";
+import { Prose, SAFE } from "../shared/markdown.js";
 import { told } from "../shared/ui.js";
-import { html, useEffect, useMemo, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { ICONS } from "./icons.js";
 import { Sources, marks } from "./sources.js";
 import { PERSON, t } from "./words.js";
@@ -52,7 +52,7 @@ function Answer({ entry, last, free, act }) {
   const sources = entry.sources || [];
   const open = (source) => act.open(entry, source);
   const link = (href, children) => href === "#human" && html`<button class="link" onClick=${act.person}>${children}</button>`;
-  const text = useMemo(() => markdown(entry.text, marks(sources, open), link), [entry.text, sources]);
+  const text = html`<${Prose} text=${entry.text} mark=${marks(sources, open)} link=${link} of=${sources} />`;
   const offered = free && (UNHELPED.includes(entry.outcome) || entry.escalate);
   const chips = last ? (entry.suggestions || []).filter((text) => !PERSON.includes(text)) : [];
   return html`<article class="entry bot" data-look=${look} data-outcome=${entry.outcome} aria-busy=${entry.streaming ? "true" : "false"}>

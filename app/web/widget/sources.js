@@ -1,5 +1,5 @@
 // What an answer cites: pills below it, and the passage that a pill opens.
-import { markdown } from "../shared/markdown.js";
+import { Prose } from "../shared/markdown.js";
 import { Dialog, Loaded, html, useLoaded } from "../shared/ui.js";
 import { t } from "./words.js";
 
@@ -33,7 +33,7 @@ export function Passage({ source, load, onClose }) {
     <${Loaded} state=${state}>${(passage) => html`<div class="passage">
       ${passage.heading && html`<p class="yd-muted yd-small">${passage.heading}</p>`}
       ${passage.current === false && html`<p class="yd-notice" data-tone="warn">${t("passageGone")}</p>`}
-      ${isRow(passage) ? html`<dl class="rows">${Object.entries(passage.fields).map(([field, value]) => html`<dt>${field}</dt><dd>${value}</dd>`)}</dl>` : html`<div class="prose">${markdown(passage.text || passage.snippet)}</div>`}
+      ${isRow(passage) ? html`<dl class="rows">${Object.entries(passage.fields).map(([field, value]) => html`<dt>${field}</dt><dd>${value}</dd>`)}</dl>` : html`<div class="prose"><${Prose} text=${passage.text || passage.snippet} /></div>`}
       ${/^https?:/i.test(passage.url || "") && html`<a href=${passage.url} target="_blank" rel="noopener noreferrer nofollow">${t("original")}</a>`}
     </div>`}<//><//>`;
 }

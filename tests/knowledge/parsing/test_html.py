@@ -5,7 +5,7 @@ import pytest
 from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, HostileDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import ParsedDocument
+from knowledge.types import NoticeCode, ParsedDocument
 from tests.knowledge.parsing.extraction import PAGES, measure
 
 
@@ -23,7 +23,10 @@ def test_only_the_article_is_read() -> None:
         "<main><h1>隐私说明</h1><p>正文</p><aside>推荐</aside><script>var a='码'</script></main>"
         "<footer>版权</footer></body></html>"
     )
-    assert parsed == type(parsed)("隐私说明", (Block("正文", ("隐私说明",)),))
+    assert (parsed.title, parsed.blocks) == ("隐私说明", (Block("正文", ("隐私说明",)),))
+    assert [(notice.code, notice.part, notice.characters) for notice in parsed.notices] == [
+        (NoticeCode.LEFT_OUT, "导航与页脚", len("顶栏导航推荐版权"))
+    ]
 
 
 def test_page_without_an_article_loses_its_furniture() -> None:
@@ -51,7 +54,7 @@ def test_lists_and_definition_lists() -> None:
     found = texts(
         "<ol start=2><li>甲<ul><li>子</li></ul></li><li><p>乙</p><p>丙</p></li></ol><dl><dt>词</dt><dd>义</dd></dl>"
     )
-    assert found == ["2. 甲", "  - 子", "3. 乙\n   丙", "词", "义"]
+    assert found == ["2. 甲", "  - 子", "3. 乙\n   丙", "词：义"]
 
 
 def test_table_with_spans_is_read_by_columns() -> None:
@@ -59,7 +62,7 @@ def test_table_with_spans_is_read_by_columns() -> None:
         "<table><thead><tr><th>型号<th>颜色<th>价格</tr></thead><tbody>"
         "<tr><td rowspan=2>H30<td>黑<td>399</tr><tr><td>白<td>409</tr><tr><td colspan=2>配件<td>69</tr></tbody></table>"
     )
-    assert found == ["型号：H30；颜色：黑；价格：399", "型号：H30；颜色：白；价格：409", "型号：配件；价格：69"]
+    assert found == ["型号：H30；颜色：黑；价格：399", "型号：H30；颜色：白；价格：409", "型号：配件；颜色：配件；价格：69"]
 
 
 def test_table_of_names_and_values_has_no_header() -> None:
@@ -85,7 +88,9 @@ def test_endless_nesting_is_refused_quickly() -> None:
 
 def read_all(page: bytes) -> str:
     parsed = parse("页面.html", page)
-    return "\n".join([parsed.title, *("\n".join((*block.heading_path, block.text)) for block in parsed.blocks)])
+    said = ["\n".join((*block.heading_path, block.text)) for block in parsed.blocks]
+    asked = ["\n".join((*pair.heading_path, pair.question, pair.answer)) for pair in parsed.faqs]
+    return "\n".join([parsed.title, *said, *asked])
 
 
 def test_articles_of_twenty_saved_pages_are_read_and_most_of_the_furniture_is_not() -> None:

@@ -1,0 +1,65 @@
+"""Documents read again from the bytes that were sent, where an older release read them and knew less of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loguru import logger
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import exists, select
+
+from app.db.engine import Database
+from app.documents.tables import Document, StoredChunk
+from app.documents.types import Change, DocumentKind
+from app.documents.versions import VersionService
+from app.errors import Conflict, NotFound
+from app.jobs.types import JobContext, JobKind
+from knowledge.errors import InvalidDocument
+
+KIND = "reread"
+REASON = "重新读取"
+
+
+class RereadOptions(BaseModel):
+    """What a run is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    everything: bool = Field(False, description="全部文档都读；不给则只读升级之前导入、还没有按段落种类存的")
+
+
+class Rereading:
+    """Each document becomes a version of its own, so that what was can be rolled back to."""
+
+    def __init__(self, database: Database, versions: VersionService) -> None:
+        self._database = database
+        self._versions = versions
+
+    async def outdated(self, tenant: str, *, everything: bool = False) -> list[str]:
+        """Ids of the published files whose chunks do not know their blocks; everything: of all published files."""
+        own = StoredChunk.tenant_id == Document.tenant_id, StoredChunk.document_id == Document.id
+        # What was corrected by people knows no blocks either, and is no older for it.
+        unknown = () if everything else (StoredChunk.layout.is_(None), StoredChunk.correction == "")
+        query = select(Document.id).where(
+            Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, exists().where(*own, *unknown)
+        )
+        async with self._database.read() as connection:
+            return list((await connection.execute(query.order_by(Document.id))).scalars())
+
+    async def run(self, context: JobContext) -> dict[str, Any]:
+        """The job. What cannot be read any more stays as it is, and is counted."""
+        tenant, failed = context.tenant, 0
+        documents = await self.outdated(tenant, everything=context.parameters["everything"])
+        for number, document_id in enumerate(documents):
+            await context.progress(number, len(documents))
+            try:
+                await self._versions.reread(tenant, document_id, Change(reason=REASON))
+            except (InvalidDocument, Conflict, NotFound) as error:  # deleted or changed meanwhile, or too big by now
+                logger.bind(tenant=tenant, document_id=document_id).warning("a document is not read again: {}", error)
+                failed += 1
+        return {"documents": len(documents) - failed, "failed": failed}
+
+
+def reread_kind(rereading: Rereading) -> JobKind:
+    """On demand."""
+    return JobKind(KIND, "重新读取文档", rereading.run, None, RereadOptions)

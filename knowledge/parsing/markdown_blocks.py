@@ -1,0 +1,280 @@
+"""Blocks that dialects add to CommonMark, and what CommonMark takes for a block that customer-service texts mean as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block import StateBlock
+
+from knowledge.parsing.notes import label_of
+
+Rule = Callable[[StateBlock, int, int, bool], bool]
+
+KEY = re.compile(r"[*#][ \t]*(?:号键|键(?![盘位值帽]))")
+"""The star key or the hash key of a telephone at the beginning of a line."""
+_COMPARED = re.compile(r">=?\d")
+_FIGURE = re.compile(r">[ \t]*\d(?!\d?[.、)）][ \t]*\D)")
+_DEEP = re.compile(r"(?:>[ \t]?){21}")
+"""Deeper than anybody quotes, and than the renderer nests."""
+_DEFINITION = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|\S*)")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S|[/.?#]|www\.|[\w%-]+(?:[./][\w%-]+)*\.[a-z]{2,5}(?:[/?#]|$)", re.IGNORECASE)
+_COMMENTS = ("#", "<>")
+"""Where a definition leads that is written to be seen by nobody."""
+_TIGHT = re.compile(r"(#{1,6})([^\W\d_]|[^\x00-\x7f]|(?<=##)[\dA-Za-z])")
+_TAB = re.compile(r"===[!+]{0,2}[ \t]+(?:\"(.+)\"|'(.+)')\s*$")
+_SWITCHED = re.compile(r"@tab(?:[:#]\w+)*[ \t]+(\S.*)")
+_BOX = re.compile(r":{3,}")
+_BOX_HEAD = re.compile(r"[ \t]*([A-Za-z][\w-]*)(?:[ \t]*\[(.*)\])?[ \t]*(?:\{(.*)\})?[ \t]*([^\[{].*)?$")
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
+_TAG = re.compile(r"\{%-?[ \t]*(end)?[ \t]*([A-Za-z]+)[ \t]*(.*?)[ \t]*-?%\}$")
+_LATIN_WRAP = re.compile(r"[a-z,]$")
+
+
+def unless(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
+    """The rule, but for lines that are text."""
+    return lambda state, start, end, silent: not is_text(state, start) and rule(state, start, end, silent)
+
+
+def is_key(state: StateBlock, line: int) -> bool:
+    """Whether a heading or an item would begin with a key of a telephone: # 号键返回."""
+    return KEY.match(_line(state, line)) is not None
+
+
+def is_compared(state: StateBlock, line: int) -> bool:
+    """Whether > means more than: >50件, or the only line of its kind with a figure; and quotes without end."""
+    text = _line(state, line)
+    if _COMPARED.match(text) or _DEEP.match(text):
+        return True
+    around = (near for near in (line - 1, line + 1) if 0 <= near < state.lineMax)
+    return bool(_FIGURE.match(text)) and not any(_line(state, near).startswith(">") for near in around)
+
+
+def is_no_definition(state: StateBlock, line: int) -> bool:
+    """Whether [x]: y defines nothing: no address, or nobody refers to it. A comment is still one: [//]: # (x)."""
+    start = state.bMarks[line] + state.tShift[line]
+    found = _DEFINITION.match(state.src, start)
+    if not found:
+        return False
+    label, target = found[1], found[2]
+    if target in _COMMENTS:
+        return False
+    if label.startswith("^") or not _ADDRESS.match(target.strip("<>")):
+        return True
+    return normalizeReference(label) not in _referred(state)
+
+
+def is_unreferred_note(state: StateBlock, line: int) -> bool:
+    """Whether nothing refers to the footnote that is defined here."""
+    found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
+    return found is not None and normalizeReference(found[1]) not in _referred(state)
+
+
+def _referred(state: StateBlock) -> set[str]:
+    """Labels in brackets anywhere but at the beginning of their definition."""
+    if "referred" not in state.env:
+        found = re.finditer(r"\[((?:[^\[\]\\\n]|\\.){1,200})\](?!:)|(?<=[^\s>])\[([^\[\]\n]{1,200})\]:", state.src)
+        state.env["referred"] = {normalizeReference(label[1] or label[2]) for label in found}
+    referred: set[str] = state.env["referred"]
+    return referred
+
+
+def after_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
+    """Ends an item before a line that is not indented: the sentence after a list is not of its last item.
+
+    A line of Latin words that goes on in lower case was wrapped by an editor, and is.
+    """
+    if not silent or not 0 <= state.sCount[line] < state.blkIndent:
+        return False
+    wrapped = _LATIN_WRAP.search(_line(state, line - 1)) and re.match(r"[a-z(]", _line(state, line))
+    return not wrapped
+
+
+def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """####标题. One # alone is a topic or a number (#话题, #123) unless deeper ones stand so in the document, too."""
+    text = _line(state, start)
+    found = _TIGHT.match(text)
+    if not found or state.is_code_block(start) or is_key(state, start):
+        return False
+    level = len(found[1])
+    if level == 1 and ("#" in text[1:] or not re.search(r"^#{2,6}[^#\s]", state.src, re.MULTILINE)):
+        return False
+    if not silent:
+        _heading(state, start, level, text[level:].rstrip("# \t") or text[level:])
+    return True
+
+
+def _heading(state: StateBlock, line: int, level: int, text: str) -> None:
+    state.line = line + 1
+    state.push("heading_open", f"h{level}", 1).map = [line, line + 1]
+    token = state.push("inline", "", 0)
+    token.content, token.children, token.map = text, [], [line, line + 1]
+    state.push("heading_close", f"h{level}", -1)
+
+
+def tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """=== "标题" with an indented block (Python-Markdown), and @tab 标题 (VuePress)."""
+    if state.is_code_block(start):
+        return False
+    text = _line(state, start)
+    if switched := _SWITCHED.match(text):
+        if not silent:
+            _label(state, start, switched[1])
+            state.line = start + 1
+        return True
+    found = _TAB.match(text)
+    if not found:
+        return False
+    if not silent:
+        last = _indented(state, start, end)
+        _label(state, start, found[1] or found[2])
+        _inside(state, start + 1, last, indent=4)
+        state.line = last
+    return True
+
+
+def _indented(state: StateBlock, start: int, end: int) -> int:
+    """The line behind the block below `start`: its lines are blank or indented by four."""
+    line = start + 1
+    while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent + 4):
+        line += 1
+    return line
+
+
+def _label(state: StateBlock, line: int, text: str) -> None:
+    state.push("paragraph_open", "p", 1)
+    state.push("strong_open", "strong", 1)
+    _inline(state, line, text)
+    state.push("strong_close", "strong", -1)
+    state.push("paragraph_close", "p", -1)
+
+
+def _inline(state: StateBlock, line: int, text: str) -> None:
+    token = state.push("inline", "", 0)
+    token.content, token.children, token.map = text.strip(), [], [line, line + 1]
+
+
+def _inside(state: StateBlock, first: int, last: int, indent: int = 0) -> None:
+    kept = state.blkIndent, state.lineMax, state.parentType
+    state.blkIndent, state.lineMax, state.parentType = state.blkIndent + indent, last, "container"
+    state.md.block.tokenize(state, first, last)
+    state.blkIndent, state.lineMax, state.parentType = kept
+
+
+def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """::: tip 标题, :::warning[标题], ::: details, ::: tabs; one within another with as many colons or fewer."""
+    text = _line(state, start)
+    marks = _BOX.match(text)
+    head = _BOX_HEAD.match(text[marks.end() :]) if marks and not state.is_code_block(start) else None
+    if not marks or not head:
+        return False
+    last = _closing(state, start, end)
+    if last is None:
+        return False
+    if not silent:
+        kind, bracketed, attributes, rest = head.groups()
+        named = _TITLE.search(attributes or "")
+        title = bracketed or (named and next(filter(None, named.groups()), "")) or rest or ""
+        open_box(state, start, kind, title)
+        _inside(state, start + 1, last)
+        close_box(state, kind)
+        state.line = last + 1
+    return True
+
+
+def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
+    """The beginning of a note, of what can be unfolded, or, for another kind, of nothing but its title."""
+    label, kind = label_of(kind), kind.lower()
+    if kind == "details":
+        state.push("details_open", "details", 1)
+        state.push("summary_open", "summary", 1)
+        _inline(state, line, title)
+        state.push("summary_close", "summary", -1)
+        return
+    token = state.push("box_open", "div", 1)
+    if label:
+        token.attrs = {"class": f"admonition {label}"}
+    if title.strip() and label:
+        state.push("paragraph_open", "p", 1).attrs = {"class": "admonition-title"}
+        _inline(state, line, title)
+        state.push("paragraph_close", "p", -1)
+    elif title.strip():
+        _label(state, line, title)
+
+
+def close_box(state: StateBlock, kind: str) -> None:
+    """The end of what `open_box` began."""
+    tag = "details" if kind.lower() == "details" else "div"
+    state.push(f"{tag}_close" if tag == "details" else "box_close", tag, -1)
+
+
+def _closing(state: StateBlock, start: int, end: int) -> int | None:
+    """The line of colons that closes the box of `start`; None where there is none."""
+    opened: list[int] = []
+    fence = ""
+    for line in range(start, end):
+        if state.sCount[line] < state.blkIndent and not state.isEmpty(line):
+            return None
+        text = _line(state, line)
+        if fenced := _FENCE.match(text):
+            if not fence:
+                fence = fenced[1]
+            elif fenced[1].startswith(fence) and not text.strip("`~ \t"):
+                fence = ""
+        marks = None if fence or fenced else _BOX.match(text)
+        if not marks:
+            continue
+        colons = marks.end()
+        if _BOX_HEAD.match(text[colons:]):
+            opened.append(colons)
+        elif not text[colons:].strip():
+            inner = next((at for at in reversed(range(len(opened))) if opened[at] <= colons), None)
+            if inner is None:
+                return None
+            exact = [at for at in range(len(opened)) if opened[at] == colons]
+            del opened[(exact[-1] if exact else inner) :]
+            if not opened:
+                return line
+    return None
+
+
+def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo)."""
+    found = _TAG.match(_line(state, start))
+    if not found or state.is_code_block(start):
+        return False
+    ends, name, rest = found[1], found[2].lower(), found[3]
+    if name not in ("hint", "note", "notice", "callout", "alert", "tabs", "tab", "details"):
+        return False
+    if silent:
+        return True
+    state.line = start + 1
+    quoted = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", rest))
+    if name in ("tabs", "tab"):
+        if quoted.get("title") and not ends:
+            _label(state, start, quoted["title"])
+        return True
+    if ends:
+        return True
+    last = next((line for line in range(start + 1, end) if _ends(_line(state, line), name)), None)
+    if last is None:
+        return False
+    kind = quoted.get("style") or quoted.get("type") or (rest.split() or ["note"])[0]
+    kind = "details" if name == "details" else label_of(kind) or "note"
+    open_box(state, start, kind, quoted.get("title", ""))
+    _inside(state, start + 1, last)
+    close_box(state, kind)
+    state.line = last + 1
+    return True
+
+
+def _ends(text: str, name: str) -> bool:
+    found = _TAG.match(text)
+    return bool(found and found[1] and found[2].lower() == name)
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+

@@ -1,0 +1,243 @@
+"""Dialects of Markdown that are read, and by what.
+
+| dialect | example | by |
+|---|---|---|
+| CommonMark | `# 标题`, `- 项`, fences, HTML | markdown-it |
+| emphasis of Chinese writers | `**注意：**请`, `60*40cm` stays | `markdown_inline` |
+| GFM | tables, `~~停售~~` | `markdown_tables`, markdown-it |
+| tables as typed | `｜`, `|:-|—|`, no outer pipes | `markdown_tables` |
+| headings without a blank | `####标题` | `markdown_blocks.tight_heading` |
+| front matter | `---`, `+++` | `markdown` |
+| Python-Markdown, MkDocs | `!!! note "…"`, `??? tip`, `=== "…"`, `{: .x }` | mdit-py-plugins, `markdown_blocks.tab` |
+| VuePress, VitePress, Docusaurus | `::: tip 标题`, `:::warning[…]`, `::: tabs`, `@tab`, code titles | `markdown_blocks.box` |
+| GitHub, Obsidian | `> [!NOTE]`, `> [!tip] 标题` | `_quoted_notes` |
+| GitBook, Hexo | `{% hint style="info" %}`, `{% note %}`, `{% tab title="…" %}` | `markdown_blocks.tag_line` |
+| attributes | `![图](a.png){width=50%}`, `## 标题 {#id}` | `markdown_inline.attributes`, `_attributes_at_end` |
+| footnotes | `[^1]` and `[^1]: …` | mdit-py-plugins, `markdown_footnotes` |
+| definition lists | `术语`, below it `: 说明` | mdit-py-plugins |
+| formulas | `$a$`, `$$a$$` | mdit-py-plugins |
+| MDX | imports, `<TabItem label="…">`, `<Note>` | `mdx` |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise, zip_longest
+
+from markdown_it import MarkdownIt
+from markdown_it.common.html_blocks import block_names
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML, RendererProtocol
+from markdown_it.rules_block import StateBlock, blockquote, heading, list_block, reference
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.admon import admon_plugin
+from mdit_py_plugins.admon.index import admonition
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.footnote.index import footnote_def
+
+from knowledge.parsing import markdown_blocks as blocks
+from knowledge.parsing import markdown_inline as inline
+from knowledge.parsing.markdown_footnotes import place_footnotes
+from knowledge.parsing.markdown_tables import table
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS
+from knowledge.parsing.notes import label_of
+
+_MAX_INLINE = 10_000
+"""Characters; unmatched emphasis takes 11 s at 70,000."""
+_PARAGRAPHS = ["paragraph", "reference", "blockquote"]
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)[ \t]+[A-Za-z][\w-]*(?:[ \t]+[A-Za-z][\w-]*)*[ \t]*(?:\"(.*)\"[ \t]*)?$")
+_QUOTED_NOTE = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*([^\n]*)(?:\n|$)")
+_AT_END = re.compile(rf"[ \t]*{inline.ATTRIBUTES.pattern}\s*$")
+_CONTENTS = re.compile(r"\[\[?_?toc_?\]?\]", re.IGNORECASE)
+_TAG = re.compile(r"<([A-Za-z][\w-]*)\s*>")
+_KNOWN_TAGS = {*block_names, *INLINE_TAGS, *UNREAD_TAGS, "img", "br", "pre", "math", "picture", "hgroup"}
+_OWN_LINE = re.compile(r"[>|#*+｜]|\[[^\[\]]+\]:|[^\s，。：:（(/]{1,10}[：:](?!//)")
+_CODE_TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)')|\[([^\]]+)\]\s*$")
+
+
+def make_renderer(*, indented_code: bool = True) -> MarkdownIt:
+    """Markdown of all dialects to HTML, as `markup` reads it."""
+    md = MarkdownIt("commonmark", {"maxNesting": 100}).enable("strikethrough")
+    if not indented_code:
+        md.disable("code")
+    _add_blocks(md)
+    _add_inlines(md)
+    md.core.ruler.before("inline", "quoted_notes", _quoted_notes)
+    md.core.ruler.before("inline", "attributes", _attributes_at_end)
+    md.core.ruler.before("inline", "markers", _markers)
+    md.core.ruler.before("inline", "long_text", _long_text)
+    md.core.ruler.push("line_breaks", _line_breaks)
+    md.core.ruler.push("footnotes", place_footnotes)
+    for name, rule in (("html_inline", _html), ("html_block", _html), ("fence", _fence), ("footnote_ref", _mark)):
+        md.add_render_rule(name, rule)
+    for name in ("math_inline", "math_block", "math_block_label"):
+        md.add_render_rule(name, _formula)
+    return md
+
+
+def _add_blocks(md: MarkdownIt) -> None:
+    md.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False)
+    md.use(dollarmath_plugin, allow_space=False, allow_digits=False, allow_blank_lines=False)
+    rules = md.block.ruler
+    rules.before("table", "table_as_typed", table, {"alt": ["paragraph", "reference"]})
+    every = {"alt": [*_PARAGRAPHS, "list"]}
+    rules.at("admonition", blocks.unless(admonition, _is_no_admonition), every)
+    rules.at("blockquote", blocks.unless(blockquote, blocks.is_compared), every)
+    rules.at("list", blocks.unless(list_block, blocks.is_key), {"alt": _PARAGRAPHS})
+    rules.at("heading", blocks.unless(heading, blocks.is_key), {"alt": _PARAGRAPHS})
+    rules.at("reference", blocks.unless(reference, blocks.is_no_definition))
+    footnotes = blocks.unless(footnote_def, blocks.is_unreferred_note)
+    rules.at("footnote_def", footnotes, {"alt": ["paragraph", "reference"]})
+    rules.after("heading", "tight_heading", blocks.tight_heading, {"alt": _PARAGRAPHS})
+    rules.before("fence", "box", blocks.box, every)
+    rules.before("fence", "tab", blocks.tab, every)
+    rules.before("fence", "tag_line", blocks.tag_line, every)
+    rules.before("paragraph", "after_item", blocks.after_item, {"alt": ["paragraph"]})
+
+
+def _add_inlines(md: MarkdownIt) -> None:
+    rules = md.inline.ruler
+    rules.at("emphasis", inline.delimiters)
+    rules.before("strikethrough", "tildes", inline.tildes)
+    rules.before("escape", "backslashes", inline.backslashes)
+    rules.before("html_inline", "attributes", inline.attributes)
+
+
+def _is_no_admonition(state: StateBlock, line: int) -> bool:
+    return not _ADMONITION.match(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]])
+
+
+def _quoted_notes(state: StateCore) -> None:
+    """Quotations that begin with [!NOTE] become boxes; titles that the renderer makes up are left out."""
+    tokens: list[Token] = []
+    closing: list[bool] = []
+    for at, token in enumerate(state.tokens):
+        tokens.append(token)
+        if token.type == "blockquote_open":
+            first = state.tokens[at + 2] if at + 2 < len(state.tokens) else token
+            found = _QUOTED_NOTE.match(first.content) if first.type == "inline" else None
+            label = label_of(found[1]) if found else ""
+            closing.append(bool(label))
+            if found and label:
+                token.tag = "div"
+                token.attrSet("class", f"admonition {label}")
+                first.content = first.content[found.end() :]
+                tokens += _title(found[2])
+        elif token.type == "blockquote_close" and closing.pop():
+            token.tag = "div"
+        elif token.type == "admonition_title_open" and '"' not in state.tokens[at - 1].info:
+            state.tokens[at + 1].content = ""
+    state.tokens = tokens
+
+
+def _title(text: str) -> list[Token]:
+    opening, content, closing = Token("paragraph_open", "p", 1), Token("inline", "", 0), Token("paragraph_close", "p", -1)
+    opening.attrSet("class", "admonition-title")
+    content.content, content.children = text.strip(), []
+    return [opening, content, closing] if text.strip() else []
+
+
+def _attributes_at_end(state: StateCore) -> None:
+    """Of headings: {#id}; of paragraphs a line of their own. A paragraph that asks for a table of contents is empty."""
+    for token, before in zip(state.tokens[1:], state.tokens, strict=False):
+        if token.type != "inline":
+            continue
+        if before.type == "heading_open":
+            token.content = _AT_END.sub("", token.content)
+        elif before.type == "paragraph_open":
+            lines = token.content.split("\n")
+            if inline.ATTRIBUTES.fullmatch(lines[-1].strip()) or _CONTENTS.fullmatch(lines[-1].strip()):
+                token.content = "\n".join(lines[:-1])
+
+
+def _markers(state: StateCore) -> None:
+    """What a reader sees before items: 1) of numbered ones, numbers as typed where they rise; of a single item the mark
+    that means more than a dot: + 86.
+    """
+    lists: list[tuple[Token, list[int]]] = []
+    for at, token in enumerate(state.tokens):
+        if token.type in ("ordered_list_open", "bullet_list_open"):
+            lists.append((token, []))
+        elif token.type == "list_item_open":
+            lists[-1][1].append(at)
+        elif token.type == "ordered_list_close":
+            _number_items(*lists.pop(), state.tokens)
+        elif token.type == "bullet_list_close":
+            opening, places = lists.pop()
+            inner = state.tokens[places[0] + 2] if len(places) == 1 else opening
+            figure = inner.type == "inline" and inner.content[:1].isdecimal()
+            if figure or (len(places) == 1 and opening.markup == "+"):
+                opening.attrSet("data-mark", opening.markup)
+
+
+def _number_items(opening: Token, places: list[int], tokens: list[Token]) -> None:
+    if opening.markup == ")":
+        opening.attrSet("data-mark", ")")
+    items = [tokens[at] for at in places]
+    numbers = [int(item.info) for item in items]
+    if all(one < other for one, other in pairwise(numbers)):
+        for item, number in zip(items, numbers, strict=True):
+            item.attrSet("value", str(number))
+
+
+def _long_text(state: StateCore) -> None:
+    """Takes an over-long paragraph as it stands: emphasis and brackets cost quadratic time."""
+    for token in state.tokens:
+        if token.type == "inline" and len(token.content) > _MAX_INLINE:
+            token.type = "text"
+
+
+def _line_breaks(state: StateCore) -> None:
+    """Lines that are no wrapped prose stay lines: below one that is bold from end to end, and those that begin with a
+    mark (>50件, | a | b |) or with a name and a colon.
+    """
+    for token in state.tokens:
+        line: list[Token] = []
+        for child, following in zip_longest(token.children or [], (token.children or [])[1:]):
+            if child.type not in ("softbreak", "hardbreak"):
+                line += [child] if child.type != "text" or child.content else []
+                continue
+            bold = len(line) > 2 and line[0].type == "strong_open" and line[-1].type == "strong_close"
+            if bold or (following is not None and following.type == "text" and _OWN_LINE.match(following.content)):
+                child.type, child.tag = "hardbreak", "br"
+            line = []
+
+
+def _html(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    """HTML as it stands; <名> in angle brackets that no browser knows and nothing closes is text: ssh root@<ip>."""
+
+    def text_or_tag(found: re.Match[str]) -> str:
+        name = found[1].lower()
+        return found[0] if name in _KNOWN_TAGS or f"</{name}" in env["source"] else escapeHtml(found[0])
+
+    return _TAG.sub(text_or_tag, tokens[at].content)
+
+
+def _fence(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """Code below its title, where it has one: ```bash title="安装", ```bash [npm]."""
+    assert isinstance(renderer, RendererHTML)
+    titled = _CODE_TITLE.search(tokens[at].info)
+    title = next(filter(None, titled.groups()), "") if titled else ""
+    head = f"<p><strong>{escapeHtml(title)}</strong></p>\n" if title else ""
+    return head + renderer.fence(tokens, at, options, env)
+
+
+def _formula(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """As it was typed, and nothing in it is emphasis."""
+    token = tokens[at]
+    text = escapeHtml(f"{token.markup}{token.content}{token.markup}")
+    if token.type == "math_inline":
+        return f"<span>{text}</span>"
+    label = f" ({escapeHtml(token.info)})" if token.info else ""
+    return f'<div class="formula">{text}{label}</div>\n'
+
+
+def _mark(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    return f"[{escapeHtml(tokens[at].meta['label'])}]"

@@ -1,0 +1,121 @@
+"""Emphasis, strike-through and escapes as people write them in Chinese; `app/web/shared/markdown.js` has the same rules.
+
+A mark counts where it is paired and bounded: 60*40*30, ¥39*2, *#06#, 138****8888, a_b_c, __init__.py and 3~~5 keep
+theirs; **注意：**请 and “**重要**”的 are bold, which CommonMark refuses.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from markdown_it.rules_inline.state_inline import Delimiter, StateInline
+
+_MOST = 3
+"""Of one mark in a row; more is a fill-in blank or a masked number."""
+_ENDS = "，。、；：！？,.;:!?)]}）】」』》〉”’…%"
+_OPENS = "（【「『《〈“‘([{"
+_IN_ADDRESS = "/\\.-@=&?#"
+_SPELT = re.compile(r"[^*]*\*")
+
+
+def delimiters(state: StateInline, silent: bool) -> bool:
+    """Replaces the emphasis rule: the same pairing, other conditions to open and to close."""
+    mark = state.src[state.pos]
+    if silent or mark not in "*_":
+        return False
+    start, end = state.pos, state.pos
+    while end < state.posMax and state.src[end] == mark:
+        end += 1
+    length = end - start
+    opens, closes = length <= _MOST and _can_open(state.src, start, end), length <= _MOST and _can_close(
+        state.src, start, end
+    )
+    for _ in range(length):
+        state.push("text", "", 0).content = mark
+        if opens or closes:
+            state.delimiters.append(Delimiter(ord(mark), length, len(state.tokens) - 1, -1, opens, closes))
+    state.pos = end
+    return True
+
+
+def tildes(state: StateInline, silent: bool) -> bool:
+    """Takes tildes that strike nothing out: one alone, three and more, two between figures."""
+    if silent or state.src[state.pos] != "~":
+        return False
+    end = state.pos
+    while end < state.posMax and state.src[end] == "~":
+        end += 1
+    if end - state.pos == 2 and not (_digit(_at(state.src, state.pos - 1)) and _digit(_at(state.src, end))):
+        return False
+    state.push("text", "", 0).content = state.src[state.pos : end]
+    state.pos = end
+    return True
+
+
+def backslashes(state: StateInline, silent: bool) -> bool:
+    r"""Takes the two of \\server\share, which are no escape."""
+    if not re.compile(r"\\\\(?=\w)").match(state.src, state.pos):
+        return False
+    if not silent:
+        state.pending += "\\\\"
+    state.pos += 2
+    return True
+
+
+def attributes(state: StateInline, silent: bool) -> bool:
+    """Drops {width=50%} behind a picture, a link or a code span: kramdown, Python-Markdown, Pandoc write it so."""
+    if state.src[state.pos] != "{" or state.pending or not state.tokens:
+        return False
+    found = ATTRIBUTES.match(state.src, state.pos)
+    if not found or state.tokens[-1].type not in ("image", "link_close", "code_inline"):
+        return False
+    if not silent:
+        state.pos = found.end()
+    return True
+
+
+_VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'{}]+)"""
+ATTRIBUTES = re.compile(rf"\{{:?[ \t]*(?:[#.][\w:-]+|[\w:-]+={_VALUE})(?:[ \t]+(?:[#.][\w:-]+|[\w:-]+={_VALUE}))*[ \t]*\}}")
+"""A list of attributes in braces: {#id .class key=value}."""
+
+
+def _can_open(text: str, start: int, end: int) -> bool:
+    before, after, rest = _at(text, start - 1), _at(text, end), text[end:]
+    if _space(after) or after in _ENDS:
+        return False
+    if text[start] == "_":
+        return not _word(before) and before not in _IN_ADDRESS
+    if end - start > 1:
+        return not (_digit(before) and _digit(after))
+    if _word(before) or "#" in (before, after):
+        return False
+    content = _SPELT.match(rest)
+    return content is not None and any(map(str.isalpha, content[0]))
+
+
+def _can_close(text: str, start: int, end: int) -> bool:
+    before, after, next_one = _at(text, start - 1), _at(text, end), _at(text, end + 1)
+    if _space(before) or before in _OPENS:
+        return False
+    if text[start] == "_":
+        return not _word(after) and after not in _IN_ADDRESS.replace(".", "") and not (after == "." and _word(next_one))
+    if end - start > 1:
+        return not (_digit(before) and _digit(after))
+    return not (_word(after) or "#" in (before, after) or (after == "." and _word(next_one)))
+
+
+def _at(text: str, place: int) -> str:
+    return text[place] if 0 <= place < len(text) else " "
+
+
+def _space(character: str) -> bool:
+    return character.isspace()
+
+
+def _digit(character: str) -> bool:
+    return character.isdecimal()
+
+
+def _word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LN"

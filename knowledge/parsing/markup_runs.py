@@ -1,0 +1,156 @@
+"""Running text of a page: what a reader sees of it, and the Markdown that shows its bold words, links and code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborNode
+
+from knowledge.blocks import BlockKind
+from knowledge.parsing.characters import shown
+from knowledge.parsing.pieces import Text
+
+# fmt: off
+INLINE_TAGS = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
+    "kbd", "label", "mark", "nobr", "q", "ruby", "rb", "s", "samp", "small", "span", "strike", "strong", "sub", "sup",
+    "time", "tt", "u", "var", "wbr", "math", "mjx-container",
+}
+UNREAD_TAGS = {
+    "script", "style", "noscript", "template", "head", "svg", "canvas", "iframe", "object", "embed", "audio", "video",
+    "select", "button", "input", "textarea", "rp", "rt", "-comment", "!doctype",
+}
+# fmt: on
+_CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_CJK_BREAK = re.compile(rf"(?<=[{_CJK}])[ \t]*\n[ \t\n]*(?=[{_CJK}])")
+_FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|webp|svg|bmp|avif)", re.IGNORECASE)
+_SHOWN_LINK = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>()]+", re.IGNORECASE)
+_BOLD, _STRUCK = {"b", "strong"}, {"del", "s", "strike"}
+_FORMULA_CLASSES = {"katex", "katex-display", "MathJax", "MathJax_Display", "MathJax_SVG"}
+_SPECIAL = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\[(?=[^\[\]]*\]\()|<(?=[A-Za-z/!])|~(?=~)|(?<=~)~"
+)
+_AT_START = re.compile(r"(?P<mark>#{1,6}(?=\s)|>|[-+](?=\s))|(?P<number>\d{1,9})(?=[.)]\s)")
+
+
+@dataclass(slots=True)
+class Run:
+    """Inline nodes that follow each other. "\\v" is a line break."""
+
+    _plain: list[str] = field(default_factory=list)
+    _markdown: list[str] = field(default_factory=list)
+    _kinds: set[BlockKind] = field(default_factory=set)
+    _marked: bool = False
+
+    def add(self, node: LexborNode) -> None:
+        """The node and what is in it."""
+        plain, markdown = self._read(node)
+        self._plain.append(plain)
+        self._markdown.append(markdown)
+
+    def flush(self) -> Iterator[Text]:
+        """All of it as one text, if it says anything; the run is empty then. A picture or a formula alone is one."""
+        text, markdown = _lines("".join(self._plain)), _lines("".join(self._markdown))
+        kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
+        if text:
+            yield Text(text, kind=kind, markdown=shown(_escaped_starts(markdown)) if self._marked else "")
+        self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
+
+    def _read(self, node: LexborNode) -> tuple[str, str]:
+        """Plain text and Markdown of a node."""
+        if node.is_text_node:
+            text = node.text_content or ""
+            if text.strip():
+                self._kinds.add(BlockKind.PARAGRAPH)
+            return text, _SPECIAL.sub(r"\\\g<0>", text)
+        if node.tag == "br":
+            return "\v", "\v"
+        if node.tag in UNREAD_TAGS:
+            return "", ""
+        if node.tag == "img":
+            return self._picture(node)
+        if node.tag in ("math", "mjx-container") or not _FORMULA_CLASSES.isdisjoint(_classes(node)):
+            return self._formula(node)
+        parts = [self._read(child) for child in children(node)]
+        plain, markdown = ("".join(part) for part in zip(*parts, strict=True)) if parts else ("", "")
+        return plain, self._wrapped(node, plain, markdown)
+
+    def _picture(self, node: LexborNode) -> tuple[str, str]:
+        alt = (node.attributes.get("alt") or "").strip()
+        if not alt or _FILE_NAME.fullmatch(alt):
+            return "", ""
+        self._kinds.add(BlockKind.IMAGE)
+        return alt, _SPECIAL.sub(r"\\\g<0>", alt)
+
+    def _formula(self, node: LexborNode) -> tuple[str, str]:
+        """Its source where the page has it, else what is drawn: never both."""
+        text = formula_text(node)
+        block = node.attributes.get("display") in ("block", "true") or not {"katex-display", "MathJax_Display"}.isdisjoint(
+            _classes(node)
+        )
+        self._kinds.add(BlockKind.FORMULA if block else BlockKind.PARAGRAPH)
+        return text, _SPECIAL.sub(r"\\\g<0>", text)
+
+    def _wrapped(self, node: LexborNode, plain: str, markdown: str) -> str:
+        """The Markdown within the marks of its element; white space at its ends stands outside of them."""
+        content = markdown.strip(" \t\r\n\f\v")
+        if not content or "\v" in content:
+            return markdown
+        before, _, after = markdown.partition(content)
+        if node.tag in _BOLD and not content.startswith("**"):
+            marks = f"**{content}**"
+        elif node.tag in _STRUCK:
+            marks = f"~~{content}~~"
+        elif node.tag == "code" and not (node.parent and node.parent.tag == "pre"):
+            ticks = "``" if "`" in plain else "`"
+            marks = f"{ticks}{plain.strip()}{ticks}"
+        elif node.tag == "a" and _leads_elsewhere(node, plain):
+            marks = f"[{content}]({(node.attributes.get('href') or '').strip()})"
+        else:
+            return markdown
+        self._marked = True
+        return f"{before}{marks}{after}"
+
+
+def formula_text(node: LexborNode) -> str:
+    """Of KaTeX, MathJax and MathML: the annotation in TeX, the MathML, or what is drawn."""
+    source = node.css_first("annotation")
+    if source is None:
+        source = node if node.tag == "math" else node.css_first("math")
+    return " ".join((node if source is None else source).text().split())
+
+
+def children(node: LexborNode) -> Iterator[LexborNode]:
+    """Elements and texts directly below a node."""
+    child = node.first_child
+    while child is not None:
+        yield child
+        child = child.next
+
+
+def _classes(node: LexborNode) -> list[str]:
+    return (node.attributes.get("class") or "").split()
+
+
+def _leads_elsewhere(node: LexborNode, plain: str) -> bool:
+    """An address that a page may open, and that does not stand there anyway."""
+    target = (node.attributes.get("href") or "").strip()
+    return bool(_SHOWN_LINK.fullmatch(target)) and target.split(":", 1)[1].strip("/") not in plain
+
+
+def _lines(text: str) -> str:
+    lines = (_SPACE.sub(" ", line).strip() for line in _CJK_BREAK.sub("", text).split("\v"))
+    return "\n".join(line for line in lines if line)
+
+
+def _escaped_starts(markdown: str) -> str:
+    """Lines that would be headings, quotations or items of lists, and are none."""
+    lines = markdown.split("\n")
+    for at, line in enumerate(lines):
+        if found := _AT_START.match(line):
+            end = found.end()
+            lines[at] = f"\\{line}" if found["mark"] else f"{line[:end]}\\{line[end:]}"
+    return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""Tables of a page as grids: merged cells reach what they cover, a table within a cell is one of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from selectolax.lexbor import LexborNode
+
+from knowledge.parsing.markup_runs import children
+
+_MAX_SPAN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Cells by row and column. `headers`: leading rows of header cells alone; `named`: each row begins with a header
+    cell, and no row is a header. `inner`: tables within cells, with the text of the row's first cell.
+    """
+
+    rows: list[list[str]]
+    headers: int
+    named: bool
+    inner: list[tuple[str, LexborNode]]
+
+
+def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
+    """`flat`: the text of a cell, tables within it left out."""
+    rows = [row for row in _rows(table) if row.css_first("td, th") is not None]
+    cells = [[cell for cell in children(row) if cell.tag in ("td", "th")] for row in rows]
+    kinds = [[cell.tag for cell in row] for row in cells]
+    headers = sum(1 for _ in takewhile(lambda kind: "td" not in kind, kinds))
+    if headers == len(kinds) > 1:
+        headers = 1  # a table without any other cells
+    named = not headers and bool(kinds) and all(kind and kind[0] == "th" and "td" in kind for kind in kinds)
+    return Grid(_spread(cells, headers, flat), headers, named, list(_inner(cells, flat)))
+
+
+def _spread(rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]) -> list[list[str]]:
+    """A cell of the body stands in every column and row that it covers; one of a header in its first column, for a
+    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: it is a title or note.
+    """
+    width = max((sum(_span(cell, "colspan") for cell in row) for row in rows), default=0)
+    top = headers or sum(1 for _ in takewhile(lambda row: any(_span(cell, "colspan") > 1 for cell in row), rows))
+    grid: list[list[str]] = []
+    pending: dict[int, tuple[int, str]] = {}
+    for number, row in enumerate(rows):
+        line: list[str] = []
+        for cell in row:
+            _carry(line, pending)
+            text, across = flat(cell), _span(cell, "colspan")
+            covers = number >= top and across < width
+            texts = [text, *[text if covers else ""] * (across - 1)]
+            if (down := _span(cell, "rowspan")) > 1:
+                pending |= {len(line) + at: (down - 1, one) for at, one in enumerate(texts)}
+            line.extend(texts)
+        _carry(line, pending)
+        grid.append(line)
+    return grid
+
+
+def _carry(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
+    """Fills the columns at the end of `line` that a cell of an earlier row still covers."""
+    while (column := len(line)) in pending:
+        left, text = pending.pop(column)
+        if left > 1:
+            pending[column] = (left - 1, text)
+        line.append(text)
+
+
+def _span(cell: LexborNode, attribute: str) -> int:
+    value = cell.attributes.get(attribute) or "1"
+    return max(1, min(_MAX_SPAN, int(value))) if re.fullmatch(r"\d{1,6}", value) else 1
+
+
+def _rows(table: LexborNode) -> Iterator[LexborNode]:
+    """The rows of this table, not those of tables inside it."""
+    for child in children(table):
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from (row for row in children(child) if row.tag == "tr")
+
+
+def _inner(
+    rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]
+) -> Iterator[tuple[str, LexborNode]]:
+    for row in rows:
+        for number, cell in enumerate(row):
+            for table in outermost_tables(cell):
+                yield flat(row[0]) if number else "", table
+
+
+def outermost_tables(cell: LexborNode) -> Iterator[LexborNode]:
+    """Tables within a cell, but not those within them."""
+    for child in children(cell):
+        if child.tag == "table":
+            yield child
+        elif child.is_element_node:
+            yield from outermost_tables(child)

@@ -1,0 +1,37 @@
+"""Boxes beside the text, however a page or a dialect of Markdown names them: one label for each kind."""
+
+from __future__ import annotations
+
+import re
+
+_LABELS = {
+    "note": ("note", "seealso", "abstract", "summary", "remark", "quote", "cite", "default", "primary", "secondary"),
+    "info": ("info", "information", "question", "faq", "help", "example", "todo"),
+    "tip": ("tip", "hint", "success", "check", "done"),
+    "important": ("important", "attention"),
+    "warning": ("warning", "warn", "caution"),
+    "danger": ("danger", "error", "failure", "fail", "bug", "critical"),
+}
+_LABEL_OF = {name: label for label, names in _LABELS.items() for name in names}
+_OWN = ("note", "info", "tip", "hint", "important", "warning", "caution", "danger")
+"""What a class calls a box when it says nothing else."""
+_BOXES = {"admonition", "alert", "callout", "hint", "notice", "infobox", "macro", "admonitionblock"}
+_PAIRS = ({"custom", "block"}, {"custom", "container"}, {"message", "box"}, {"note", "box"}, {"tip", "box"})
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def label_of(name: str) -> str:
+    """tip, warning …, for the name that a writer gave the box; "" for what is no name of a box."""
+    return _LABEL_OF.get(name.strip().lower(), "")
+
+
+def label_of_classes(classes: str, kind: str = "") -> str | None:
+    """The label of an element whose classes say that it is a box, None for others. `kind`: data-type, if it has one."""
+    for name in classes.split():
+        if name.lower() in _OWN:
+            return label_of(name)
+    words = [word.lower() for word in _WORD.findall(classes)]
+    if _BOXES.isdisjoint(words) and not any(pair <= set(words) for pair in _PAIRS):
+        return None
+    named = (label for word in (*words, kind) if word not in _BOXES and (label := label_of(word)))
+    return next(named, "tip" if "hint" in words else "note")
