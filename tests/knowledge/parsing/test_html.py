@@ -62,7 +62,11 @@ def test_table_with_spans_is_read_by_columns() -> None:
         "<table><thead><tr><th>型号<th>颜色<th>价格</tr></thead><tbody>"
         "<tr><td rowspan=2>H30<td>黑<td>399</tr><tr><td>白<td>409</tr><tr><td colspan=2>配件<td>69</tr></tbody></table>"
     )
-    assert found == ["型号：H30；颜色：黑；价格：399", "型号：H30；颜色：白；价格：409", "型号：配件；颜色：配件；价格：69"]
+    assert found == [
+        "型号：H30；颜色：黑；价格：399",
+        "型号：H30；颜色：白；价格：409",
+        "型号：配件；颜色：配件；价格：69",
+    ]
 
 
 def test_table_of_names_and_values_has_no_header() -> None:

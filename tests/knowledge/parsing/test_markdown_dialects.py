@@ -50,7 +50,15 @@ def test_notes_are_boxes_with_their_kind_and_title(dialect: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["!!!请注意!!!停机通知", "!!! 今晚停机", "::: 说明", ":::tip 没有结尾", "???怎么回事", "> [!明日] 停机", "{% raw %}"],
+    [
+        "!!!请注意!!!停机通知",
+        "!!! 今晚停机",
+        "::: 说明",
+        ":::tip 没有结尾",
+        "???怎么回事",
+        "> [!明日] 停机",
+        "{% raw %}",
+    ],
 )
 def test_what_only_resembles_a_note_is_text(text: str) -> None:
     assert "".join(texts(text)).replace(" ", "") == text.removeprefix("> ").replace(" ", "")
@@ -217,7 +225,7 @@ def test_formulas_are_verbatim_and_alone_a_kind_of_their_own() -> None:
 
 
 def test_attributes_are_not_read() -> None:
-    text = "![接口图](a.png){ width=50% }\n\n见[手册](https://a.example){:target=\"_blank\"}的{名称}。\n{: .lead }\n"
+    text = '![接口图](a.png){ width=50% }\n\n见[手册](https://a.example){:target="_blank"}的{名称}。\n{: .lead }\n'
     assert texts(text) == ["接口图", "见手册的{名称}。"]
 
 
