@@ -22,6 +22,11 @@ def test_a_slide_is_a_page_under_its_title() -> None:
     assert parsed.blocks[1:] == (Block("先登记", ("退货流程",), 2), Block("再寄回", ("退货流程",), 2))
 
 
+def test_a_cover_titles_the_deck_and_is_no_heading() -> None:
+    parsed = parse("培训.pptx", saved(deck(("售后培训", []), ("退货流程", ["先登记"]))))
+    assert (parsed.title, parsed.blocks) == ("售后培训", (Block("先登记", ("退货流程",), 2),))
+
+
 def test_text_is_read_from_the_top_and_from_the_left() -> None:
     made = deck()
     slide = made.slides.add_slide(made.slide_layouts[6])
