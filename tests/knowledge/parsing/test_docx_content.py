@@ -243,8 +243,8 @@ def test_a_table_within_a_table_within_a_table() -> None:
             for column, text in enumerate(row):
                 inner.cell(number, column).paragraphs[0].text = text
         inside = inner.cell(1, 2)
-    rows = [block.text for block in blocks(made) if block.kind is BlockKind.ROW]
-    assert rows == [
+    found = [block.text for block in blocks(made) if block.kind is BlockKind.ROW]
+    assert found == [
         *("机型：C3；价格：199；细则：见内", "机型：C5；价格：299；细则：无"),
         *("部件：锅炉；保修：36 个月；备注：含人工", "部件：水泵；保修：24 个月；备注：不含人工"),
         *("零件：锅炉；保修：36 个月；备注：含人工", "零件：水泵；保修：24 个月；备注：不含人工"),
