@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 import docx
-from docx.oxml.ns import qn
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_joining import joined
+from knowledge.parsing.docx_names import qn
 from knowledge.parsing.docx_notes import Notes
 from knowledge.parsing.docx_numbering import Counters, Number, Numbering
 from knowledge.parsing.docx_outside import leave_out_parts

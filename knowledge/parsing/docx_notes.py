@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docx.oxml import parse_xml
-from docx.oxml.ns import qn
 
+from knowledge.parsing.docx_names import qn
 from knowledge.parsing.numerals import numeral
 
 _VAL = qn("w:val")

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from docx.oxml.ns import qn
-
+from knowledge.parsing.docx_names import qn
 from knowledge.parsing.numerals import numeral
 
 _VAL = qn("w:val")
+_NUMBERED = f"{qn('w:pPr')}/{qn('w:numPr')}"
 _PART = "/word/numbering.xml"
 _PLACE = re.compile(r"%([1-9])")
 _DEEPEST = 8
@@ -81,6 +81,7 @@ class Numbering:
     def __init__(self, document: Any, styles: Mapping[str, Any]) -> None:
         self._styles = styles
         self._lists = dict(_lists(document, styles))
+        self._places: dict[str, tuple[str, int]] = {}
 
     def number(self, paragraph: Any, style: str, counters: Counters) -> Number | None:
         """The number of a paragraph, which is counted; None where it has none. `style`: its id."""
@@ -94,12 +95,18 @@ class Numbering:
 
     def _place(self, paragraph: Any, style: str) -> tuple[str, int]:
         """Which list and which level: each is said by the paragraph, else by its style, else by the style's base."""
-        own = paragraph.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
-        identifier, level = _said(own)
+        own = paragraph.find(_NUMBERED)
+        if own is None:
+            if style not in self._places:
+                self._places[style] = self._inherited(style, None, None)
+            return self._places[style]
+        return self._inherited(style, *_said(own))
+
+    def _inherited(self, style: str, identifier: str | None, level: int | None) -> tuple[str, int]:
         for name, element in self._bases(style):
             if identifier is not None and level is not None:
                 break
-            inherited, depth = _said(element.find(f"{qn('w:pPr')}/{qn('w:numPr')}"))
+            inherited, depth = _said(element.find(_NUMBERED))
             if inherited is None and depth is None:
                 continue
             if identifier is None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from docx.oxml.ns import qn
-
 from knowledge.blocks import BlockKind
+from knowledge.parsing.docx_names import qn
 from knowledge.parsing.merged_cells import Across, fill_across
 from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
 from knowledge.types import Notice

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsmap, qn
 
+from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, linear

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from docx.oxml.ns import nsmap, qn
-
 from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, read_colour
+from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.formulas import MATH
 
 _VAL = qn("w:val")

@@ -76,8 +76,10 @@ def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[
 def _left(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> str:
     """The nearest text before a field on its line, unless another field stands between."""
     near: tuple[float, str] | None = None
+    before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
     for line, cell in _level(place, lines):
-        text, right = _until(cell, place.left)
+        begun = max((edge for edge in before if edge < cell.right - _TOUCH), default=cell.left)
+        text, _, right = _within(cell, begun, place.left)
         gap = place.left - right
         if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
             continue
@@ -92,11 +94,10 @@ def _right(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> 
     after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
     near: tuple[float, str] | None = None
     for line, cell in _level(place, lines):
-        text, left = _from(cell, place.right)
+        text, left, _ = _within(cell, place.right, min(after, default=cell.right))
         gap = left - place.right
         if text and -_TOUCH <= gap <= _NEXT * line.size and (near is None or gap < near[0]):
-            end = min(after, default=cell.right)
-            near = gap, _until(LineCell(text, left, cell.right), end)[0]
+            near = gap, text
     return near[1] if near else ""
 
 
@@ -123,18 +124,13 @@ def _is_level(place: Place, other: Place) -> bool:
     return other.bottom < place.middle < other.top
 
 
-def _until(cell: LineCell, edge: float) -> tuple[str, float]:
-    """What of a text stands left of an edge, without the rule to write on; where it ends. Letters are about as wide."""
-    share = (edge - cell.left) / (cell.right - cell.left) if cell.right > cell.left else 1.0
-    if share >= 1:
-        return _RULE.sub("", cell.text), cell.right
-    kept = cell.text[: max(0, round(share * len(cell.text)))]
-    return _RULE.sub("", kept), edge
+def _within(cell: LineCell, start: float, end: float) -> tuple[str, float, float]:
+    """What of a text stands between two edges, without the rule to write on, and its own edges.
 
-
-def _from(cell: LineCell, edge: float) -> tuple[str, float]:
-    """What of a text stands right of an edge, and where it begins."""
-    share = (edge - _TOUCH - cell.left) / (cell.right - cell.left) if cell.right > cell.left else 0.0
-    if share <= 0:
-        return _RULE.sub("", cell.text), cell.left
-    return _RULE.sub("", cell.text[round(share * len(cell.text)) :]), edge
+    Letters are taken for equally wide.
+    """
+    share = len(cell.text) / (cell.right - cell.left) if cell.right > cell.left else 0.0
+    first = round(share * (start - _TOUCH - cell.left)) if start > cell.left else 0
+    last = round(share * (end - cell.left)) if end < cell.right else len(cell.text)
+    text = cell.text[max(0, first) : max(0, last)]
+    return _RULE.sub("", text), max(start, cell.left), min(end, cell.right)

@@ -19,6 +19,8 @@ _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
 _JUMP = 2.0
 """Em to the left; what goes back so far is another cell, drawn later."""
+_JOINED = "\ufffe"
+"""PDFium's sign for a hyphen at the end of a line, behind which a word goes on."""
 _NOWHERE = (0.0, 0.0, 0.0, 0.0)
 _MIN_ROWS = 3
 _LINE = re.compile(r"[^\r\n]+")
@@ -61,14 +63,29 @@ class PageLine:
 
 def page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
     """The lines of a pypdfium2 text page, in the order of its content. `text`: its own, or with blanks in it."""
-    return [
-        _page_line(text_page, text, match.start() + len(line) - len(line.lstrip()), line.strip(), page)
-        for match in _LINE.finditer(text)
-        if (line := match.group()).strip()
-    ]
+    return [line for match in _LINE.finditer(text) for line in _lines_at(text_page, text, *match.span(), page)]
 
 
-def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+def _lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Iterator[PageLine]:
+    """One line, unless PDFium has taken the hyphen at the end of a row of cells for one that goes on in the next."""
+    line = text[start:end].strip()
+    if not line:
+        return
+    start = text.index(line, start)
+    if found := _page_line(text_page, text, start, line, page):
+        yield found
+        return
+    text = text[:start] + line.replace(_JOINED, "-") + text[start + len(line) :]
+    for part in re.finditer(rf"[^{_JOINED}]+{_JOINED}?", line):
+        begin, shown = start + part.start(), part.group().replace(_JOINED, "-")
+        if shown.strip():
+            begin, shown = begin + len(shown) - len(shown.lstrip()), shown.strip()
+            row = _page_line(text_page, text, begin, shown, page)
+            yield row or _unfolded_line(text_page, text, begin, shown, page)
+
+
+def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine | None:
+    """None for one that was not drawn from the left to the right."""
     end = start + len(line)
     left, bottom, _, top = _box(text_page, start)
     size = top - bottom
@@ -81,11 +98,16 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
             cells.append(LineCell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
     cells.append(LineCell(text[begin:end], left, _box(text_page, end - 1)[2]))
-    if all(cell.left <= cell.right for cell in cells):
-        return PageLine(line, page, size, tuple(cells), bottom)
-    ordered = tuple(sorted(_unfolded(text_page, text, start, end, size), key=lambda cell: cell.left))
-    text = line if _runs_leftwards(line) else " ".join(cell.text for cell in ordered)
-    return PageLine(text, page, size, ordered, bottom)
+    straight = all(cell.left <= cell.right for cell in cells)
+    return PageLine(line, page, size, tuple(cells), bottom) if straight else None
+
+
+def _unfolded_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+    _, bottom, _, top = _box(text_page, start)
+    cells = _unfolded(text_page, text, start, start + len(line), top - bottom)
+    ordered = tuple(sorted(cells, key=lambda cell: cell.left))
+    shown = line if _runs_leftwards(line) else " ".join(cell.text for cell in ordered)
+    return PageLine(shown, page, top - bottom, ordered, bottom)
 
 
 def _unfolded(text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[LineCell]:

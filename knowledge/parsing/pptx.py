@@ -60,6 +60,8 @@ class PptxParser(Parser):
             leave_out_beside(slide, number, left_out)
             if number == 1 and found and isinstance(found[0], Heading):
                 yield Title(found[0].text)
+                if len(found) == 1 < len(deck.slides):  # a cover: it titles the deck and heads nothing
+                    continue
             yield from found
             written = any(not isinstance(piece, Text) or piece.kind is not BlockKind.IMAGE for piece in found)
             if not written and any(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in shapes):

@@ -234,14 +234,21 @@ def test_a_table_within_a_cell_is_read_once_under_its_own_header() -> None:
 
 def test_a_table_within_a_table_within_a_table() -> None:
     made = docx.Document()
-    table = _table(made, ("层", "内容"), ("一", "甲"))
-    second = table.cell(1, 1).add_table(2, 2)
-    third = second.cell(1, 1).add_table(2, 2)
-    for made_table, names in ((second, ("丙", "丁", "戊", "己")), (third, ("庚", "辛", "壬", "癸"))):
-        for place, text in zip(((0, 0), (0, 1), (1, 0), (1, 1)), names, strict=True):
-            made_table.cell(*place).paragraphs[0].text = text
-    rows = [block.text for block in blocks(made) if block.kind is BlockKind.ROW]
-    assert rows == ["层：一；内容：甲", "丙：戊；丁：己", "庚：壬；辛：癸"]
+    table = _table(made, ("机型", "价格", "细则"), ("C3", "199", "见内"), ("C5", "299", "无"))
+    inside = table.cell(1, 2)
+    for name in ("部件", "零件"):
+        inner = inside.add_table(3, 3)
+        rows = ((name, "保修", "备注"), ("锅炉", "36 个月", "含人工"), ("水泵", "24 个月", "不含人工"))
+        for number, row in enumerate(rows):
+            for column, text in enumerate(row):
+                inner.cell(number, column).paragraphs[0].text = text
+        inside = inner.cell(1, 2)
+    found = [block.text for block in blocks(made) if block.kind is BlockKind.ROW]
+    assert found == [
+        *("机型：C3；价格：199；细则：见内", "机型：C5；价格：299；细则：无"),
+        *("部件：锅炉；保修：36 个月；备注：含人工", "部件：水泵；保修：24 个月；备注：不含人工"),
+        *("零件：锅炉；保修：36 个月；备注：含人工", "零件：水泵；保修：24 个月；备注：不含人工"),
+    ]
 
 
 def test_rows_and_cells_in_content_controls_are_read() -> None:

@@ -21,9 +21,9 @@ from tests.knowledge.parsing.word_files import (
 )
 
 
-def _list(form: str, text: str, count: int, **more: int) -> list[str]:
+def _list(form: str, text: str, count: int, start: int = 1) -> list[str]:
     made = docx.Document()
-    define(made, 90, [level(0, form, text, **more)])
+    define(made, 90, [level(0, form, text, start=start)])
     for number in range(count):
         numbered(made, f"事项{number}", 90)
     return shown(made)

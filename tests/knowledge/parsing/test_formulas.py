@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import docx
 import pytest
-from lxml import etree
+from docx.oxml import parse_xml
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.formulas import linear
@@ -75,7 +75,7 @@ _LIMIT = part("limLow", part("e", r("lim")) + part("lim", r("x→0")))
     ],
 )
 def test_a_formula_is_one_readable_line(omml: str, expected: str) -> None:
-    assert linear(etree.fromstring(f"<m:oMath {M}>{omml}</m:oMath>")) == expected
+    assert linear(parse_xml(f"<m:oMath {M}>{omml}</m:oMath>")) == expected
 
 
 def test_a_formula_alone_in_its_paragraph_is_one_and_is_announced() -> None:
@@ -98,14 +98,16 @@ def test_a_formula_within_a_sentence_stands_at_its_place() -> None:
 
 def test_a_formula_in_a_cell_is_read() -> None:
     made = docx.Document()
-    table = made.add_table(2, 2)
-    for column, text in enumerate(("项目", "公式")):
-        table.cell(0, column).text = text
-    table.cell(1, 0).text = "滞纳金"
+    table = made.add_table(3, 3)
+    for row, texts in enumerate(
+        (("项目", "公式", "说明"), ("滞纳金", "", "按日计"), ("违约金", "总价×5%", "一次付清"))
+    ):
+        for column, text in enumerate(texts):
+            table.cell(row, column).text = text
     cell = table.cell(1, 1)._tc
     body(made, f"<w:p><m:oMath>{fraction(r('欠费×天数'), r('2000'))}</m:oMath></w:p>")
     cell.replace(cell.p_lst[0], made.element.body[-2])
-    assert blocks(made)[0].text == "项目：滞纳金；公式：(欠费×天数)/2000"
+    assert blocks(made)[0].text == "项目：滞纳金；公式：(欠费×天数)/2000；说明：按日计"
 
 
 @pytest.mark.parametrize("hidden", ["<w:vanish/>", '<w:color w:val="FFFFFF"/>', '<w:sz w:val="1"/>'])

@@ -88,7 +88,7 @@ def attach(made: docx.document.Document, kind: str, xml: str, relation: str = ""
     reltype = relation or f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}"
     content = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{kind}+xml"
     part = Part(PackURI(f"/word/{kind}.xml"), content, xml.encode(), made.part.package)
-    return made.part.relate_to(part, reltype)
+    return str(made.part.relate_to(part, reltype))
 
 
 def notes(made: docx.document.Document, kind: str, texts: Mapping[int, str]) -> None:
