@@ -8,7 +8,7 @@ a code are its letters and digits; only a point between digits stays, for V2.1.3
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -28,9 +28,13 @@ _VARIANTS = re.compile(r"(?:[-_ ]?(?:pro|max|plus|lite|mini|ultra|lte|se|air)(?!
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBERS = re.compile(r"(?<![A-Za-z0-9.])(?:\d{5,14}|\d+(?:(?P<sign>[-_/ ])\d+)(?:(?P=sign)\d+)+)(?![A-Za-z0-9])")
 _SEPARATOR = re.compile(r"(?<!\d)\.|\.(?!\d)|[-_/ ]")
+_PARTS = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)*")
 _SERIES = re.compile(r"([a-z]+)\d+")
+_PAIRS = re.compile(r"(?<![A-Za-z0-9])(?P<short>[A-Za-z0-9]{2,4}) [A-Za-z0-9]*\d[A-Za-z0-9]*(?![A-Za-z0-9])")
+_SERIES_NUMBER = re.compile(r"\d{2,}[A-Za-z]")
 _DIGITS = re.compile(r"\d+")
 _MAKER_CHARS = 4
+_ALIKE_DIGITS = 2
 _NEAR_CHARS = 4
 """Shorter codes that differ in one letter are of different things: E03 and W03."""
 
@@ -90,7 +94,7 @@ def are_neighbours(one: Code, other: Code) -> bool:
     first, second = sorted((one.form, other.form), key=len)
     near = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
     if first.isdigit() and second.isdigit():
-        return near and bool(one.breaks or other.breaks)  # 10000 and 20000 are amounts
+        return _are_part_numbers(one, other)
     return near or _shape(first) == _shape(second) or series_of(one) == series_of(other) != ""
 
 
@@ -119,15 +123,18 @@ def codes_in(text: str) -> tuple[Code, ...]:
 
 
 def asked_codes(text: str) -> tuple[Code, ...]:
-    """The codes of a question, each once. Of one without any, its numbers of five digits and more, and groups of digits
-    with one sign between them: beside the 12-3456/7 of a catalogue they are part numbers.
+    """The codes of a question, each once, and what two with a blank between may be as one: K4Z D60. Of one without any,
+    its numbers of five digits and more, and groups of digits with one sign between them: beside the 12-3456/7 of a
+    catalogue they are part numbers.
     """
     found = codes_in(text)
-    if not found:
-        plain = text.translate(_PLAIN)
-        runs = (match for match in _NUMBERS.finditer(plain) if not _TIME.fullmatch(match.group()))
-        found = tuple(_read(text[run.start() : run.end()], run.group(), *run.span()) for run in runs)
-    return tuple({code.form: code for code in reversed(found)}.values())[::-1]
+    plain = text.translate(_PLAIN)
+    if found:
+        runs = [match for match in _PAIRS.finditer(plain) if _has_both(match.group("short"))]
+    else:
+        runs = [match for match in _NUMBERS.finditer(plain) if not _TIME.fullmatch(match.group())]
+    more = [_read(text[run.start() : run.end()], run.group().lower(), *run.span()) for run in runs]
+    return tuple({code.form: code for code in reversed((*found, *more))}.values())[::-1]
 
 
 def first_code(text: str) -> Code | None:
@@ -150,9 +157,14 @@ def replace_codes(text: str, by: str) -> str:
     return "".join((*parts, text[end:]))
 
 
-def holds_code(codes: Iterable[Code], code: Code) -> bool:
-    """Whether one of the codes is a spelling of another one."""
-    return any(same_code(own, code) for own in codes)
+def spellings(text: str) -> tuple[str, ...]:
+    """How a code may be written elsewhere, in the letters that it has here, where only a text can be looked for: as it
+    is, without its signs, and with a hyphen, a blank or an underscore where letters and digits meet.
+    """
+    parts = _PARTS.findall(text.translate(_PLAIN))
+    first, rest = parts[:1], "".join(parts[1:])
+    joined = (sign.join((*first, rest)) for sign in ("-", " ", "_") if rest)
+    return tuple(dict.fromkeys((text, "".join(parts), *joined)))
 
 
 def _pieces(plain: str) -> Iterator[tuple[int, int]]:
@@ -189,12 +201,17 @@ def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
     if not letters.isalpha() or plain[stop : stop + 1] != " ":
         return None
     behind = _RUN.match(plain, stop + 1)
-    if behind is None or _is_measured(behind.group().lower()):
+    if behind is None or (_is_measured(behind.group().lower()) and not _is_numbered(letters, behind.group())):
         return None
     if behind.group()[0].isdigit():
         return behind if _may_be_spaced(plain, start, stop) else None
     chinese = _HAN.search(plain) is not None
     return behind if chinese and len(letters) <= _MAKER_CHARS and _has_both(behind.group()) else None
+
+
+def _is_numbered(letters: str, number: str) -> bool:
+    """Whether what looks like a measure is the number of a series: QH 600G, not VIP 5G or iPhone 128GB."""
+    return len(letters) <= _MAKER_CHARS and _SERIES_NUMBER.fullmatch(number) is not None
 
 
 def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
@@ -236,6 +253,15 @@ def _read(text: str, written: str, start: int, stop: int) -> Code:
         elif form[-1:].isdigit() and written[place + 1 : place + 2].isdigit():
             breaks.append(len(form))
     return Code(text, start, stop, form, tuple(breaks), prefix)
+
+
+def _are_part_numbers(one: Code, other: Code) -> bool:
+    """Of digits alone: as many groups of them, or nearly as many digits where one has groups. 10000 and 20000 are
+    amounts.
+    """
+    if one.breaks and other.breaks:
+        return len(one.breaks) == len(other.breaks)
+    return bool(one.breaks or other.breaks) and abs(len(one.form) - len(other.form)) <= _ALIKE_DIGITS
 
 
 def _shape(form: str) -> str:

@@ -9,6 +9,11 @@ from agents.passages.sentences import Sentence
 from agents.passages.units import Passage
 from knowledge.codes import Code, are_neighbours, codes_in, first_code, same_thing
 
+STRANGE_CHARS = 4
+"""A code from here on that nothing speaks of is of a thing that the documents have not, and what they say of another
+code of that length is no answer.
+"""
+
 
 def without_others(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:
     """The passages without what is said of a model that may be taken for one asked about, and, where a row or an item
@@ -16,17 +21,17 @@ def without_others(passages: Sequence[Passage], asked: Sequence[Code]) -> list[P
 
     What has a blank before its number stays where nothing speaks of it: Android 8.0 and later, asked for Android 12.
     """
-    if not asked or (
-        all(code.spaced for code in asked) and not any(_speaks_of(passage, asked) for passage in passages)
-    ):
+    known = any(_speaks_of(passage, asked) for passage in passages)
+    if not asked or (not known and all(code.spaced for code in asked)):
         return list(passages)
+    strange = not known and any(len(code.form) >= STRANGE_CHARS for code in asked)
     keyed = any(_is_keyed(sentence, asked) for passage in passages for sentence in passage.sentences)
-    return [kept for passage in passages if (kept := _without(passage, asked, keyed=keyed)).sentences]
+    return [kept for passage in passages if (kept := _without(passage, asked, keyed=keyed, strange=strange)).sentences]
 
 
-def _without(passage: Passage, asked: Sequence[Code], *, keyed: bool) -> Passage:
+def _without(passage: Passage, asked: Sequence[Code], *, keyed: bool, strange: bool) -> Passage:
     told = zip(passage.sentences, _levels(passage), strict=True)
-    other = [_is_other(sentence, levels, asked, keyed=keyed) for sentence, levels in told]
+    other = [_is_other(sentence, levels, asked, keyed=keyed, strange=strange) for sentence, levels in told]
     if any(sentence.is_row and _is_keyed(sentence, asked) for sentence in passage.sentences):
         rows = [sentence.is_row for sentence in passage.sentences]  # the table as it is: its row is chosen later
         other = [drop and not row for drop, row in zip(other, rows, strict=True)]
@@ -37,12 +42,13 @@ def _without(passage: Passage, asked: Sequence[Code], *, keyed: bool) -> Passage
     )
 
 
-def _is_other(sentence: Sentence, levels: str, asked: Sequence[Code], *, keyed: bool) -> bool:
+def _is_other(sentence: Sentence, levels: str, asked: Sequence[Code], *, keyed: bool, strange: bool) -> bool:
     if _names(levels, asked):
         return False
     if any(are_neighbours(code, own) for code in codes_in(levels) for own in asked):
         return True
-    return keyed and _may_be_keyed(sentence) and first_code(sentence.text) is not None
+    own = first_code(sentence.text)
+    return own is not None and ((keyed and _may_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
 
 
 def _levels(passage: Passage) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from knowledge.codes import codes_in, replace_codes, same_thing
+from knowledge.codes import codes_in, same_thing
 from knowledge.text import fold
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -20,8 +20,8 @@ def keeps_facts(original: str, rewritten: str) -> bool:
     before, after = fold(original), fold(rewritten)
     held = codes_in(rewritten)
     return (
-        _numbers(original) <= _numbers(rewritten)
-        and all(any(same_thing(code, other) for other in held) for code in codes_in(original))
+        Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
+        and all(any(code.form in other.form for other in held) for code in codes_in(original))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -31,8 +31,3 @@ def adds_facts(known: str, rewritten: str) -> bool:
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
     held = codes_in(known)
     return not numbers or not all(any(same_thing(code, own) for own in held) for code in codes_in(rewritten))
-
-
-def _numbers(text: str) -> Counter[str]:
-    """Of a text besides its codes."""
-    return Counter(_NUMBER.findall(fold(replace_codes(text, " "))))

@@ -21,7 +21,7 @@ from knowledge.types import Chunk, DocumentMeta, Retrieval
 from tests.agents.catalogues import Catalogue, CodeQuestion, plain_form
 
 ANSWERED = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
-_WRITTEN = re.compile(r"[A-Za-z0-9！-～]+(?:[-_./–][A-Za-z0-9]+)*")
+_WRITTEN = re.compile(r"[A-Za-z0-9０-９Ａ-Ｚａ-ｚ]+(?:[-_./–－＿．／][A-Za-z0-9０-９Ａ-Ｚａ-ｚ]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def summary(judged: Iterable[Judged]) -> dict[str, float]:
         counts["right"] += one.right and not one.other
         counts[f"{kind}_other"] += one.other
         counts["strange"] += bool(one.strange)
-    held, unheld = max(counts["held"], 1), max(counts["unheld"], 1)
+    held = max(counts["held"], 1)
     return {
         "held": counts["held"],
         "unheld": counts["unheld"],
