@@ -16,13 +16,13 @@ from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_joining import joined
 from knowledge.parsing.docx_names import qn
 from knowledge.parsing.docx_notes import Notes
-from knowledge.parsing.docx_numbering import Counters, Number, Numbering
+from knowledge.parsing.docx_numbering import ListCounters, Number, Numbering
 from knowledge.parsing.docx_outside import leave_out_parts
 from knowledge.parsing.docx_tables import table_pieces
 from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.left_out import LeftOut, Part
-from knowledge.parsing.pieces import WIDE, Heading, Piece, Text, Title, item
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.pieces import WIDE, Heading, Piece, TextPiece, Title, item
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -67,7 +67,7 @@ class _Reader:
         self._styles = {style.style_id: style for style in document.styles}
         self._default = next((style for style in self._styles.values() if _is_default(style)), None)
         self._numbering = Numbering(document, self._styles)
-        self._counters = Counters()
+        self._counters = ListCounters()
         self._notes = Notes(document)
         self._left_out = left_out
         visibility = Visibility(document, self._styles, self._default)
@@ -86,7 +86,7 @@ class _Reader:
             elif element.tag in (qn("w:del"), qn("w:moveFrom")):
                 self._texts.deleted(element)
             elif element.tag == qn("w:altChunk"):
-                self._left_out.add(Part.EMBEDDED, "")
+                self._left_out.add(OmittedPart.EMBEDDED, "")
             elif element.tag != _SECTION:  # content controls and other wrappers
                 yield from self.pieces(element)
 
@@ -101,7 +101,7 @@ class _Reader:
         line = self._texts.read(element)
         number = self._number(element, style, line)
         if _CONTENTS.match(name):
-            self._left_out.add(Part.CONTENTS, line.text)
+            self._left_out.add(OmittedPart.CONTENTS, line.text)
         else:
             yield from self._main(line, number, style, name)
             yield from self._anchored(line, number.level + 1 if number and number.marker else 0)
@@ -112,12 +112,12 @@ class _Reader:
         text = line.text.strip()
         kind = self._kind(style)
         if kind is BlockKind.CODE:
-            yield Text(line.text.rstrip(), kind=kind)
+            yield TextPiece(line.text.rstrip(), kind=kind)
             return
         marker = number.marker if number else ""
         if not text:
             if marker and self._cells:  # a column of numbers
-                yield Text(marker)
+                yield TextPiece(marker)
             return
         if level := _HEADING.fullmatch(name):
             yield Heading(int(level.group(1)), _numbered(marker, _without_marks(line, text)))
@@ -127,19 +127,19 @@ class _Reader:
         elif number and marker:
             yield item(marker, text, number.level)
         else:
-            yield Text(text, kind=BlockKind.FORMULA if line.is_formula else kind)
+            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind)
 
     def _anchored(self, line: Line, level: int) -> Iterator[Piece]:
         """What a paragraph refers to, or holds in its place: pictures, text boxes, notes. level: of a list."""
         for picture in line.pictures:
-            yield Text(picture, kind=BlockKind.IMAGE, level=level)
+            yield TextPiece(picture, kind=BlockKind.IMAGE, level=level)
         for box in line.boxes:
-            counters, self._counters = self._counters, Counters()
+            counters, self._counters = self._counters, ListCounters()
             yield from self.pieces(box)
             self._counters = counters
         for note in line.notes:
             text = self._texts.note_text(note)
-            yield Text(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
+            yield TextPiece(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
 
     def _number(self, element: Any, style: Any, line: Line) -> Number | None:
         """What Word counts: not a paragraph that is hidden, or deleted as a whole."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.pieces import Box, ParsedTable, Piece, Text
+from knowledge.parsing.pieces import Box, ParsedTable, Piece, TextPiece
 
 
 def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The same, with code in one piece, quotations in one box, and a caption in the table that follows it at once."""
-    caption: Text | None = None
+    caption: TextPiece | None = None
     for kind, group in groupby(pieces, key=_kind):
         if kind is None:
             for piece in group:
@@ -22,10 +22,10 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
         if caption is not None:
             yield caption
             caption = None
-        texts = [piece for piece in group if isinstance(piece, Text)]
+        texts = [piece for piece in group if isinstance(piece, TextPiece)]
         match kind:
             case BlockKind.CODE:
-                yield Text("\n".join(text.text for text in texts), kind=kind)
+                yield TextPiece("\n".join(text.text for text in texts), kind=kind)
             case BlockKind.QUOTE:
                 yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
             case BlockKind.CAPTION:
@@ -35,7 +35,7 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield caption
 
 
-def _under(caption: Text | None, piece: Piece) -> Iterator[Piece]:
+def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
     if caption is not None and isinstance(piece, ParsedTable) and not piece.caption:
         yield replace(piece, caption=caption.text)
     elif caption is not None:
@@ -47,4 +47,4 @@ def _under(caption: Text | None, piece: Piece) -> Iterator[Piece]:
 def _kind(piece: Piece) -> BlockKind | None:
     """Of what may be joined."""
     kinds = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.CAPTION)
-    return piece.kind if isinstance(piece, Text) and piece.kind in kinds else None
+    return piece.kind if isinstance(piece, TextPiece) and piece.kind in kinds else None

@@ -68,7 +68,7 @@ class _List:
 
 
 @dataclass(slots=True)
-class Counters:
+class ListCounters:
     """How far the lists of a story (the body, the text boxes, the notes) have come."""
 
     reached: dict[str, dict[int, int]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Numbering:
         self._lists = dict(_lists(document, styles))
         self._places: dict[str, tuple[str, int]] = {}
 
-    def number(self, paragraph: Any, style: str, counters: Counters) -> Number | None:
+    def number(self, paragraph: Any, style: str, counters: ListCounters) -> Number | None:
         """The number of a paragraph, which is counted; None where it has none. `style`: its id."""
         identifier, level = self._place(paragraph, style)
         found = self._lists.get(identifier)
@@ -131,7 +131,7 @@ class Numbering:
             style = _value(found.element, "w:basedOn")
 
 
-def _count(found: _List, level: int, counters: Counters) -> dict[int, int]:
+def _count(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
     """Numbers by level once a paragraph of this level has been counted."""
     reached = counters.reached.setdefault(found.abstract, {})
     if level in found.starts and (found.identifier, level) not in counters.begun:

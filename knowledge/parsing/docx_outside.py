@@ -8,9 +8,9 @@ from docx.oxml import parse_xml
 
 from knowledge.parsing.docx_text import texts_of
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.left_out import LeftOut, Part
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 
-_PARTS = {"header": Part.HEADER, "footer": Part.FOOTER, "comments": Part.COMMENT}
+_PARTS = {"header": OmittedPart.HEADER, "footer": OmittedPart.FOOTER, "comments": OmittedPart.COMMENT}
 """By the last word of the kind of a relation."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from knowledge.blocks import BlockKind
 from knowledge.parsing.docx_names import qn
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
 from knowledge.types import Notice
 
 _VAL = qn("w:val")
@@ -73,7 +73,7 @@ def _cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> s
             case ParsedTable():
                 named = not piece.caption and len(label) <= _MAX_LABEL
                 cells.after.append(replace(piece, caption=label) if named else piece)
-            case Text(kind=kind) if kind in _APART:
+            case TextPiece(kind=kind) if kind in _APART:
                 cells.after.append(piece)
             case _:
                 lines.extend(_lines(piece))
@@ -82,12 +82,12 @@ def _cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> s
 
 def _lines(piece: Piece) -> Iterator[str]:
     match piece:
-        case Title(text) | Heading(_, text) | Text(text):
+        case Title(text) | Heading(_, text) | TextPiece(text):
             yield text
         case Box(pieces=pieces):
             for inner in pieces:
                 yield from _lines(inner)
-        case ParsedTable() | Entry() | Enclosed() | Notice():
+        case ParsedTable() | AskedEntry() | Enclosed() | Notice():
             raise AssertionError(f"{type(piece).__name__} in a cell of Word")
 
 

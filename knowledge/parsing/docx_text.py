@@ -13,7 +13,7 @@ from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, linear
-from knowledge.parsing.left_out import LeftOut, Part
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 
 _VAL = qn("w:val")
 _R, _T, _P = qn("w:r"), qn("w:t"), qn("w:p")
@@ -90,7 +90,7 @@ class TextReader:
         """Counts what was deleted, by a revision that nobody has accepted yet."""
         for node in parent.iter(qn("w:delText"), _T):
             if self._visibility.shows(node):
-                self._left_out.add(Part.DELETED, node.text or "")
+                self._left_out.add(OmittedPart.DELETED, node.text or "")
 
     def _walk(self, parent: Any, line: Line) -> None:
         for node in parent:
@@ -142,7 +142,7 @@ class TextReader:
         for base in node.iterfind(qn("w:rubyBase")):
             self._walk(base, line)
         for spoken in node.iterfind(qn("w:rt")):
-            self._left_out.add(Part.PRONUNCIATION, "".join(text.text or "" for text in spoken.iter(_T)))
+            self._left_out.add(OmittedPart.PRONUNCIATION, "".join(text.text or "" for text in spoken.iter(_T)))
 
     def _graphic(self, node: Any, line: Line) -> None:
         """Text boxes, pictures, charts. Of alternatives the first is meant, the others are for older readers."""
@@ -160,7 +160,7 @@ class TextReader:
             elif child.tag == f"{_VML}imagedata":
                 _describe(child.getparent().get("alt") or child.get(f"{_OFFICE}title"), line)
             elif child.tag == f"{_OFFICE}OLEObject":
-                self._left_out.add(Part.EMBEDDED, "")
+                self._left_out.add(OmittedPart.EMBEDDED, "")
             elif child.tag in (f"{_CHART}chart", f"{_DIAGRAM}relIds"):
                 self._chart(child.get(f"{_RELATION}id") or child.get(f"{_RELATION}dm"))
             elif isinstance(child.tag, str):
@@ -169,7 +169,7 @@ class TextReader:
     def _chart(self, relation: str | None) -> None:
         part = self._related.get(relation or "")
         texts = (node.text or "" for node in parse_xml(part.blob).iter(*_TEXTS)) if part is not None else ()
-        self._left_out.add(Part.CHART, "".join(texts))
+        self._left_out.add(OmittedPart.CHART, "".join(texts))
 
 
 def texts_of(root: Any, visibility: Visibility) -> Iterator[str]:

@@ -11,8 +11,8 @@ from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.faq_columns import asks
 from knowledge.parsing.questions import (
     MAX_QUESTION,
-    Opening,
     QuestionMark,
+    QuestionOpening,
     ends_as_question,
     is_answer,
     opening,
@@ -120,7 +120,7 @@ def _of_section(blocks: Sequence[Block], section: _Section) -> list[_Found]:
 
 
 def _answered(
-    blocks: Sequence[Block], places: Sequence[tuple[int, Opening]], section: _Section
+    blocks: Sequence[Block], places: Sequence[tuple[int, QuestionOpening]], section: _Section
 ) -> tuple[list[_Found], int, bool]:
     """Entries; how many questions have no answer; whether an answer is named as one."""
     found: list[_Found] = []
@@ -149,7 +149,7 @@ def _answered(
     return found, unanswered, named
 
 
-def _rest(asked: Opening, block: Block) -> list[Block]:
+def _rest(asked: QuestionOpening, block: Block) -> list[Block]:
     return [Block(asked.rest, page=block.page)] if asked.rest else []
 
 

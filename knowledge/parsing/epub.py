@@ -17,7 +17,7 @@ from knowledge.parsing import furniture, markup
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.left_out import LeftOut, Part, size_of
+from knowledge.parsing.left_out import LeftOut, OmittedPart, size_of
 from knowledge.parsing.pieces import Heading, Piece, Title
 
 _CONTAINER = "META-INF/container.xml"
@@ -45,7 +45,7 @@ class EpubParser(Parser):
                 if tree is None:
                     continue
                 if contents:
-                    left_out.add(Part.CONTENTS, tree.text())
+                    left_out.add(OmittedPart.CONTENTS, tree.text())
                 else:
                     yield from _chapter(tree, left_out)
             yield from left_out.notices()
@@ -105,7 +105,7 @@ def _chapter(body: LexborNode, left_out: LeftOut) -> Iterator[Piece]:
     furniture.remove_furniture(body)
     beside = sum(size_of(node.text()) for node in body.css(", ".join(furniture.TAGS)))
     if gone := shown - size_of(body.text()) + beside:
-        left_out.count(Part.NAVIGATION, gone)
+        left_out.count(OmittedPart.NAVIGATION, gone)
     for piece in markup.pieces(body, frozenset(furniture.TAGS)):
         yield Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece
 

@@ -11,7 +11,7 @@ from knowledge.types import Notice, NoticeCode
 _PAGES_SHOWN = 20
 
 
-class Part(StrEnum):
+class OmittedPart(StrEnum):
     """Parts of a file, by the names that people have for them."""
 
     HEADER = "页眉"
@@ -31,20 +31,20 @@ class Part(StrEnum):
 
 
 _WHY = {
-    Part.HEADER: "每页重复，不是正文",
-    Part.FOOTER: "每页重复，不是正文",
-    Part.RUNNING: "每页重复，不是正文",
-    Part.PAGE_NUMBER: "不是正文",
-    Part.CONTENTS: "与正文的标题重复",
-    Part.NAVIGATION: "不是正文",
-    Part.COMMENT: "是审阅意见，不是正文",
-    Part.DELETED: "已被删除，等待接受修订",
-    Part.PRONUNCIATION: "只标读音",
-    Part.CHART: "是图形，无法按文字读取",
-    Part.EMBEDDED: "是图形或其他程序的内容，无法读取",
-    Part.NOTES: "只给演讲者看",
-    Part.HIDDEN_SLIDE: "放映时不显示",
-    Part.MASTER: "每页重复，不是正文",
+    OmittedPart.HEADER: "每页重复，不是正文",
+    OmittedPart.FOOTER: "每页重复，不是正文",
+    OmittedPart.RUNNING: "每页重复，不是正文",
+    OmittedPart.PAGE_NUMBER: "不是正文",
+    OmittedPart.CONTENTS: "与正文的标题重复",
+    OmittedPart.NAVIGATION: "不是正文",
+    OmittedPart.COMMENT: "是审阅意见，不是正文",
+    OmittedPart.DELETED: "已被删除，等待接受修订",
+    OmittedPart.PRONUNCIATION: "只标读音",
+    OmittedPart.CHART: "是图形，无法按文字读取",
+    OmittedPart.EMBEDDED: "是图形或其他程序的内容，无法读取",
+    OmittedPart.NOTES: "只给演讲者看",
+    OmittedPart.HIDDEN_SLIDE: "放映时不显示",
+    OmittedPart.MASTER: "每页重复，不是正文",
 }
 
 
@@ -52,14 +52,14 @@ class LeftOut:
     """Of one file. Hidden text is no part of it: nobody sees it."""
 
     def __init__(self) -> None:
-        self._characters: Counter[Part] = Counter()
-        self._pages: dict[Part, dict[int, None]] = {}
+        self._characters: Counter[OmittedPart] = Counter()
+        self._pages: dict[OmittedPart, dict[int, None]] = {}
 
-    def add(self, part: Part, text: str, page: int | None = None) -> None:
+    def add(self, part: OmittedPart, text: str, page: int | None = None) -> None:
         """`text`: what was left out; "" where nothing tells what it says. `page`: from 1."""
         self.count(part, size_of(text), page)
 
-    def count(self, part: Part, characters: int, page: int | None = None) -> None:
+    def count(self, part: OmittedPart, characters: int, page: int | None = None) -> None:
         """The same, of text that is gone already. `characters`: as `size_of` counts them."""
         self._characters[part] += characters
         pages = self._pages.setdefault(part, {})

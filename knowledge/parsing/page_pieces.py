@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from knowledge.parsing.left_out import LeftOut, Part
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.lines import FULL, TextLine, reflow
 from knowledge.parsing.pdf_columns import in_reading_order
 from knowledge.parsing.pdf_layout import PageLine, heads_table, with_tables
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
 
 _EDGE = 3
 """Lines at the top and at the bottom of a page that may be a running header or footer."""
@@ -40,10 +40,10 @@ def pieces_of(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iter
     ranks = _size_ranks(written)
     columns = _columns(written)
     run: list[TextLine] = []
-    apart: list[Text] = []
+    apart: list[TextPiece] = []
     for item in with_tables(lines):
         if isinstance(item, PageLine) and item.kind is not None:
-            apart.append(Text(item.text, item.page, item.kind))
+            apart.append(TextPiece(item.text, item.page, item.kind))
         elif (heading := item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)) is not None:
             yield from _flush(run, apart)
             yield heading
@@ -56,7 +56,7 @@ def pieces_of(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iter
     yield from _flush(run, apart)
 
 
-def _flush(run: list[TextLine], apart: list[Text]) -> Iterator[Piece]:
+def _flush(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
     """The paragraphs that are open, and what stood among their lines and is no part of them."""
     yield from reflow(run)
     yield from apart
@@ -76,7 +76,7 @@ def _without_furniture(pages: Sequence[list[PageLine]], left_out: LeftOut) -> It
             running = at_edge and _mask(line.text) in repeated and not (following and heads_table(line, following))
             number = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
             if running or number or _LEADER.search(line.text):
-                part = Part.PAGE_NUMBER if number else Part.RUNNING if running else Part.CONTENTS
+                part = OmittedPart.PAGE_NUMBER if number else OmittedPart.RUNNING if running else OmittedPart.CONTENTS
                 left_out.add(part, line.text, line.page)
             else:
                 kept.append(line)

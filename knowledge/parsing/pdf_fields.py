@@ -12,8 +12,8 @@ from pypdfium2 import raw
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.colours import WHITE, indistinct
-from knowledge.parsing.left_out import LeftOut, Part
-from knowledge.parsing.pdf_labels import Label, Place, Widget, labels_of
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.pdf_labels import Label, LabelPlace, Widget, labels_of
 from knowledge.parsing.pdf_layout import LineCell, PageLine
 
 _TEXTS = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
@@ -39,7 +39,7 @@ class Filled:
 
     name: str
     text: str
-    place: Place
+    place: LabelPlace
     page: int
     kind: BlockKind = BlockKind.FIELD
     open: bool = False
@@ -71,7 +71,7 @@ def read_filled(document: Any, page: Any, lines: Sequence[PageLine], number: int
             elif kind in _REMARKS:
                 remark = _string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents").strip()
                 if remark:
-                    left_out.add(Part.COMMENT, remark, number)
+                    left_out.add(OmittedPart.COMMENT, remark, number)
     for widget, label in zip(widgets, labels_of(widgets, lines), strict=True):
         if text := _said(widget, label):
             found.append(Filled(widget.name, text, widget.place, number, open=widget.is_box and not widget.ticked))
@@ -117,7 +117,7 @@ def placed(lines: Sequence[PageLine], filled: Sequence[Filled]) -> list[PageLine
     return ordered
 
 
-def _shares(line: PageLine, place: Place) -> bool:
+def _shares(line: PageLine, place: LabelPlace) -> bool:
     return line.left <= place.right and place.left <= line.right
 
 
@@ -165,10 +165,12 @@ def _is_readable(form: Any, annotation: Any) -> bool:
     return not (on_paper and indistinct((red.value, green.value, blue.value), WHITE))
 
 
-def _place(annotation: Any) -> Place:
+def _place(annotation: Any) -> LabelPlace:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(annotation, box)
-    return Place(min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top))
+    return LabelPlace(
+        min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top)
+    )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LabelPlace:
     """A box; edges in points from the left and from the bottom of the page."""
 
     left: float
@@ -40,7 +40,7 @@ class Widget:
     name: str
     title: str
     value: str
-    place: Place
+    place: LabelPlace
     is_box: bool = False
     is_choice: bool = False
     ticked: bool = False
@@ -73,7 +73,7 @@ def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[
             yield Label(widget.title or beside or called)
 
 
-def _left(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> str:
+def _left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """The nearest text before a field on its line, unless another field stands between."""
     near: tuple[float, str] | None = None
     before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
@@ -89,7 +89,7 @@ def _left(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> s
     return near[1] if near else ""
 
 
-def _right(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> str:
+def _right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """The text at once behind a box, up to the next one."""
     after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
     near: tuple[float, str] | None = None
@@ -101,7 +101,7 @@ def _right(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> 
     return near[1] if near else ""
 
 
-def _above(place: Place, lines: Sequence[PageLine]) -> str:
+def _above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
     """The nearest text over a field."""
     over = [
         (line.base - place.top, cell.text)
@@ -113,14 +113,14 @@ def _above(place: Place, lines: Sequence[PageLine]) -> str:
     return _RULE.sub("", min(over)[1]) if over else ""
 
 
-def _level(place: Place, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
+def _level(place: LabelPlace, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
     """Texts on the line of a field. A field of several lines is called at its first one."""
     for line in lines:
         if line.base < place.top - 1 and line.base + line.size > max(place.bottom, place.top - 2 * line.size):
             yield from ((line, cell) for cell in line.cells)
 
 
-def _is_level(place: Place, other: Place) -> bool:
+def _is_level(place: LabelPlace, other: LabelPlace) -> bool:
     return other.bottom < place.middle < other.top
 
 

@@ -15,7 +15,7 @@ from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, Ho
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.left_out import LeftOut
 from knowledge.parsing.page_pieces import body, pieces_of
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
 from knowledge.parsing.recognition import LONGEST_SIDE, evened, recognised_lines, recognised_notice, scale_to
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class PictureParser(Parser):
             raise EmptyDocument(source.name, "里没有认出文字")
         yield recognised_notice([number for number, page in enumerate(kept, start=1) if page])
         for piece in pieces_of(kept, {}):
-            if count == 1 and isinstance(piece, Heading | Text | ParsedTable):
+            if count == 1 and isinstance(piece, Heading | TextPiece | ParsedTable):
                 yield replace(piece, page=None)
             else:
                 yield piece

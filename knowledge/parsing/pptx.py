@@ -15,9 +15,9 @@ from knowledge.blocks import BlockKind
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.left_out import LeftOut, Part
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
 from knowledge.parsing.pptx_outside import leave_out_beside, leave_out_masters, leave_out_slide
 from knowledge.parsing.pptx_text import paragraphs_of
 from knowledge.types import Notice, NoticeCode
@@ -63,7 +63,7 @@ class PptxParser(Parser):
                 if len(found) == 1 < len(deck.slides):  # a cover: it titles the deck and heads nothing
                     continue
             yield from found
-            written = any(not isinstance(piece, Text) or piece.kind is not BlockKind.IMAGE for piece in found)
+            written = any(not isinstance(piece, TextPiece) or piece.kind is not BlockKind.IMAGE for piece in found)
             if not written and any(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in shapes):
                 pictured.append(number)
         if pictured:
@@ -117,22 +117,22 @@ def _slide(shapes: Iterable[Any], number: int, left_out: LeftOut) -> Iterator[Pi
         if _is_title(shape):
             continue
         if _kind(shape) in _FURNITURE:
-            left_out.add(Part.FOOTER, shape.text_frame.text if shape.has_text_frame else "", number)
+            left_out.add(OmittedPart.FOOTER, shape.text_frame.text if shape.has_text_frame else "", number)
         elif shape.has_text_frame:
             yield from _texts(shape, number, left_out)
         elif getattr(shape, "has_table", False):
             yield _table(shape.table, number, left_out)
         elif shape.shape_type in (MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT):
-            left_out.add(Part.EMBEDDED, "", number)
+            left_out.add(OmittedPart.EMBEDDED, "", number)
         else:
             yield from _described(shape, number)
 
 
-def _described(shape: Any, number: int) -> Iterator[Text]:
+def _described(shape: Any, number: int) -> Iterator[TextPiece]:
     """What stands for a picture to who cannot see it; programs write the name of its file in its stead."""
     text = _named(shape, "descr").strip()
     if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
-        yield Text(text, number, BlockKind.IMAGE)
+        yield TextPiece(text, number, BlockKind.IMAGE)
 
 
 def _is_title(shape: Any) -> bool:
@@ -143,7 +143,7 @@ def _kind(shape: Any) -> Any:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _texts(shape: Any, number: int, left_out: LeftOut) -> Iterator[Text]:
+def _texts(shape: Any, number: int, left_out: LeftOut) -> Iterator[TextPiece]:
     return paragraphs_of(shape.text_frame._txBody, number, left_out) if shape.has_text_frame else iter(())
 
 

@@ -10,9 +10,9 @@ from pptx.oxml.ns import qn
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.formulas import FORMULA, PARAGRAPH, linear
-from knowledge.parsing.left_out import LeftOut, Part
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.numerals import numeral
-from knowledge.parsing.pieces import Text, item
+from knowledge.parsing.pieces import TextPiece, item
 
 _SMALLEST = 150
 """Hundredths of a point; smaller text is not seen."""
@@ -64,7 +64,7 @@ class _Markers:
         return shape.format(numeral(count.reached, form))
 
 
-def paragraphs_of(body: Any, page: int, left_out: LeftOut) -> Iterator[Text]:
+def paragraphs_of(body: Any, page: int, left_out: LeftOut) -> Iterator[TextPiece]:
     """Those of a p:txBody or a:txBody that are not empty."""
     markers = _Markers()
     for paragraph in body.iterfind(qn("a:p")):
@@ -79,7 +79,7 @@ def paragraphs_of(body: Any, page: int, left_out: LeftOut) -> Iterator[Text]:
             yield item(marker, text, level, page)
         else:
             alone = any(formulas) and "".join(formulas).strip() == text
-            yield Text(text, page, BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
+            yield TextPiece(text, page, BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
 
 
 def _read(parent: Any, parts: list[str], formulas: list[str], page: int, left_out: LeftOut) -> None:
@@ -87,7 +87,7 @@ def _read(parent: Any, parts: list[str], formulas: list[str], page: int, left_ou
         if node.tag in (qn("a:r"), qn("a:fld")):
             text = node.findtext(qn("a:t")) or ""
             if node.get("type") == "slidenum":
-                left_out.add(Part.PAGE_NUMBER, text, page)
+                left_out.add(OmittedPart.PAGE_NUMBER, text, page)
             elif _is_readable(node):
                 parts.append(text)
         elif node.tag == qn("a:br"):

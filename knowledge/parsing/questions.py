@@ -37,7 +37,7 @@ class QuestionMark(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class QuestionOpening:
     """A question and what stands behind it in the same block. answered: that is marked as the answer."""
 
     question: str
@@ -46,7 +46,7 @@ class Opening:
     answered: bool = False
 
 
-def opening(block: Block) -> Opening | None:
+def opening(block: Block) -> QuestionOpening | None:
     """The question that a block is, or begins with on a line of its own."""
     if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return None
@@ -62,7 +62,7 @@ def opening(block: Block) -> Opening | None:
     mark = _mark(block, line)
     if mark is None:
         return None
-    return Opening(plain_question(line), rest.strip("\n"), mark, answered or is_answer(rest))
+    return QuestionOpening(plain_question(line), rest.strip("\n"), mark, answered or is_answer(rest))
 
 
 def plain_question(text: str) -> str:

@@ -125,7 +125,7 @@ def _near(code: str, rng: random.Random) -> str:
             place = rng.choice(letters)
             return code[:place] + rng.choice(LETTERS) + code[place + 1 :]
         case _:
-            runs = [match for match in re.finditer(r"\d{2,}", code)]
+            runs = list(re.finditer(r"\d{2,}", code))
             if not runs:
                 return code[:place] + rng.choice("123456789") + code[place + 1 :]
             run = rng.choice(runs)

@@ -12,7 +12,7 @@ from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_tables import table_pieces
 from knowledge.parsing.faults import frames_of, is_fault
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.pieces import Piece, Text
+from knowledge.parsing.pieces import Piece, TextPiece
 from knowledge.parsing.registry import parse
 from knowledge.sandbox import wire
 from knowledge.sandbox.wire import ParsedReply, decode, encode
@@ -24,7 +24,7 @@ class _Mistaken(Parser):
     """Asks our own code for what no table of Word is."""
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
-        yield Text("甲")
+        yield TextPiece("甲")
         yield from table_pieces(source.content.decode(), lambda _: ())
 
 
@@ -33,7 +33,7 @@ class _Disliked(Parser):
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         json.loads(source.content)
-        yield Text("甲")
+        yield TextPiece("甲")
 
 
 class _Careless(Parser):
@@ -41,7 +41,7 @@ class _Careless(Parser):
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         docx.Document(io.BytesIO(rezip(word(docx.Document()), {"[Content_Types].xml": b"<a/>"})))
-        yield Text("甲")
+        yield TextPiece("甲")
 
 
 def _source(content: bytes = b"abc") -> SourceFile:
