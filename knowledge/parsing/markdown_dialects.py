@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise, zip_longest
 
 from markdown_it import MarkdownIt
@@ -62,8 +63,9 @@ _OWN_LINE = re.compile(r"[>|#*+｜]|\[[^\[\]]+\]:|[^\s，。：:（(/]{1,10}[：
 _CODE_TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)')|\[([^\]]+)\]\s*$")
 
 
+@cache
 def make_renderer(*, indented_code: bool = True) -> MarkdownIt:
-    """Markdown of all dialects to HTML, as `markup` reads it."""
+    """Markdown of all dialects to HTML, as `markup` reads it. It holds nothing of the documents that it renders."""
     md = MarkdownIt("commonmark", {"maxNesting": 100}).enable("strikethrough")
     if not indented_code:
         md.disable("code")

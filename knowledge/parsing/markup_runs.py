@@ -33,6 +33,7 @@ _FORMULA_CLASSES = {"katex", "katex-display", "MathJax", "MathJax_Display", "Mat
 _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|[*`]|(?<![^\W_])_|_(?![^\W_])|\[(?=[^\[\]]*\]\()|<(?=[A-Za-z/!])|~(?=~)|(?<=~)~"
 )
+_MARKS = re.compile(r"[\\*`_\[<~]")
 _AT_START = re.compile(r"(?P<mark>#{1,6}(?=\s)|>|[-+](?=\s))|(?P<number>\d{1,9})(?=[.)]\s)")
 
 
@@ -53,10 +54,13 @@ class Run:
 
     def flush(self) -> Iterator[TextPiece]:
         """All of it as one text, if it says anything; the run is empty then. A picture or a formula alone is one."""
-        text, markdown = _lines("".join(self._plain)), _lines("".join(self._markdown))
+        if not self._plain:
+            return
+        text = _lines("".join(self._plain))
+        markdown = _lines("".join(self._markdown)) if self._marked else ""
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
         if text:
-            yield TextPiece(text, kind=kind, markdown=shown(_escaped_starts(markdown)) if self._marked else "")
+            yield TextPiece(text, kind=kind, markdown=shown(_escaped_starts(markdown)))
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
     def _read(self, node: LexborNode) -> tuple[str, str]:
@@ -65,7 +69,7 @@ class Run:
             text = node.text_content or ""
             if text.strip():
                 self._kinds.add(BlockKind.PARAGRAPH)
-            return text, _SPECIAL.sub(r"\\\g<0>", text)
+            return text, _escaped(text)
         if node.tag == "br":
             return "\v", "\v"
         if node.tag in UNREAD_TAGS:
@@ -83,7 +87,7 @@ class Run:
         if not alt or _FILE_NAME.fullmatch(alt):
             return "", ""
         self._kinds.add(BlockKind.IMAGE)
-        return alt, _SPECIAL.sub(r"\\\g<0>", alt)
+        return alt, _escaped(alt)
 
     def _formula(self, node: LexborNode) -> tuple[str, str]:
         """Its source where the page has it, else what is drawn: never both."""
@@ -93,7 +97,7 @@ class Run:
             "MathJax_Display",
         }.isdisjoint(_classes(node))
         self._kinds.add(BlockKind.FORMULA if block else BlockKind.PARAGRAPH)
-        return text, _SPECIAL.sub(r"\\\g<0>", text)
+        return text, _escaped(text)
 
     def _wrapped(self, node: LexborNode, plain: str, markdown: str) -> str:
         """The Markdown within the marks of its element; white space at its ends stands outside of them."""
@@ -146,6 +150,10 @@ def _leads_elsewhere(node: LexborNode, plain: str) -> bool:
     """An address that a page may open, and that does not stand there anyway."""
     target = (node.attributes.get("href") or "").strip()
     return bool(_SHOWN_LINK.fullmatch(target)) and target.split(":", 1)[1].strip("/") not in plain
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text) if _MARKS.search(text) else text
 
 
 def _lines(text: str) -> str:
