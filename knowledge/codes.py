@@ -129,9 +129,8 @@ def asked_codes(text: str) -> tuple[Code, ...]:
     """
     found = codes_in(text)
     plain = text.translate(_PLAIN)
-    if found:
-        runs = [match for match in _PAIRS.finditer(plain) if _has_both(match.group("short"))]
-    else:
+    runs = [match for match in _PAIRS.finditer(plain) if _has_both(match.group("short"))]
+    if not found and not runs:
         runs = [match for match in _NUMBERS.finditer(plain) if not _TIME.fullmatch(match.group())]
     more = [_read(text[run.start() : run.end()], run.group().lower(), *run.span()) for run in runs]
     return tuple({code.form: code for code in reversed((*found, *more))}.values())[::-1]

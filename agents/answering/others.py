@@ -42,22 +42,25 @@ def _without(passage: Passage, asked: Sequence[Code], *, keyed: bool, strange: b
     )
 
 
-def _is_other(sentence: Sentence, levels: str, asked: Sequence[Code], *, keyed: bool, strange: bool) -> bool:
-    if _names(levels, asked):
+def _is_other(
+    sentence: Sentence, levels: tuple[str, str], asked: Sequence[Code], *, keyed: bool, strange: bool
+) -> bool:
+    text = "\n".join(levels)
+    if _names(text, asked):
         return False
-    if any(are_neighbours(code, own) for code in codes_in(levels) for own in asked):
+    if any(are_neighbours(code, own) for code in codes_in(text) for own in asked):
         return True
-    own = first_code(sentence.text)
+    own = first_code(levels[1])
     return own is not None and ((keyed and _may_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
 
 
-def _levels(passage: Passage) -> Iterator[str]:
-    """Of each sentence what says of which model it speaks: it, what its line says before it, and what heads both."""
+def _levels(passage: Passage) -> Iterator[tuple[str, str]]:
+    """Of each sentence what says of which model it speaks: what heads it, and it with what its line says before it."""
     line, said = -1, ""
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
         said = f"{said}\n{sentence.text}" if sentence.line == line and not _may_be_keyed(sentence) else sentence.text
         line = sentence.line
-        yield f"{passage.chunk.above}\n{heading}\n{said}"
+        yield f"{passage.chunk.above}\n{heading}", said
 
 
 def _speaks_of(passage: Passage, asked: Sequence[Code]) -> bool:

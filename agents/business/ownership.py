@@ -34,8 +34,8 @@ def own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
 def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:
     """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
-    places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not, nor blanks there:
-    +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
+    places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not,
+    there blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
     """
     parts: list[exp.Query] = []
     for name, columns in places.items():

@@ -73,15 +73,27 @@ def _judged(catalogue: Catalogue, asked: CodeQuestion, answer: Answer, retrieval
     return Judged(
         asked,
         f"{answer.outcome.value}: {answer.reply}",
-        asked.item is not None and plain_form(asked.item.code) in _forms(first),
+        asked.item is not None and _has(first, asked.item.code),
         asked.item is not None and str(asked.item.values[asked.field]) in told,
         bool(told & others),
-        tuple(sorted(form for form in offered if _looks_like_code(form) and form not in held)),
+        tuple(sorted(form for form in offered if _looks_like_code(form) and not _is_held(form, held))),
     )
 
 
 def _forms(text: str) -> set[str]:
     return {plain_form(match) for match in _WRITTEN.findall(text)}
+
+
+def _has(text: str, code: str) -> bool:
+    """Whether a text has a code; its parts beside each other where blanks are in it."""
+    forms = [plain_form(match) for match in _WRITTEN.findall(text)]
+    size = len(code.split())
+    return any("".join(forms[at : at + size]) == plain_form(code) for at in range(len(forms)))
+
+
+def _is_held(form: str, held: set[str]) -> bool:
+    """As a code of the catalogue, or as what stands in one behind its maker."""
+    return form in held or any(code.endswith(form) and code[: -len(form)].isalpha() for code in held)
 
 
 def _looks_like_code(form: str) -> bool:

@@ -1,10 +1,12 @@
-"""Catalogues of products whose codes differ little, by a seeded generator: documents, and questions in other spellings."""
+"""Catalogues of products whose codes differ little, by a seeded generator: documents, and questions that spell them
+otherwise.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -68,7 +70,7 @@ class Catalogue:
 
 
 def plain_form(code: str) -> str:
-    """A code without case and separators; versions with their points. By itself, so that it tests that of the product."""
+    """A code without case and separators, versions with their points; not by the product, which it tests."""
     code = "".join(chr(ord(sign) - 0xFEE0) if "！" <= sign <= "～" else sign for sign in code).lower()
     if version := re.fullmatch(r"v?(\d+(?:\.\d+)+)", code):
         return version[1]
@@ -191,8 +193,7 @@ def _table(title: str, items: list[Item], fields: list[str]) -> str:
 
 def _sections(title: str, items: list[Item], fields: list[str]) -> str:
     return f"# {title}\n" + "".join(
-        f"\n## {item.code}\n\n{item.code} {item.name}，{'，'.join(f'{field} {_told(item, field)}' for field in fields)}。\n"
-        for item in items
+        f"\n## {item.code}\n\n{item.code} {item.name}，{_said(item, fields)}。\n" for item in items
     )
 
 
@@ -206,15 +207,13 @@ def _list(title: str, items: list[Item], fields: list[str]) -> str:
 def _glued(title: str, items: list[Item], fields: list[str]) -> str:
     """Codes between Chinese words, each in a paragraph of its own."""
     return f"# {title}\n" + "".join(
-        f"\n本店{item.code}{item.name}现货供应。它的{'，'.join(f'{field}为 {_told(item, field)}' for field in fields)}。\n"
-        for item in items
+        f"\n本店{item.code}{item.name}现货供应。它的{_said(item, fields, '为')}。\n" for item in items
     )
+
+
+def _said(item: Item, fields: list[str], link: str = "") -> str:
+    return "，".join(f"{field}{link} {_told(item, field)}" for field in fields)
 
 
 def _told(item: Item, field: str) -> str:
     return FIELDS[field][0].format(item.values[field])
-
-
-def catalogues(count: int) -> Iterator[Catalogue]:
-    """The first so many."""
-    return map(catalogue, range(count))
