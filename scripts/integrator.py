@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.integration.base import Checks, Line, Room
+from scripts.integration.base import CheckLine, Checks, Room
 from scripts.integration.registry import PARTS
 
 POSTGRES = "postgresql://postgres@127.0.0.1:5432/postgres"
@@ -23,7 +23,7 @@ POSTGRES = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 def play(parts: Sequence[str], postgres: str) -> bool:
     """Runs the parts one after the other. postgres: see Room. True when everything held."""
-    lines: list[Line] = []
+    lines: list[CheckLine] = []
     for part in parts:
         checks = Checks()
         with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ points = st.lists(st.floats(-5, 5), min_size=3, max_size=3).map(sorted)
 
 def calibration(values: list[float]) -> CalibrationMap:
     assume(values[1] - values[0] > 1e-3 and values[2] - values[1] > 1e-3)
-    return CalibrationMap("lexical_dense", *values)
+    return CalibrationMap("lexical_dense", values[0], values[1], values[2])
 
 
 def test_the_three_points_get_their_probabilities() -> None:

@@ -20,7 +20,7 @@ from knowledge.continuity import FEATURES, WEIGHTS
 from scripts.diagram_docs import ASSETS, drawn, rendered
 from scripts.diagrams.agents import agent_class, agents_diagram
 from scripts.diagrams.handoff import states_diagram, states_table
-from scripts.diagrams.svg import Box, Sheet, Span, width
+from scripts.diagrams.svg import DrawnBox, DrawnSpan, Sheet, width
 from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH, AgentWords, DeskWords
 from scripts.marked import ROOT
 from tests.app.serving import served
@@ -53,7 +53,7 @@ def build_something(parts: AgentParts) -> Agent:
     return Ninth()
 
 
-def boxes(svg: str) -> dict[str, Box]:
+def boxes(svg: str) -> dict[str, DrawnBox]:
     """What stands for something of the code, by its name."""
     return {element.get("data-name", ""): box(element) for element in rectangles(svg)}
 
@@ -62,8 +62,8 @@ def rectangles(svg: str) -> Iterator[ElementTree.Element]:
     return ElementTree.fromstring(svg).iter(f"{SVG}rect")
 
 
-def box(element: ElementTree.Element) -> Box:
-    return Box(*(int(float(element.get(side, ""))) for side in ("x", "y", "width", "height")))
+def box(element: ElementTree.Element) -> DrawnBox:
+    return DrawnBox(*(int(float(element.get(side, ""))) for side in ("x", "y", "width", "height")))
 
 
 def texts(svg: str) -> list[str]:
@@ -74,11 +74,11 @@ def arrows(svg: str) -> list[ElementTree.Element]:
     return list(ElementTree.fromstring(svg).iter(f"{SVG}polygon"))
 
 
-def apart(one: Box, other: Box) -> bool:
+def apart(one: DrawnBox, other: DrawnBox) -> bool:
     return one.right <= other.x or other.right <= one.x or one.bottom <= other.y or other.bottom <= one.y
 
 
-def within(inner: Box, outer: Box) -> bool:
+def within(inner: DrawnBox, outer: DrawnBox) -> bool:
     return outer.x <= inner.x and inner.right <= outer.right and outer.y <= inner.y and inner.bottom <= outer.bottom
 
 
@@ -128,7 +128,7 @@ def test_text_stays_on_the_sheet_and_what_is_dark_in_the_light_is_light_in_the_d
     root = ElementTree.fromstring(svg)
     right = int(root.get("width", ""))
     for element in root.iter(f"{SVG}text"):
-        spans = [Span(part.text or "", part.get("class", "")) for part in element]
+        spans = [DrawnSpan(part.text or "", part.get("class", "")) for part in element]
         share = {"start": 0.0, "middle": 0.5, "end": 1.0}[element.get("text-anchor", "")]
         left = float(element.get("x", "")) - share * width(spans)
         assert left >= 0 and left + width(spans) <= right
@@ -235,9 +235,9 @@ def test_a_changed_table_changes_diagram_and_table() -> None:
 def test_a_line_that_does_not_fit_is_refused_and_markup_is_text() -> None:
     sheet = Sheet(100, "a < b", "en")
     with pytest.raises(ValueError, match="px of room: 一二三四五六七八"):
-        sheet.centred(Box(0, 0, 80, 20), 15, [Span("一二三四五六七八")])
-    sheet.box(Box(0, 0, 20, 20), "step", name='"&')
-    sheet.text(0, 10, [Span("<b> & 'c'")])
+        sheet.centred(DrawnBox(0, 0, 80, 20), 15, [DrawnSpan("一二三四五六七八")])
+    sheet.box(DrawnBox(0, 0, 20, 20), "step", name='"&')
+    sheet.text(0, 10, [DrawnSpan("<b> & 'c'")])
     svg = sheet.svg(40)
     assert texts(svg) == ["<b> & 'c'"]
     assert '"&' in boxes(svg)

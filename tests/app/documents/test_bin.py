@@ -147,7 +147,7 @@ async def test_corrections_stay_with_a_document_and_are_not_listed_meanwhile(dat
     from app.corrections import repository as corrections
 
     await stored(database)
-    row = {
+    row: dict[str, object] = {
         "tenant_id": "t", "id": "c1", "document_id": "d1", "original_text": "新 一", "original_heading": [],
         "question": None, "ordinal": 0, "text": "改 一", "heading": None, "excluded": False, "author": "王",
         "reason": "", "state": "applied", "created_at": now(), "updated_at": now(),

@@ -150,7 +150,10 @@ async def test_row_with_more_cells_than_the_header_is_refused_where_its_answer_i
 
 
 def test_first_sheet_of_explanations_is_passed_over() -> None:
-    sheets = {"填写说明": [["请按列填写"], ["一行一条"]], "问答": [["2025 年整理"], ["问", "答"], ["能否试骑", "可以"]]}
+    sheets: dict[str, Sequence[Sequence[object]]] = {
+        "填写说明": [["请按列填写"], ["一行一条"]],
+        "问答": [["2025 年整理"], ["问", "答"], ["能否试骑", "可以"]],
+    }
     (row,) = read_faqs(workbook(sheets))
     assert isinstance(row, FaqSheetRow)
     assert (row.row, row.entry.question, row.entry.answer) == (3, "能否试骑", "可以")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import docx
 import pytest
@@ -228,7 +228,7 @@ def test_sheet_of_sentences_is_text() -> None:
 # --- Generated sheets --------------------------------------------------------------------------
 
 _THINGS = ("门店", "车型", "配件", "课程", "套餐", "网点", "耗材", "证照", "赠品", "线路")
-_COLUMNS = {
+_COLUMNS: dict[str, Callable[[random.Random], str]] = {
     "电话": lambda dice: f"0{dice.randint(510, 599)}-{dice.randint(10**6, 10**7)}",
     "售价": lambda dice: f"{dice.randint(10, 9999)} 元",
     "质保": lambda dice: f"{dice.randint(1, 36)} 个月",
