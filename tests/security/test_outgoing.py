@@ -9,7 +9,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from markdown import markdown  # type: ignore[import-untyped]
+from markdown import markdown
 
 from scripts.attacks.base import Target
 from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed

@@ -9,11 +9,11 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import markdown
 import openpyxl
 import pypdfium2
-from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from knowledge.types import ParsedDocument
@@ -41,8 +41,8 @@ def _of_tags(content: bytes, part: re.Pattern[str], *tags: str) -> str:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
             if part.fullmatch(name):
-                root = etree.fromstring(archive.read(name))
-                found += [node.text or "" for node in root.iter(*tags)]
+                root = ElementTree.fromstring(archive.read(name))
+                found += [node.text or "" for tag in tags for node in root.iter(tag)]
     return "".join(found)
 
 
