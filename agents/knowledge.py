@@ -10,6 +10,7 @@ from datetime import date
 from itertools import islice
 
 from agents.answering.deadlines import computed
+from agents.answering.naming import shown_title, topic_of
 from agents.answering.subjects import mentions, other_subject
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
@@ -40,6 +41,7 @@ from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
+from knowledge.probability import PROVISIONAL
 from knowledge.text import fold
 from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
@@ -227,7 +229,7 @@ class KnowledgeAgent:
         if topics:
             reply = _clarifying(topics, english, question.text)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
-        if retrieval.degraded:
+        if set(retrieval.degraded) - {PROVISIONAL}:  # a provisional gate refuses as well as another
             return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, english)
 
@@ -279,18 +281,13 @@ def _milliseconds(started: float) -> float:
 
 def _topics(candidates: Iterable[Candidate]) -> tuple[str, ...]:
     """What the candidates are about, without repetitions: FAQ questions, else the heading or title."""
-    topics: dict[str, None] = {}
-    for candidate in candidates:
-        chunk = candidate.chunk
-        topic = chunk.question or (chunk.heading_path[-1] if chunk.heading_path else "") or chunk.document.title
-        if topic and safe_text(topic):
-            topics[topic] = None
-    return tuple(topics)[:MAX_TOPICS]
+    topics = dict.fromkeys(topic_of(candidate.chunk) for candidate in candidates)
+    return tuple(topic for topic in topics if topic and safe_text(topic))[:MAX_TOPICS]
 
 
 def _titles(candidates: Iterable[Candidate]) -> tuple[str, ...]:
-    titles = dict.fromkeys(candidate.chunk.document.title for candidate in candidates)
-    return tuple(title for title in titles if safe_text(title))[:MAX_TOPICS]
+    titles = dict.fromkeys(shown_title(candidate.chunk) for candidate in candidates)
+    return tuple(title for title in titles if title and safe_text(title))[:MAX_TOPICS]
 
 
 def _clarifying(topics: tuple[str, ...], english: bool, seed: str) -> str:

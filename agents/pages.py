@@ -11,8 +11,8 @@ from urllib.parse import unquote
 from agents.passages.quotable import safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
-from agents.understanding.asking import IDENTIFIER
 from agents.understanding.followups import with_subject
+from knowledge.codes import codes_in, first_code
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
 
@@ -52,8 +52,8 @@ def subject_of(page: Page | None) -> str:
     if page is None or not safe_text(page.title):
         return ""
     title = clean(page.title).strip()
-    named = IDENTIFIER.search(title)
-    return named.group() if named else title.split(" - ")[0].split("|")[0].split("_")[0].strip()[:40]
+    named = first_code(title)
+    return named.text if named else title.split(" - ")[0].split("|")[0].split("_")[0].strip()[:40]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class _Hints:
 
 
 def _names(text: str) -> frozenset[str]:
-    """Model names without what follows a blank: one manual serves YS-H30 and YS-H30 Pro."""
-    return frozenset(match.group().split()[0] for match in IDENTIFIER.finditer(text))
+    """Models without their variants: one manual serves YS-H30 and YS-H30 Pro."""
+    return frozenset(code.base for code in codes_in(text))
 
 
 def _lines(page: Page) -> Iterator[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.answering.subjects import foreign, names
+from agents.answering.subjects import foreign
 from agents.generator import PAGE, SubQuestion
 from agents.types import Question
+from knowledge.codes import asked_codes
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval
 
@@ -27,7 +28,7 @@ def asked_parts(
     parts = []
     for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
         passing = [candidate.chunk for candidate in found.passing]
-        if foreign(names(text), passing):
+        if foreign(asked_codes(text), passing):
             passing = []
         parts.append(
             SubQuestion(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agents.answering.naming import shown_heading, shown_title
 from agents.answering.phrasing import question_about
 from agents.passages.quotable import safe_text
 from knowledge.types import Candidate
@@ -30,5 +31,4 @@ def _asked(candidate: Candidate) -> str | None:
     chunk = candidate.chunk
     if chunk.question:
         return chunk.question
-    heading = chunk.heading_path[-1] if chunk.heading_path else ""
-    return question_about(chunk.document.title, heading, chunk.text)
+    return question_about(shown_title(chunk), shown_heading(chunk), chunk.text)

@@ -181,6 +181,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.HostileDocument: 400,
     knowledge_errors.DocumentTooLarge: 413,
     knowledge_errors.CostlyDocument: 422,
+    knowledge_errors.ParserFault: 500,
     knowledge_errors.IndexMismatch: 409,
     knowledge_errors.InvalidConfiguration: 500,
     knowledge_errors.MissingDependency: 501,

@@ -34,6 +34,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/conversations", "app.chat.socket"),
     ("/api/v1/knowledge", "app.documents.url_api"),
     ("/api/v1/knowledge", "app.documents.api"),
+    ("/api/v1/knowledge", "app.documents.bin_api"),
     ("/api/v1/knowledge", "app.documents.jobs_api"),
     ("/api/v1/knowledge", "app.documents.versions_api"),
     ("/api/v1/knowledge", "app.corrections.api"),

@@ -17,6 +17,7 @@ import orjson
 from loguru import logger
 
 from app.log_file import LogFile
+from knowledge.errors import ParserFault
 
 if TYPE_CHECKING:
     from loguru import Message, Record
@@ -85,6 +86,8 @@ def _error(error: BaseException | None) -> dict[str, Any]:
         return {}
     own = type(error).__module__.split(".")[0] in ("app", "agents", "knowledge")
     frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, ParserFault):  # of another process
+        frames = list(error.frames) or frames
     cause = error.__cause__ or error.__context__
     return {
         "error": type(error).__name__,

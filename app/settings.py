@@ -116,6 +116,7 @@ class Settings(
     retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
     retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
     retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_bin_days: Days = Field(30, description="删除的文档在回收站里保留的天数，之后彻底删除；0 为不自动删")
     retention_jobs_days: Days = Field(30, description="导入任务结束多少天后删除其记录，文档不受影响；0 为不删")
     retention_evaluations_days: Days = Field(0, description="评测报告多少天后删除；0 为不删")
     retention_requests_days: int = Field(

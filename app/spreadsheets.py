@@ -10,16 +10,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import PurePath
+from typing import Any
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, KnowledgeError, UnsupportedType
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import SourceFile
-from knowledge.parsing.csv import delimiter_of
+from knowledge.parsing.csv import DELIMITERS, delimiter_of
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.office_kinds import not_a_sheet
+from knowledge.parsing.overlong import excess
 from knowledge.text import clean
 
 CSV = "text/csv"
@@ -34,11 +38,18 @@ _ENTRIES = 1000
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\]")
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")
 """XML, and so a workbook, holds neither."""
+_ABOVE_HEADER = 20
+"""Rows with a title and explanations at most, before the one that names the columns."""
 _BLANK = 2
 """Times as many rows as are taken may be there with the blank ones."""
 
 Cell = str | int | float | None
 Rows = Iterator[tuple[int, Sequence[str]]]
+"""Their numbers, and the cells as they were given."""
+Filled = Iterator[tuple[int, Sequence[str], Sequence[str]]]
+"""Those with something in them: their numbers, the cells as they are read, and as they were given."""
+IsHeader = Callable[[Sequence[str]], bool]
+"""Whether these cells name the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +67,14 @@ class SheetLimits:
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """`number`: as the spreadsheet shows it; `cells`: by the name of their column, without surrounding blanks."""
+    """`number`: as the spreadsheet shows it; `cells`: by the name of their column, without surrounding blanks.
+
+    beyond: what stands behind the last column, as it was given; empty without any text there.
+    """
 
     number: int
     cells: Mapping[str, str]
+    beyond: tuple[str, ...] = ()
 
     def first(self, *names: str) -> str:
         """What the first of these columns that has something says; "" for none."""
@@ -68,15 +83,26 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Spreadsheet:
-    """A table: names of its columns in lower case, and the rows in which anything stands."""
+    """A table: names of its columns in lower case, and the rows in which anything stands.
+
+    delimiter: what divides the cells of the file, empty where they cannot run into each other; header: the number of
+    the row with the names.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[SheetRow, ...]
+    delimiter: str = ""
+    header: int = 1
 
 
-def read_sheet(name: str, content: bytes, limits: SheetLimits | None = None) -> Spreadsheet:
+def read_sheet(
+    name: str, content: bytes, limits: SheetLimits | None = None, is_header: IsHeader | None = None
+) -> Spreadsheet:
     """The table of a CSV or TSV file, or of the first sheet of an XLSX workbook; what it is its bytes say, not its
     name. Blocking: run it in a thread.
+
+    is_header: tells the row of names by its cells; the table is then the first one that has such a row among its first
+    ones, on any sheet. Without it, or where no sheet has one, the first row of the first sheet is the header.
 
     Raises EmptyDocument, DocumentTooLarge, WrongEncoding, HostileDocument, BrokenDocument, EncryptedDocument.
     """
@@ -85,9 +111,16 @@ def read_sheet(name: str, content: bytes, limits: SheetLimits | None = None) -> 
         raise DocumentTooLarge(name, f"超过 {limits.bytes / 2**20:.3g} MB 的大小上限")
     if not content.strip():
         raise EmptyDocument(name, "是空文件")
+    if reason := not_a_sheet(content):
+        raise BrokenDocument(name, reason)
     try:
-        read = _xlsx if content.startswith(_ARCHIVE) else _csv
-        return _sheet(name, read(name, content, limits.columns + 1), limits)
+        width = limits.columns + 1
+        if content.startswith(_ARCHIVE):
+            return _first_with_header(name, _xlsx(name, content, width), limits, is_header)
+        text = decode(name, content)
+        delimiter = _delimiter(text)
+        sheet = _first_with_header(name, [_csv(text, delimiter)], limits, is_header)
+        return replace(sheet, delimiter=delimiter)
     except (KnowledgeError, MemoryError):
         raise
     except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
@@ -132,9 +165,25 @@ def write_sheet(name: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]
             raise UnsupportedType(name, "不是 CSV 或 XLSX")
 
 
-def _sheet(name: str, rows: Rows, limits: SheetLimits) -> Spreadsheet:
-    filled = _filled(name, rows, limits)
-    _, head = next(filled, (0, ()))
+def _first_with_header(
+    name: str, sheets: Iterable[Rows], limits: SheetLimits, is_header: IsHeader | None
+) -> Spreadsheet:
+    """The table of the first sheet that has a header, else of the first sheet."""
+    first: Filled | None = None
+    for rows in sheets:
+        filled = _filled(name, rows, limits)
+        if is_header is None:
+            return _sheet(name, filled, limits)
+        head = list(islice(filled, _ABOVE_HEADER + 1))
+        for place, (_, cells, _) in enumerate(head):
+            if is_header(cells):
+                return _sheet(name, chain(head[place:], filled), limits)
+        first = first or chain(head, filled)
+    return _sheet(name, first or iter(()), limits)
+
+
+def _sheet(name: str, filled: Filled, limits: SheetLimits) -> Spreadsheet:
+    header, head, _ = next(filled, (0, (), ()))
     if not head:
         raise EmptyDocument(name, "里没有内容")
     columns = tuple(cell.lower() for cell in head)
@@ -144,7 +193,7 @@ def _sheet(name: str, rows: Rows, limits: SheetLimits) -> Spreadsheet:
         raise DocumentTooLarge(name, f"超过 {limits.columns} 列的上限")
     found: list[SheetRow] = []
     total = 0
-    for number, cells in filled:
+    for number, cells, raw in filled:
         total += sum(map(len, cells))
         if total > limits.total:
             raise DocumentTooLarge(name, f"超过 {limits.total} 个字的上限，请拆分后再上传")
@@ -152,17 +201,19 @@ def _sheet(name: str, rows: Rows, limits: SheetLimits) -> Spreadsheet:
             raise DocumentTooLarge(name, f"超过 {limits.rows} 行的上限，请拆分后再上传")
         if any(len(cell) > limits.characters for cell in cells):
             raise DocumentTooLarge(name, f"第 {number} 行有超过 {limits.characters} 个字的单元格")
-        found.append(SheetRow(number, _named(columns, cells)))
-    return Spreadsheet(columns, tuple(found))
+        beyond = tuple(map(clean, raw[len(columns) : len(columns) + excess(raw, len(columns))]))
+        found.append(SheetRow(number, _named(columns, cells), beyond))
+    return Spreadsheet(columns, tuple(found), header=header)
 
 
-def _filled(name: str, rows: Rows, limits: SheetLimits) -> Rows:
+def _filled(name: str, rows: Rows, limits: SheetLimits) -> Filled:
     """Rows with something in them; the blank ones between are counted too, since a file may claim any number."""
-    for number, cells in rows:
+    for number, raw in rows:
         if number > _BLANK * limits.rows:
             raise DocumentTooLarge(name, "的空行过多，请删去后再上传")
+        cells = [_read(cell) for cell in raw]
         if any(cells):
-            yield number, cells
+            yield number, cells, raw
 
 
 def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
@@ -174,28 +225,40 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def _csv(name: str, content: bytes, width: int) -> Rows:
-    text = decode(name, content)
-    head = next((line for line in io.StringIO(text) if line.strip(",;|\t\r\n ")), "")  # cells may hold the others
-    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter_of(head)), 1):
-        yield number, [_read(cell) for cell in row[:width]]
+def _delimiter(text: str) -> str:
+    """Of the first line that has any: a title has none, and cells may hold the others."""
+    lines = (line for line in io.StringIO(text) if line.strip(",;|\t\r\n "))
+    first = next(lines, "")
+    return delimiter_of(
+        next((line for line in chain([first], lines) if any(sign in line for sign in DELIMITERS)), first)
+    )
 
 
-def _xlsx(name: str, content: bytes, width: int) -> Rows:
+def _csv(text: str, delimiter: str) -> Rows:
+    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
+
+
+def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
+    """The visible sheets."""
     import openpyxl
-
-    from knowledge.parsing.xlsx import shown
 
     limits = ParsingLimits(max_unpacked_bytes=_UNPACKED_BYTES, max_archive_entries=_ENTRIES)
     check_archive(SourceFile(name, content, limits))
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     try:
-        sheet = next(one for one in book.worksheets if one.sheet_state == "visible")
-        sheet.reset_dimensions()  # what the file declares may be wrong or huge
-        for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
-            yield number, [_read(shown(cell)) for cell in row]
+        for sheet in book.worksheets:
+            if sheet.sheet_state == "visible":
+                sheet.reset_dimensions()  # what the file declares may be wrong or huge
+                yield _cells(sheet, width)
     finally:
         book.close()
+
+
+def _cells(sheet: Any, width: int) -> Rows:
+    from knowledge.parsing.xlsx import shown
+
+    for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
+        yield number, [shown(cell) for cell in row]
 
 
 def _read(cell: str) -> str:

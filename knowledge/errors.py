@@ -11,7 +11,8 @@ KnowledgeError
 │   ├── WrongEncoding          text that is not in any encoding we can tell
 │   ├── HostileDocument        zip bomb, NUL bytes, hostile file name
 │   ├── DocumentTooLarge       over a limit on bytes, pages or characters
-│   └── CostlyDocument         takes more time or memory to read than one file may
+│   ├── CostlyDocument         takes more time or memory to read than one file may
+│   └── ParserFault            a mistake of ours, which the file may be innocent of
 ├── IndexMismatch              permanent until re-indexed: built by another embedder or dimension
 ├── InvalidConfiguration       permanent: a value that cannot work
 │   └── MissingDependency      an optional package is not installed; the message names it
@@ -85,6 +86,16 @@ class DocumentTooLarge(InvalidDocument):
 
 class CostlyDocument(InvalidDocument):
     code = "costly_document"
+
+
+class ParserFault(InvalidDocument):
+    """`frames`: where it happened, the innermost last, and the kind of error; nothing of what the file says."""
+
+    code = "parser_fault"
+
+    def __init__(self, name: str, reason: str, frames: tuple[str, ...] = ()) -> None:
+        super().__init__(name, reason)
+        self.frames = frames
 
 
 class IndexMismatch(KnowledgeError):

@@ -10,6 +10,8 @@ from knowledge.errors import InvalidConfiguration
 
 CUTOFF_PROBABILITY = 0.6
 """The probability that a raw score on the cutoff gets: the default of SIMILARITY_THRESHOLD."""
+PROVISIONAL = "calibration"
+"""What a search names as out of order while its gate goes by a few questions only."""
 _UNRELATED_PROBABILITY = 0.05
 _TYPICAL_PROBABILITY = 0.9
 _AT_UNRELATED, _AT_CUTOFF, _AT_TYPICAL = (
@@ -24,7 +26,8 @@ class CalibrationMap:
     (probability 0.05), the cutoff (0.6) and the typical best score of a question that the base answers (0.9).
 
     Between and beyond them the log-odds are linear, so that the probability rises strictly with the score.
-    english: by how much English questions about something else entirely score lower than Chinese ones.
+    english: by how much English questions about something else entirely score lower than Chinese ones. provisional:
+    fitted with a few questions, so that a base which has just come answers at once.
     """
 
     scorer: str
@@ -32,6 +35,7 @@ class CalibrationMap:
     cutoff: float
     typical: float
     english: float = 0.0
+    provisional: bool = False
 
     def __post_init__(self) -> None:
         if not self.unrelated < self.cutoff < self.typical:

@@ -19,7 +19,7 @@ from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavailable
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.overlay import PageReader
-from knowledge.probability import CalibrationMap
+from knowledge.probability import PROVISIONAL, CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH
 from knowledge.rerankers.registry import get_reranker
@@ -195,6 +195,8 @@ class Retriever:
             candidates, verdict = self._gated(scored, probabilities, scorer, len(scored) if explain else top + TRACED)
             gate.set({"yingda.verdict": verdict.value, "yingda.revision": snapshot.revision})
         timings["gate"] = milliseconds(started)
+        known = self._calibrations.get(scorer.kind)
+        provisional = [PROVISIONAL] if known is not None and known.provisional else []
         terms = tuple(dict.fromkeys(asked.queries[-1].terms))
         return Retrieval(
             question=question,
@@ -203,7 +205,7 @@ class Retriever:
             verdict=verdict,
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
-            degraded=(*degraded, *unseen),
+            degraded=(*degraded, *unseen, *provisional),
             timings_ms=timings,
             forms=asked.forms,
             recalled=_counted(scored),

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from knowledge.codes import is_code
 from knowledge.index import Index, Snapshot
 from knowledge.stores.recent import Recent
 from knowledge.text import Analyzer, fold, simplify
@@ -35,6 +36,9 @@ NEAR = 24
 """Characters to either side in which a sentence is weighed: what is further off reads the same with either word."""
 _TOTAL = 60_000_000
 """Sum of jieba's frequencies, which a tenant's words hardly change."""
+MAX_PIECES = 3
+"""Of a code that is written with blanks."""
+_SPACED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?: [A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _RUN = re.compile(r"[\u4e00-\u9fa5]{2,}")
 _WORD = re.compile(r"[\u4e00-\u9fa5]{2,4}")
 _MEANT = frozenset("零一二两三四五六七八九十百千万亿几半不没无未非别勿否莫")
@@ -76,6 +80,7 @@ class Speller:
     def __init__(self, analyzer: Analyzer, counts: Mapping[str, int]) -> None:
         self._analyzer = analyzer
         self._terms = {term: count for term, count in counts.items() if _WORD.fullmatch(term)}
+        self._codes = {_joined(term): term for term in counts if _may_be_code(term)}
         self._characters = frozenset("".join(self._terms))
         self._by_sound: dict[tuple[str, ...], list[str]] = {}
         for word in sorted(self._terms):
@@ -84,13 +89,37 @@ class Speller:
         self._recent: Recent[str, Correction] = Recent()
 
     def correct(self, text: str) -> Correction:
-        """The text with its homophone typos put right; everything else stays as it was written.
+        """The text with its homophone typos put right, and with the signs of a code of the tenant's in place of
+        blanks; everything else stays as it was written.
 
         Remembered for a moment: a turn is routed and searched by the same words.
         """
         return self._recent.get(text, self._correct)
 
     def _correct(self, text: str) -> Correction:
+        text, joined = self._with_codes(text)
+        found = self._with_words(text)
+        return Correction(found.text, (*joined, *found.changes))
+
+    def _with_codes(self, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """A2B C3 as A2B-C3 where the documents have that: without them nobody knows whether two names are one code."""
+        changes: list[tuple[str, str]] = []
+
+        def held(match: re.Match[str]) -> str:
+            pieces = match.group().split(" ")
+            for size in range(min(len(pieces), MAX_PIECES), 1, -1):
+                for start in range(len(pieces) - size + 1):
+                    written = " ".join(pieces[start : start + size])
+                    term = self._codes.get(_joined(written.lower()))
+                    if term is not None and not is_code(written):
+                        shown = term.upper() if written.upper() == written else term
+                        changes.append((written, shown))
+                        return " ".join((*pieces[:start], shown, *pieces[start + size :]))
+            return match.group()
+
+        return (_SPACED.sub(held, text), tuple(changes)) if self._codes else (text, ())
+
+    def _with_words(self, text: str) -> Correction:
         folded = simplify(text)
         proposals = [
             replace(change, start=run.start() + change.start)
@@ -176,6 +205,15 @@ class BaseSpeller:
             self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.frequent(MAX_TERMS)))
             self._revision = snapshot.revision
         return self._speller.correct(text)
+
+
+def _may_be_code(term: str) -> bool:
+    """A term that is kept whole and has signs in it."""
+    return term.isascii() and not term.isalnum() and is_code(term)
+
+
+def _joined(written: str) -> str:
+    return "".join(filter(str.isalnum, written))
 
 
 def initials(text: str) -> str:

@@ -10,10 +10,11 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from knowledge.codes import codes_in
 from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.segmentation import tokenizer
 
-VERSION = "6"
+VERSION = "7"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
@@ -200,13 +201,14 @@ class Analyzer:
         return self
 
     def tokens(self, text: str) -> list[str]:
-        """Terms of a text, repetitions kept: words and sub-words, model numbers whole and in parts, then characters.
+        """Terms of a text, repetitions kept: words and sub-words, model numbers whole, in parts and in one form, then
+        characters.
 
         Character pairs and single characters find what the dictionary splits wrongly (花呗 -> 花, 呗) and typos, and
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
         three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
         """
-        return self._tokens(matching(text))
+        return self._tokens(matching(text), text)
 
     def asked(self, text: str) -> list[str]:
         """Terms of a question: `tokens` without those of stop words, unless it consists of these."""
@@ -214,7 +216,7 @@ class Analyzer:
         if self._stop_words:
             left = self._without_stop_words(folded)
             folded = left if _WORD.search(left) else folded
-        return self._tokens(folded)
+        return self._tokens(folded, text)
 
     def expanded(self, text: str) -> str:
         """The text with its abbreviations in full, as customers do not write it; the same text where it has none.
@@ -247,14 +249,17 @@ class Analyzer:
     def _signed_in(self, folded: str) -> tuple[str, ...]:
         return tuple(word for word in self._signed if word in folded)
 
-    def _tokens(self, folded: str) -> list[str]:
+    def _tokens(self, folded: str, text: str) -> list[str]:
+        """folded: of the text what terms are looked for in."""
         tokens = self._terms(folded)
+        tokens.extend(_forms(text, tokens))
         for synonym in self._synonyms:
             tokens.extend(synonym.added * synonym.count(folded))
         return tokens
 
     def _of_term(self, term: str) -> list[str]:
-        return self._terms(matching(term))
+        tokens = self._terms(matching(term))
+        return [*tokens, *_forms(term, tokens)]
 
     def occurring(self, text: str) -> Occurring:
         """Tells which terms are in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
@@ -264,6 +269,7 @@ class Analyzer:
         """
         folded = matching(text)
         others = self._terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
+        others.extend(_forms(text, others))
         for synonym in self._synonyms:
             if synonym.count(folded):
                 others.extend(synonym.added)
@@ -315,6 +321,13 @@ class Analyzer:
             tokens.append(word)
             if word.isascii() and len(parts := _SPLIT_ALNUM.findall(word)) > 1:
                 tokens.extend(parts)
+
+
+def _forms(text: str, tokens: Iterable[str]) -> list[str]:
+    """The one forms of the codes of a text, with and without a maker's name, but for those that are tokens already."""
+    forms = [form for code in codes_in(clean(text)) for form in dict.fromkeys((code.form, code.bare))]
+    known = frozenset(tokens) if forms else frozenset()
+    return [form for form in forms if form not in known]
 
 
 def occurrence(term: str) -> str:

@@ -17,10 +17,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tqdm import tqdm
 
 from agents.understanding.normalise import normalised
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.progress import ProgressBar, progress
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings, load_settings
 from app.wiring.knowledge import embeddings_path
@@ -89,7 +89,7 @@ async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
         closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
         closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
         closing(get_reranker(settings.reranker, reranker_options(settings))) as reranker,
-        tqdm(total=len(data.chunks), desc=f"{data.name} 向量", unit="段", file=sys.stderr) as embedded,
+        ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         async with build_retriever(
             data.chunks, embedder, Analyzer(), reranker, retrieval_options(settings), embedded.update
@@ -105,7 +105,7 @@ async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[
     pairs = zip(texts, vectors, strict=True)
     return [
         _deciding(await retriever.search(text, vector=vector, explain=True), retriever)
-        for text, vector in tqdm(list(pairs), desc="提问", unit="问", file=sys.stderr)
+        for text, vector in progress(pairs, len(texts), "提问", "问")
     ]
 
 

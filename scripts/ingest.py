@@ -2,7 +2,7 @@
 and object stores: `python scripts/ingest.py --distributed URL…`.
 
 While a server runs on the same DATA_DIR the files are committed to the database and the server's index is waited for;
-otherwise this process keeps the index itself.
+otherwise this process keeps the index itself. A server at HOST and PORT that works on another database is told of.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
 from scripts.arguments import positive, tenant
+from scripts.beside_server import other_database
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             files = find_files(map(Path, options.paths), partial(_skip, skipped), options.folder)
         settings = load_settings()
         keep_private(settings.data_dir)
+        if warning := other_database(settings):
+            print(warning, file=sys.stderr)
         lock = DataDirLock(settings.data_dir)
         owns_index = lock.try_acquire()
         try:
@@ -91,7 +94,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--ray", default="", metavar="地址", help="已有的 Ray 集群；不给时在本机临时启动一个")
     parser.add_argument("--ray-memory", type=positive, default=256, metavar="MB", help="本机 Ray 的对象内存，默认 256")
     parser.add_argument(
-        "--folder", metavar="目录", help="文档路径开头的目录；不给时用目录自己的名字，单个文件用它所在目录的名字"
+        "--folder",
+        metavar="目录",
+        help="放到知识库的这个目录之下，子目录照旧；给了几个 PATH 时，其中的目录保留自己的名字。"
+        "不给时用目录自己的名字，单个文件用它所在目录的名字",
     )
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")

@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
 from pydantic import SecretStr
-from tqdm import tqdm
 
 from agents.types import Outcome
 from app.auth.principal import DEFAULT_TENANT
 from app.documents.samples import FOLDER
 from app.logging import configure_logging
 from app.main import create_app
+from app.progress import ProgressBar
 from app.settings import Settings, load_settings
 from app.wiring.container import Container
 from scripts.scripted_llm import Behaviour, ScriptedLLM
@@ -128,7 +128,7 @@ async def soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
     """Runs all turns and reports."""
     async with ScriptedLLM(*Behaviour, seed=seed) as llm, _application(llm, folder) as (client, container):
         run, numbers = Soak(client, seed), iter(range(turns))
-        with tqdm(total=turns, desc="对话", unit="轮", file=sys.stderr) as bar:
+        with ProgressBar(turns, "对话", "轮") as bar:
 
             async def customer() -> None:
                 for number in numbers:

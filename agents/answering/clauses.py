@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agents.answering.wanted import AskedTerms, models
+from agents.answering.wanted import AskedTerms
+from knowledge.codes import codes_in, same_thing
 from knowledge.text import fold
 
 _PARTS = re.compile(r"[^；;]+[；;]?")
@@ -18,22 +19,22 @@ def applying(text: str, wanted: AskedTerms) -> str:
     condition of the one before it.
     """
     clauses = _PARTS.findall(text)
-    about = [_about(clause) for clause in clauses]
-    if len(clauses) < 2 or not all(about):
+    if len(clauses) < 2 or not all(codes_in(clause) or _case(clause) for clause in clauses):
         return text
-    named = [_asked(own, models(text), wanted) for own in about]
+    named = [_is_asked(clause, wanted) for clause in clauses]
     if not any(named) or all(named):
         return text
     said = "".join(clause for clause, ok in zip(clauses, named, strict=True) if ok).strip().rstrip("；;")
     return said if said.endswith(("。", "！", "？")) else f"{said}。"
 
 
-def _asked(about: frozenset[str], named: frozenset[str], wanted: AskedTerms) -> bool:
+def _is_asked(clause: str, wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
-    of_model = any(name.endswith(model) for name in about & named for model in wanted.models)
-    return of_model or any(case in wanted.question for case in about - named)
+    of_model = any(same_thing(code, own) for code in codes_in(clause) for own in wanted.models)
+    case = _case(clause)
+    return of_model or (bool(case) and not codes_in(case) and case in wanted.question)
 
 
-def _about(clause: str) -> frozenset[str]:
+def _case(clause: str) -> str:
     case = _CASE.match(clause)
-    return models(clause) | (frozenset({fold(case.group(1)).strip()}) if case else frozenset())
+    return fold(case.group(1)).strip() if case else ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from operator import mul
 
 from agents.answering.dating import Told, period_said
-from agents.answering.events import DatedEvent, events, features
+from agents.answering.events import DatedEvent, events, features, stated
 from agents.answering.occurrences import again, between, season
 from agents.answering.periods import PeriodUnit, Rule, rules_of
 from agents.answering.wanted import EARLIER_WEIGHT
@@ -24,6 +25,8 @@ NEAR_MONTHS = 2
 _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 """What a question asks that may mean a day of the questions before it."""
 _PAST = ("了", "过", "的")
+_CLAUSE = re.compile(r"[,。;!?\n]")
+_FORBIDS = re.compile(r"不(?!超|得超|少|满|足|含|计|论|限|管)|无法|除外|恕|谢绝|\bnot?\b")
 
 
 def computed(text: str, context: str, quoted: Sequence[str], today: date, english: bool) -> str | None:
@@ -55,8 +58,17 @@ def _deadline(question: Reading, context: str, said: Sequence[Said], quoted: Seq
     if len(ends) != 1:
         return None
     event, rule = next(iter(ends.values()))
+    if _excluded(stated(question.text, said), rule, quoted):
+        return None
     others = [one for one in said if one.single and one != event.said and one.first != told.today]
     return _ending(event, rule, others[0] if len(others) == 1 else None, told)
+
+
+def _excluded(said: str, rule: Rule, quoted: Sequence[str]) -> bool:
+    """Whether the documents say of what the customer states that it may not be: a rule for others is no date."""
+    own = pairs_of(said) - pairs_of(rule.clause) - pairs_of(rule.anchor)
+    clauses = (clause for text in quoted for clause in _CLAUSE.split(in_digits(fold(text))))
+    return any(_FORBIDS.search(clause) and own & pairs_of(clause) for clause in clauses)
 
 
 def _fits(
@@ -70,9 +82,8 @@ def _fits(
         anchor, around = features(rule.anchor), features(rule.clause)
         for event in named:
             shared = len(anchor & event.features)
-            if anchor and event.features and (not shared or len((around - anchor) & event.features) > shared):
-                continue
-            if not anchor and not around & (event.features | wanted) and (len(rules) > 1 or not timed):
+            term = not anchor and rule.limit and timed and event.text.endswith(_PAST) and bool(around & wanted)
+            if not (shared or term) or (anchor and len((around - anchor) & event.features) > shared):
                 continue
             yield sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, message) for message in messages))), event, rule
 

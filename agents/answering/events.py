@@ -15,6 +15,11 @@ STEM = 4
 _BREAK = re.compile(r"[,。;!?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
 _HAN = re.compile(r"[一-鿿]")
 _LATIN = re.compile(r"[a-z]{3,}")
+_MODAL = re.compile(
+    r"(?:能|可)(?![^一-鿿]|$|耐)|想|要(?!求)|打算|准备|还来|来得及|应该|是不是|是否|会不会|怎么|如何|什么|啥|哪|几(?!乎)|多久|"
+    r"\b(?:can|could|may|will|would|should|do|does|is|am|want|when|how)\b"
+)
+"""What follows is asked or wished for, and has not happened."""
 _FUNCTION = frozenset(
     "的了是在就还能吗呢吧啊那哪这个我你您他们到从自于后前内起之以及或和与按为"
     "天日号月年周时候今昨明上下第什么多久最晚迟早几有没不可要会应当须已被把给对"
@@ -41,15 +46,26 @@ def features(text: str) -> frozenset[str]:
 
 
 def events(message: str, said: Sequence[Said]) -> list[DatedEvent]:
-    """The single days of a message with what it says of them; the whole of it where a day stands by itself."""
+    """The single days of a message on which something happened, with what it says of that."""
     text = fold(message)
-    plain = _without(text, said, 0, len(text))
     found = []
     for one in (one for one in said if one.single):
         start, end = _clause(text, one)
-        clause = _without(text, said, start, end).strip()
-        found.append(DatedEvent(one, clause, features(clause) or features(plain)))
-    return [event for event in found if event.features] or found
+        clause = _happened(_without(text, said, start, end))
+        found.append(DatedEvent(one, clause, features(clause)))
+    return [event for event in found if event.features]
+
+
+def _happened(clause: str) -> str:
+    """A clause up to what is asked or wished for in it."""
+    return _MODAL.split(clause)[0].strip()
+
+
+def stated(message: str, said: Sequence[Said]) -> str:
+    """What a message says that is so, clause by clause, without its times and without what it asks."""
+    text = fold(message)
+    plain = _without(text, said, 0, len(text))
+    return ",".join(_happened(clause) for clause in _BREAK.split(plain))
 
 
 def _clause(text: str, said: Said) -> tuple[int, int]:

@@ -11,11 +11,13 @@ import numpy as np
 from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
 from agents.answering.tables import asked_columns, asked_rows
-from agents.answering.wanted import AskedTerms, QuestionReader, models
+from agents.answering.wanted import AskedTerms, QuestionReader
 from agents.passages.rows import TableRow
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
+from knowledge.blocks import BlockKind
+from knowledge.codes import Code, codes_in, same_thing
 from knowledge.text import fold
 
 TERMS_WEIGHT, OWN_WEIGHT = 0.63, 0.37
@@ -68,8 +70,9 @@ class Scored:
 
     @property
     def size(self) -> int:
-        """Characters of it in a reply."""
-        return sum(map(len, self.shown))
+        """Characters of it that are read in a reply: code is looked at."""
+        said = zip(self.unit.sentences, self.shown, strict=True)
+        return sum(len(shown) for sentence, shown in said if sentence.block.kind is not BlockKind.CODE)
 
     @property
     def whole(self) -> bool:
@@ -157,10 +160,10 @@ def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
     return sorted(scored, key=lambda item: -item.score)
 
 
-def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:
+def _same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
     """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
-    above, said = models(context), models(text)
-    return not above or any(name.endswith(own) for name in above | said for own in asked)
+    above = codes_in(context)
+    return not above or any(same_thing(code, own) for code in (*above, *codes_in(text)) for own in asked)
 
 
 def _units_of_measure(unit: Unit) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
 from agents.answering.meaning import Closeness
+from agents.answering.others import without_others
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import QuestionReader
 from agents.generator import Request
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage, passage_of
+from knowledge.blocks import BlockKind, Span
 from knowledge.text import Analyzer
 
 
@@ -26,8 +29,19 @@ class Quote:
     shown: tuple[str, ...]
 
     def pieces(self, source: str) -> list[str]:
-        """What is shown, with the white space before each sentence: the source's own where they are neighbours."""
-        return [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+        """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
+        fenced, so that a page draws it as such.
+        """
+        pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+        for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
+            if code is not None:
+                run = list(numbers)
+                first, last = run[0], run[-1]
+                indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
+                opening = "\n```" if first else "```"
+                pieces[first] = f"{opening}{code.label}\n{indent}{pieces[first].strip()}"
+                pieces[last] += "\n```" + ("\n" if last + 1 < len(pieces) else "")
+        return pieces
 
     def verbatim(self, source: str) -> str:
         """The sentences as the source has them."""
@@ -42,6 +56,11 @@ class Quote:
             gaps.append("" if not gaps else between if neighbours else "\n" if "\n" in between else "")
             end = sentence.end
         return gaps
+
+
+def _code(sentence: Sentence) -> Span | None:
+    """The block of code that a sentence is of."""
+    return sentence.block if sentence.block.kind is BlockKind.CODE else None
 
 
 class SentenceSelector:
@@ -66,6 +85,7 @@ class SentenceSelector:
         """
         most = most or self._max_sources
         wanted = self._reader.wanted(request)
+        passages = without_others(passages, wanted.models)
         scored = by_meaning(
             [
                 item

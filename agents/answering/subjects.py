@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from agents.passages.quotable import safe_text
+from agents.passages.sentences import Sentence
 from agents.passages.units import quotable_sentences
 from agents.types import Question
-from agents.understanding.asking import IDENTIFIER, bare_name
+from agents.understanding.asking import bare_name
 from agents.understanding.normalise import whole_word
+from knowledge.codes import Code, are_neighbours, asked_codes, codes_in, is_code, same_thing, series_of
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
-_CORE = re.compile(r"([a-z]+)[-_ ]?\d+")
 _ENDING = re.compile(r"[\s?？!！。.~～]+$")
 _PAIR = 2
 """Characters that a message shares with a title which it means."""
@@ -37,75 +39,78 @@ def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubjec
     """
     text = question.rewrite or question.searched
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
-    about = filled if names(text).keys() <= names(filled).keys() else text  # 那 W9 呢 as a whole question
-    asked = names(text) or names(about) or _talked_about(question, found[0].chunk)
-    other = foreign(asked, [candidate.chunk for candidate in found], bare=bare_name(text) is not None)
+    own = asked_codes(text)
+    about = filled if names_all(own, codes_in(filled)) else text  # 那 W9 呢 as a whole question
+    asked = own or asked_codes(about) or _talked_about(question, found[0].chunk)
+    chunks = [candidate.chunk for candidate in found]
+    other = foreign(asked, chunks, bare=bare_name(text) is not None)
     if other is None:
         return None
-    own = next(iter(asked))
-    question_about = _about(asked[own], other, about)
-    return OtherSubject(asked[own], other, question_about) if safe_text(question_about) else None
+    question_about = _about(asked, other, about, chunks)
+    return OtherSubject(asked[0].text, other.text, question_about) if safe_text(question_about) else None
 
 
-def names(text: str) -> dict[str, str]:
-    """The models that a text names: folded -> as it prints them, in order."""
-    return {_folded(match.group()): match.group() for match in IDENTIFIER.finditer(text)}
-
-
-def foreign(asked: dict[str, str], chunks: Sequence[Chunk], *, bare: bool = False) -> str | None:
-    """The model that the first of the chunks is about, as printed, where none speaks of one that is asked about.
+def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
+    """The model that the first of the chunks is about, where none speaks of one that is asked about: the one that is
+    most like it.
 
     bare: nothing but a name is asked, which then is no model where its letters are others: E03 beside YS-W5.
     """
     if not asked or not chunks or any(_speaks_of(chunk, asked) for chunk in chunks):
         return None
-    letters = {_letters(name) for name in asked} - {""}
-    for name, printed in _subject(chunks[0]).items():
-        own = _letters(name)
-        if own in letters or (not bare and own and len(own) in map(len, letters)):
-            return printed
-    return None
+    subject = _subject(chunks[0])
+    near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
+    if near:
+        return max(near, key=lambda code: _likeness(code, asked[0]))
+    lengths = {len(series_of(code)) for code in asked} - {0}
+    return next((code for code in subject if not bare and len(series_of(code)) in lengths), None)
+
+
+def names_all(codes: Iterable[Code], held: Sequence[Code]) -> bool:
+    """Whether each of the codes is among others, in whatever spelling."""
+    return all(any(same_thing(code, other) for other in held) for code in codes)
 
 
 def mentions(chunk: Chunk, name: str) -> bool:
-    """Whether a passage has a name or code as a whole word."""
+    """Whether a passage has a name as a whole word, or a code in whatever spelling."""
+    if codes := codes_in(name):
+        return names_all(codes, codes_in(chunk.indexed_text))
     return whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
-def _subject(chunk: Chunk) -> dict[str, str]:
-    """What a passage is about: the models above it, else those of the sentence that it opens with."""
-    above = names(chunk.above)
+def _subject(chunk: Chunk) -> tuple[Code, ...]:
+    """What a passage is about: the models above it, else those that its sentence, rows, items and headings begin with;
+    a paragraph that names one somewhere is about something else.
+    """
+    above = codes_in(chunk.above)
     if above:
         return above
     sentences, _ = quotable_sentences(chunk.text, chunk.layout)
-    return names(sentences[0].text) if sentences else {}
+    return tuple(
+        code for place, said in enumerate(sentences) if not place or _heads(said) for code in codes_in(said.text)
+    )
 
 
-def _speaks_of(chunk: Chunk, asked: dict[str, str]) -> bool:
+def _heads(sentence: Sentence) -> bool:
+    return sentence.is_row or sentence.is_item or is_code(sentence.text.strip())
+
+
+def _speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
     """YS-W5 is the W5 that is asked about, and W5 Pro another one."""
-    said = names(f"{chunk.above}\n{chunk.text}")
-    return any(_same(name, own) for name in said for own in asked)
+    said = codes_in(f"{chunk.above}\n{chunk.text}")
+    return any(same_thing(code, own) for code in said for own in asked)
 
 
-def _same(name: str, other: str) -> bool:
-    longer, shorter = (name, other) if len(name) >= len(other) else (other, name)
-    return longer == shorter or longer.endswith((f"-{shorter}", f" {shorter}", f"_{shorter}"))
+def _likeness(code: Code, other: Code) -> float:
+    return SequenceMatcher(None, code.form, other.form, autojunk=False).ratio()
 
 
-def _letters(name: str) -> str:
-    """Of the series: w of ys-w5, h of h30 pro; empty for usb-c. Names of one kind have as many of them: neither iphone
-    nor a standard like wi-fi is compared with w5.
-    """
-    found = _CORE.findall(name)
-    return str(found[-1]) if found else ""
-
-
-def _talked_about(question: Question, chunk: Chunk) -> dict[str, str]:
+def _talked_about(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Of the last question that names one, where the message does not bring the subject of the passage itself."""
     if question.rewrite is not None or _brings(question.searched, chunk):
-        return {}
-    named = (names(text) for text in reversed(question.state.context.questions))
-    return next((found for found in named if found), {})
+        return ()
+    named = (codes_in(text) for text in reversed(question.state.context.questions))
+    return next((found for found in named if found), ())
 
 
 def _brings(text: str, chunk: Chunk) -> bool:
@@ -113,10 +118,14 @@ def _brings(text: str, chunk: Chunk) -> bool:
     return any(title[start : start + _PAIR] in asked for start in range(len(title) - 1))
 
 
-def _about(asked: str, other: str, text: str) -> str:
+def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
+    """The question with the name that the documents have in the place of the one they have not. Of a question with
+    further names that they have not, the name alone.
+    """
     text = _ENDING.sub("", text)
-    return text.replace(asked, other) if asked in text else f"{other} {text}"
-
-
-def _folded(name: str) -> str:
-    return " ".join(fold(name).split())
+    own = next((code for code in asked_codes(text) if any(same_thing(code, other) for other in asked)), None)
+    rest = text if own is None else f"{text[: own.start]} {text[own.end :]}"
+    held = [code for chunk in chunks for code in codes_in(f"{chunk.above}\n{chunk.text}")]
+    if not names_all(asked_codes(rest), held):
+        return other.text
+    return f"{other.text} {text}" if own is None else text[: own.start] + other.text + text[own.end :]

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from agents.answering.wanted import AskedTerms, models
+from agents.answering.wanted import AskedTerms
 from agents.passages.rows import Cell, TableRow, parallel
 from agents.understanding.answer_type import AnswerType, holds
-from agents.understanding.asking import IDENTIFIER
+from knowledge.codes import codes_in, replace_codes, same_thing
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15
@@ -59,11 +59,12 @@ def _telling(rows: Sequence[TableRow], held: Held, wanted: AskedTerms) -> list[b
 
 
 def _names(value: str) -> list[str]:
-    """What a cell names, folded, without what stands in brackets."""
+    """What a cell names, folded, without what stands in brackets; codes in their one form."""
     plain = _BRACKETS.sub("", fold(value))
-    parts = [part for part in _BETWEEN.split(IDENTIFIER.sub(" ", plain)) if part.strip()]
-    names = [*models(plain), *parts, *(word for part in parts for word in part.split())]
-    return [name for name in (_spaceless(name) for name in names) if 1 < len(name) <= MAX_NAME_CHARS]
+    parts = [part for part in _BETWEEN.split(replace_codes(plain, " ")) if part.strip()]
+    names = [*parts, *(word for part in parts for word in part.split())]
+    named = [name for name in map(_spaceless, names) if 1 < len(name) <= MAX_NAME_CHARS]
+    return [*(code.form for code in codes_in(plain)), *named]
 
 
 def _spaceless(text: str) -> str:
@@ -72,14 +73,15 @@ def _spaceless(text: str) -> str:
 
 
 def _said(names: Iterable[str], question: str, wanted: AskedTerms) -> frozenset[str]:
-    """The names that a question holds, of two, one within the other, the longer; a model also without its maker."""
-    question, found = _spaceless(question), set()
+    """The names that a question holds, of two, one within the other, the longer; a model however it is written and also
+    without its maker.
+    """
+    found = {name for name in names if any(same_thing(code, own) for code in codes_in(name) for own in wanted.models)}
+    rest = _spaceless(replace_codes(question, " "))
     for name in sorted(names, key=lambda name: (-len(name), name)):
-        if name in question:
+        if name in rest:
             found.add(name)
-            question = question.replace(name, " ")
-        elif any(name.endswith(_spaceless(model)) for model in wanted.models):
-            found.add(name)
+            rest = rest.replace(name, " ")
     return frozenset(found)
 
 

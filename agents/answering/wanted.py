@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from agents.generator import Request
 from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.asking import IDENTIFIER, without_asking
+from agents.understanding.asking import without_asking
+from knowledge.codes import Code, asked_codes, codes_in
 from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
 
@@ -32,7 +33,7 @@ class AskedTerms:
     weights: dict[str, float]
     own: frozenset[str]
     kinds: tuple[AnswerType, ...]
-    models: frozenset[str]
+    models: tuple[Code, ...]
     held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -87,7 +88,7 @@ class QuestionReader:
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
-        named = models(request.question) or models(request.context)
+        named = asked_codes(request.question) or codes_in(request.context)
         before = tuple(map(fold, reversed(context.splitlines())))
         return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
@@ -105,9 +106,3 @@ def _as_written(text: str, request: Request) -> str:
     """
     foreign = is_english(text) and bool(request.fragments) and is_chinese(request.fragments[0].chunk.text)
     return chinese_words(text) if foreign else text
-
-
-@lru_cache(maxsize=8192)
-def models(text: str) -> frozenset[str]:
-    """The models that a text names, folded: ys-v8, ys-v8 max."""
-    return frozenset(" ".join(found.split()) for found in IDENTIFIER.findall(fold(text)))

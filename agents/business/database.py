@@ -16,7 +16,7 @@ from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.dialects import dialect_of
 from agents.business.engines.registry import file_of, open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import quoted, search
+from agents.business.ownership import HYPHEN, SIGNS, quoted, search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
@@ -112,7 +112,8 @@ class BusinessDatabase:
         if key not in self._searches:
             dialect = dialect_of(self.dialect)
             self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
-        wanted = f"%{value}" if at_end else value.upper()
+        bare = "".join(sign for sign in value if sign not in (SIGNS if at_end else HYPHEN))
+        wanted = f"%{bare}" if at_end else bare.upper()
         try:
             async with outside():
                 counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))

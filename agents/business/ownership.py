@@ -14,7 +14,10 @@ from agents.business.schema import Column, Owner, Schema, Table
 CALLER = "1"
 """Name of the bound parameter that carries the caller's identity."""
 VALUE = "2"
-"""Name of the one that carries what is searched for."""
+"""Name of the one that carries what is searched for, without hyphens."""
+HYPHEN = "-"
+"""Written in numbers or not. A blank tells values apart, but for the groups of a phone number."""
+SIGNS = "- "
 _FENCE = 2_000_000_000
 """More rows than anybody owns. No database may move a condition below a LIMIT: without one PostgreSQL evaluates the
 statement's own over everybody's rows first, and a division by zero there tells that a stranger's row exists.
@@ -31,8 +34,8 @@ def own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
 def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:
     """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
-    places: table -> columns, neither empty. at_end: what the value ends with counts, and signs between digits do not:
-    +86 138-0013-8000 is 13800138000.
+    places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not,
+    there blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
     """
     parts: list[exp.Query] = []
     for name, columns in places.items():
@@ -74,10 +77,10 @@ def _as_it_is(value: exp.Expression) -> exp.Expression:
 
 
 def _hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
+    for sign in SIGNS if at_end else HYPHEN:
+        value = exp.Anonymous(this="REPLACE", expressions=[value, exp.Literal.string(sign), exp.Literal.string("")])
     if not at_end:
         return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_parameter(VALUE), "text"))
-    for sign in "- ":
-        value = exp.Anonymous(this="REPLACE", expressions=[value, exp.Literal.string(sign), exp.Literal.string("")])
     return exp.Like(this=value, expression=exp.cast(_parameter(VALUE), "text"))
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from agents.answering.subjects import names
 from agents.understanding.asking import without_asking
-from agents.verification.names import joined
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
 from agents.verification.wording import units_of
+from knowledge.codes import Code, codes_in, same_thing
 from knowledge.text import fold
 
 LONGEST, SHORTEST = 5, 3
@@ -24,11 +23,11 @@ of 普通. What is longer is put in other words altogether.
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one wording. models: folded; units: its characters and Latin words without those that only ask."""
+    """Of one wording. units: its characters and Latin words without those that only ask."""
 
     polarity: Polarised
     numbers: frozenset[Quantity]
-    models: frozenset[str]
+    models: tuple[Code, ...]
     units: tuple[str, ...]
 
     @property
@@ -42,7 +41,7 @@ def facts_of(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
     units = units_of(without_asking(folded))
-    return Facts(Polarised.of(folded), quantities(folded).said, frozenset(names(text)), units)
+    return Facts(Polarised.of(folded), quantities(folded).said, codes_in(text), units)
 
 
 def same_subject(one: Facts, other: Facts) -> bool:
@@ -85,10 +84,5 @@ def _differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tup
     return apart, same
 
 
-def _named(models: frozenset[str], others: frozenset[str]) -> bool:
-    return all(any(_same(model, other) for other in others) for model in models)
-
-
-def _same(model: str, other: str) -> bool:
-    longer, shorter = (model, other) if len(model) >= len(other) else (other, model)
-    return joined(longer) == joined(shorter) or longer.endswith((f"-{shorter}", f" {shorter}", f"_{shorter}"))
+def _named(models: tuple[Code, ...], others: tuple[Code, ...]) -> bool:
+    return all(any(same_thing(model, other) for other in others) for model in models)

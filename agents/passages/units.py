@@ -10,11 +10,15 @@ from itertools import groupby
 from agents.passages.quotable import quotable
 from agents.passages.rows import TableRow
 from agents.passages.sentences import Sentence, split_sentences
-from knowledge.blocks import Layout
+from knowledge.blocks import BlockKind, Layout
 from knowledge.types import Chunk
 
 MAX_LIST_CHARS = 300
 """A list is kept together up to here; the rest of a longer one is left to the source."""
+MAX_PROCEDURE_CHARS = 500
+"""Numbered steps are kept together up to here: half a procedure misleads."""
+MAX_CODE_CHARS = 1000
+"""Of lines of one block of code, of which each alone does nothing."""
 SHORT_LIST_CHARS = 160
 """A list up to here is kept together whatever is asked."""
 
@@ -164,17 +168,18 @@ def units_of(passage: Passage, *, steps: bool = False, lists: bool = False) -> l
 def _lists(passage: Passage, steps: bool, lists: bool) -> dict[int, int]:
     """Sentence -> first sentence of the list, with its lead-in if it has one, that is kept together."""
     found: dict[int, int] = {}
-    sentences = passage.sentences
+    sentences, end = passage.sentences, 0
     for start, sentence in enumerate(sentences):
         leads = sentence.leads_in and not sentence.asks
-        if start in found or not (leads or sentence.is_item):
+        if start < end or not (leads or sentence.is_item):
             continue
         end = start + 1
         while end < len(sentences) and _in_list(passage, end):
             end += 1
-        asked = lists or (steps and any(item.is_step for item in sentences[start:end]))
         size = sum(len(item.text) for item in sentences[start:end])
-        if (asked and size <= MAX_LIST_CHARS) or ((leads or steps) and size <= SHORT_LIST_CHARS):
+        procedure = sum(item.is_step for item in sentences[start:end]) > 1
+        longest = MAX_PROCEDURE_CHARS if procedure else MAX_LIST_CHARS if lists else SHORT_LIST_CHARS
+        if size <= longest and (procedure or lists or leads or steps):
             found |= dict.fromkeys(range(start, end), start)
     return found
 
@@ -188,6 +193,8 @@ def _in_list(passage: Passage, index: int) -> bool:
 
 def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence) -> bool:
     previous = sentences[group[-1]]
+    if sentence.block is previous.block and sentence.block.kind is BlockKind.CODE:
+        return sentence.end - sentences[group[0]].start <= MAX_CODE_CHARS
     if sum(len(sentences[index].text) for index in group) + len(sentence.text) > MAX_LIST_CHARS:
         return False
     if (

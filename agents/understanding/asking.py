@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-IDENTIFIER = re.compile(
-    r"(?<![A-Za-z])(?:[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
-    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+)",
-    re.IGNORECASE,
-)
-"""Model names, codes and order ids."""
+from knowledge.codes import is_code
+
 _ASKING = re.compile(
     r"请问|麻烦|您好|你好|我想(?:问|了解|知道)(?:一下)?|能不能|可不可以|是不是|有没有|怎么办|怎么样|怎么|怎样|如何|为什么|为何|"
     r"什么时候|什么意思|多长时间|多少钱|多少|多久|几天|几个?|哪里|哪些?|什么|是否|可以|能够?|吗|呢|吧|啊|[？?！!。，,]|"
@@ -44,4 +40,4 @@ def without_asking(text: str) -> str:
 def bare_name(text: str) -> str | None:
     """The model name or code of a question that says nothing else: E03 是什么意思 -> E03."""
     rest = without_asking(text)
-    return rest if IDENTIFIER.fullmatch(rest) else None
+    return rest if is_code(rest) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from agents.understanding.amounts import amount
+from knowledge.codes import Code, codes_in, is_code, same_thing
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
 from knowledge.yaml_files import load_yaml
@@ -43,13 +44,16 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entity. `candidates` count only where the business database knows them."""
+    """A kind of entity. `candidates` count only where the business database knows them; of `codes` every code is one
+    that no other kind has.
+    """
 
     name: str
     patterns: tuple[re.Pattern[str], ...]
     candidates: tuple[re.Pattern[str], ...]
     value: str
     resolve: bool
+    codes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,8 @@ class Mentions:
 
     def naming(self, text: str, kinds: Mapping[str, str]) -> Mentions:
         """With what a text names of a company's own; kinds: of each name, folded, the kind of entity."""
-        folded = fold(text)
-        named = [Entity(kind, name, name) for name, kind in kinds.items() if name in folded]
+        folded, codes = fold(text), codes_in(text)
+        named = [Entity(kind, name, name) for name, kind in kinds.items() if _is_named(name, folded, codes)]
         return replace(self, certain=tuple(dict.fromkeys((*self.certain, *named)))) if named else self
 
 
@@ -88,6 +92,13 @@ class EntityExtractor:
             span: entity
             for kind in self.kinds.values()
             for span, entity in _found(kind, kind.patterns, folded)
+            if _take(span, covered)
+        }
+        taken |= {
+            span: entity
+            for kind in self.kinds.values()
+            if kind.codes
+            for span, entity in _codes(kind, folded)
             if _take(span, covered)
         }
         rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
@@ -131,16 +142,44 @@ def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind
     value = given["value"]
     if value not in _VALUES:
         raise ValueError(f"{name} 的 value 须是 {sorted(_VALUES)} 之一")
-    return Kind(name, compiled("patterns"), compiled("candidates"), value, bool(given.get("resolve", False)))
+    return Kind(
+        name,
+        compiled("patterns"),
+        compiled("candidates"),
+        value,
+        bool(given.get("resolve", False)),
+        bool(given.get("codes")),
+    )
 
 
 def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+    codes = codes_in(folded) if kind.codes else ()
     for pattern in patterns:
         group = "value" if "value" in pattern.groupindex else 0
-        spans = [match.span(group) for match in pattern.finditer(folded)]
+        spans = [_whole(match.span(group), codes) for match in pattern.finditer(folded)]
         for start, end in sorted(spans, key=lambda span: span[0] - span[1]):
             text = folded[start:end].strip()
             yield (start, end), Entity(kind.name, text, _VALUES[kind.value](text))
+
+
+def _codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+    """Those with letters and two digits or more in one word: what a standard is called (WiFi6, USB 3.0) is none."""
+    for code in codes_in(folded):
+        digits = sum(map(str.isdigit, code.form))
+        if not code.spaced and (digits > 1 or (digits and code.prefix)) and "." not in code.form:
+            yield (code.start, code.end), Entity(kind.name, code.text, _VALUES[kind.value](code.text))
+
+
+def _whole(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
+    """A place in a text, or that of the code it is a part of: hc_sr04 of sr04."""
+    return next(((code.start, code.end) for code in codes if code.start <= span[0] and span[1] <= code.end), span)
+
+
+def _is_named(name: str, folded: str, codes: Sequence[Code]) -> bool:
+    """Whether a text has a name: a code as a whole, in whatever spelling."""
+    if is_code(name):
+        return any(same_thing(code, own) for own in codes_in(name) for code in codes)
+    return name in folded
 
 
 def _take(span: tuple[int, int], covered: bytearray) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from agents.understanding.asking import IDENTIFIER
+from knowledge.codes import codes_in, same_thing
 from knowledge.text import fold
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -14,25 +14,20 @@ _DIGITS = re.compile(r"\d+")
 
 
 def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
-
-    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
+    """Whether every number, code and negation of the original is in the rewrite, unchanged but for the spelling of a
+    code: h30pro is H30 Pro.
     """
     before, after = fold(original), fold(rewritten)
-    names = _compact(after)
+    held = codes_in(rewritten)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
+        and all(any(code.form in other.form for other in held) for code in codes_in(original))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
 
 def adds_facts(known: str, rewritten: str) -> bool:
-    """Whether a rewrite has a number or an identifier that what is known has not."""
-    before, after = fold(known), fold(rewritten)
-    numbers = set(_DIGITS.findall(after)) <= set(_DIGITS.findall(before))
-    return not numbers or any(name not in before for name in IDENTIFIER.findall(after))
-
-
-def _compact(text: str) -> str:
-    return re.sub(r"[-_\s]", "", text)
+    """Whether a rewrite has a number or a code that what is known has not."""
+    numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
+    held = codes_in(known)
+    return not numbers or not all(any(same_thing(code, own) for own in held) for code in codes_in(rewritten))

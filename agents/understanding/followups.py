@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agents.understanding.asking import IDENTIFIER, without_asking
+from agents.understanding.asking import without_asking
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import keeps_facts
 from agents.understanding.reading import Reading
+from knowledge.codes import first_code, replace_codes
 
 if TYPE_CHECKING:
     from agents.types import Turn
@@ -87,10 +88,10 @@ def _elliptical(text: str, core: str) -> bool:
 
 def _filled(core: str, previous: str, topic: str) -> str:
     """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
-    named, earlier = IDENTIFIER.search(core), IDENTIFIER.search(previous)
+    named, earlier = first_code(core), first_code(previous)
     if named and earlier:
-        rest = IDENTIFIER.sub("", core).strip()
-        question = previous[: earlier.start()] + named.group() + previous[earlier.end() :]
+        rest = replace_codes(core, "").strip()
+        question = previous[: earlier.start] + named.text + previous[earlier.end :]
         return f"{question} {rest}" if rest else question
     if named:
         return f"{core} {topic}"
@@ -118,8 +119,8 @@ def _asked_back(last: Turn) -> bool:
 
 def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
-    match = IDENTIFIER.search(question)
-    return match.group() if match else topic
+    named = first_code(question)
+    return named.text if named else topic
 
 
 def _strip_marks(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.understanding.asking import IDENTIFIER
+from knowledge.codes import first_code, replace_codes
 from knowledge.english import is_english
 
 SURE_WORDS = 2
@@ -32,9 +32,9 @@ def english(text: str) -> bool | None:
 
 def lone_english_word(text: str) -> bool:
     """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
-    return any(len(word) >= LONE_LETTERS for word in _words(text)) and not IDENTIFIER.search(text[:READ_CHARS])
+    return any(len(word) >= LONE_LETTERS for word in _words(text)) and first_code(text[:READ_CHARS]) is None
 
 
 def _words(text: str) -> list[str]:
     """Latin words, but for those of model names and codes."""
-    return _WORD.findall(IDENTIFIER.sub(" ", text[:READ_CHARS]))
+    return _WORD.findall(replace_codes(text[:READ_CHARS], " "))

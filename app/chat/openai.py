@@ -32,11 +32,13 @@ async def create_completion(body: CompletionRequest, request: Request, tenant: T
     """The next reply of a conversation."""
     _require(body.model)
     message = await _message(body, request, tenant)
+    limits, ignored = body.limits(), body.ignored()
     if not body.stream:
         done = await wiring.chat.answer(message)
         request.state.outcome = done.answer.outcome.value
-        return Response(completion(done), media_type="application/json")
-    writer = ChunkWriter(include_usage=body.stream_options is not None and body.stream_options.include_usage)
+        return Response(completion(done, limits, ignored), media_type="application/json")
+    include_usage = body.stream_options is not None and body.stream_options.include_usage
+    writer = ChunkWriter(limits, include_usage=include_usage, ignored=ignored)
     lease = await wiring.limits.stream(tenant, message.sender, message.text)
     items = paced(wiring.chat.stream(message), wiring.startup.draining)
     return await streamed(items, request, lambda items: _chunks(items, writer, request), lease)

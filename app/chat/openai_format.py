@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from agents.types import Replace, Settled, Token, Usage
+from app.chat.openai_limits import Finish, ReplyLimits
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from app.errors import Description
 
@@ -19,19 +21,23 @@ PING = ": ping\n\n"
 """A comment: keeps the connection open, and clients pass over it."""
 
 
-def completion(done: TurnDone) -> bytes:
-    """The whole answer as one JSON object."""
-    message = {"role": "assistant", "content": done.answer.reply, "refusal": None}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+def completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str] = ()) -> bytes:
+    """The whole answer as one JSON object. ignored: see `extra`."""
+    reply, finish = limits.cut(done.answer.reply)
+    message = {"role": "assistant", "content": reply, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
     head = _head(done.message_id, "chat.completion")
-    return orjson.dumps(head | {"choices": [choice], "usage": usage(done), "yingda": extra(done)})
+    return orjson.dumps(head | {"choices": [choice], "usage": usage(done), "yingda": extra(done, ignored)})
 
 
-def extra(done: TurnDone) -> dict[str, Any]:
-    """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response."""
+def extra(done: TurnDone, ignored: Sequence[str] = ()) -> dict[str, Any]:
+    """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response, and the types of
+    what the question held besides its words.
+    """
     response = done.response()
     told = "session_id", "message_id", "outcome", "session_token"
-    return {**{name: response[name] for name in told if name in response}, **response["data"]}
+    passed_over = {"ignored_parts": list(ignored)} if ignored else {}
+    return {**{name: response[name] for name in told if name in response}, **response["data"], **passed_over}
 
 
 def usage(done: TurnDone) -> dict[str, int]:
@@ -45,11 +51,14 @@ class ChunkWriter:
     """Writes one completion as a stream.
 
     Clients of this interface cannot take text back, so text is sent once it is settled, and the rest at the end. Where
-    the reply was replaced all the same, because the model failed midway, the new one follows as a correction.
-    include_usage: a chunk before the end tells the tokens.
+    the reply was replaced all the same, because the model failed midway, the new one follows as a correction, whole: it
+    takes back what must not stand, whatever the limits say.
+    include_usage: a chunk before the end tells the tokens; limits: where the reply ends; ignored: see `extra`.
     """
 
-    def __init__(self, *, include_usage: bool) -> None:
+    def __init__(self, limits: ReplyLimits, *, include_usage: bool, ignored: Sequence[str] = ()) -> None:
+        self._limits = limits
+        self._ignored = ignored
         self._include_usage = include_usage
         self._head: dict[str, Any] = {}
         self._reply = self._sent = ""
@@ -65,7 +74,8 @@ class ChunkWriter:
             case Replace(text):
                 self._reply = text
             case Settled() if self._reply.startswith(self._sent):
-                unsent, self._sent = self._reply[len(self._sent) :], self._reply
+                settled = self._limits.settled(self._reply)
+                unsent, self._sent = settled[len(self._sent) :], max(settled, self._sent, key=len)
                 return self._text(unsent)
             case TurnDone():
                 return self._done(event)
@@ -73,11 +83,13 @@ class ChunkWriter:
 
     def _done(self, done: TurnDone) -> str:
         reply = done.answer.reply
+        finish: Finish
         if reply.startswith(self._sent):
-            text, replaced = self._text(reply[len(self._sent) :]), {}
+            shown, finish = self._limits.cut(reply)
+            text, replaced = self._text(shown[len(self._sent) :]), {}
         else:
-            text, replaced = self._text(CORRECTION + reply), {"replaced": True, "reply": reply}
-        end = self._chunk([_choice({}, "stop")], yingda=extra(done) | replaced)
+            text, finish, replaced = self._text(CORRECTION + reply), "stop", {"replaced": True, "reply": reply}
+        end = self._chunk([_choice({}, finish)], yingda=extra(done, self._ignored) | replaced)
         return text + end + (self._chunk([], usage=usage(done)) if self._include_usage else "") + _END
 
     def _text(self, text: str) -> str:
@@ -101,5 +113,5 @@ def _head(message_id: str, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{message_id}", "object": kind, "created": int(time.time()), "model": MODEL["id"]}
 
 
-def _choice(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+def _choice(delta: dict[str, str], finish: Finish | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}

@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
 
 from agents.types import Turn
+from app.chat.openai_limits import ReplyLimits
+from app.chat.openai_unsupported import Only
 from app.chat.schemas import MAX_BODY_CHARS
 from app.errors import InvalidRequest
-from app.http.fields import MAX_TOKEN_CHARS, SessionId
+from app.http.fields import MAX_TOKEN_CHARS, WHOLE, SessionId
 from knowledge.text import clean
 
 MAX_MESSAGES = 1000
 MAX_HISTORY_CHARS = 2000
 """How much of an earlier message is kept: enough to know what it was about."""
-
+MAX_STOPS = 16
+MAX_STOP_CHARS = 200
 
 _ASKED: dict[str, Any] = {"contains": {"required": ["role"], "properties": {"role": {"const": "user"}}}}
+_MARKS = {"image_url": "[图片]", "input_image": "[图片]", "input_audio": "[语音]", "file": "[文件]"}
+_OTHER_MARK = "[非文字内容]"
+_STOP_TEXT: dict[str, Any] = {"type": "string", "maxLength": MAX_STOP_CHARS}
+_STOP: dict[str, Any] = {
+    "anyOf": [_STOP_TEXT, {"type": "array", "items": _STOP_TEXT, "maxItems": MAX_STOPS}, {"type": "null"}],
+    "description": "回答里出现其中一段时，到它之前为止",
+}
+Stop = Annotated[str, Field(max_length=MAX_STOP_CHARS)]
+Tokens = Annotated[StrictInt, Field(ge=1, le=2**31 - 1), WHOLE]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 class Part(BaseModel):
-    """A piece of a message; only text is understood."""
+    """A piece of a message; what is said is in `text`, or in `refusal`. Of others only the type is looked at."""
 
-    type: str = Field(json_schema_extra={"enum": ["text"]})
+    type: str
     text: str | None = Field(None, max_length=MAX_BODY_CHARS)
+    refusal: str | None = Field(None, max_length=MAX_BODY_CHARS)
+
+    def words(self) -> str | None:
+        """What the part says; None where it is no text."""
+        said = {"text": self.text, "refusal": self.refusal}
+        return said[self.type] or "" if self.type in said else None
 
 
 class ChatMessage(BaseModel):
@@ -34,15 +57,22 @@ class ChatMessage(BaseModel):
     content: str | list[Part] | None = None
 
     def text(self) -> str:
-        """The message's words. Raises InvalidRequest for anything else in it."""
+        """The message's words, without what else is in it."""
         if not isinstance(self.content, list):
             return self.content or ""
-        other = next((part.type for part in self.content if part.type != "text"), None)
-        if other is not None:
-            raise InvalidRequest(
-                f"只支持文字消息，不支持 {other} 类型的内容", code="unsupported_content", param="messages"
-            )
-        return "\n".join(part.text or "" for part in self.content)
+        return "\n".join(words for part in self.content if (words := part.words()) is not None)
+
+    def others(self) -> list[str]:
+        """The types of its parts that are no text, each once."""
+        parts = self.content if isinstance(self.content, list) else []
+        return list(dict.fromkeys(part.type for part in parts if part.words() is None))
+
+    def told(self) -> str:
+        """Its words, and where it has none, a mark for what it is instead."""
+        text = self.text()
+        return (
+            text if text.strip() else " ".join(dict.fromkeys(_MARKS.get(kind, _OTHER_MARK) for kind in self.others()))
+        )
 
 
 class StreamOptions(BaseModel):
@@ -66,6 +96,24 @@ class CompletionRequest(BaseModel):
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES, json_schema_extra=_ASKED)
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
+    stop: Annotated[list[Stop] | None, BeforeValidator(_listed), WithJsonSchema(_STOP)] = Field(
+        None, max_length=MAX_STOPS
+    )
+    max_tokens: Tokens | None = Field(None, description="回答最多多长：一个汉字或标点、4 个字母、3 位数字各计 1")
+    max_completion_tokens: Tokens | None = Field(None, description="与 max_tokens 相同；都给时以较小的为准")
+    n: Annotated[Any, Only("每次只有一个回答，n 只能是 1", 1)] = None
+    response_format: Annotated[
+        Any, Only('回答是文字，不能指定 JSON 等格式，只支持 {"type": "text"}', {"type": "text"})
+    ] = None
+    tools: Annotated[Any, Only("不支持由调用方提供的工具，请去掉 tools", [])] = None
+    tool_choice: Annotated[Any, Only("不支持由调用方提供的工具，只能是 none 或 auto", "none", "auto")] = None
+    functions: Annotated[Any, Only("不支持由调用方提供的函数，请去掉 functions", [])] = None
+    function_call: Annotated[Any, Only("不支持由调用方提供的函数，只能是 none 或 auto", "none", "auto")] = None
+    logprobs: Annotated[Any, Only("回答没有逐词的概率，logprobs 只能是 false", False)] = None
+    top_logprobs: Annotated[Any, Only("回答没有逐词的概率，top_logprobs 只能是 0", 0)] = None
+    logit_bias: Annotated[Any, Only("不能调整词的概率，请去掉 logit_bias", {})] = None
+    modalities: Annotated[Any, Only('回答只有文字，modalities 只能是 ["text"]', ["text"])] = None
+    audio: Annotated[Any, Only("回答只有文字，请去掉 audio")] = None
     user: str | None = Field(None, max_length=128, description="业务侧的用户编号")
     user_token: str = Field("", max_length=4096, description="扩展字段：商家服务器签发的用户身份（JWT）")
     session_id: SessionId | None = Field(
@@ -78,20 +126,35 @@ class CompletionRequest(BaseModel):
     yingda: YingdaIn = Field(YingdaIn(), description="扩展字段：上次响应中的 yingda，可原样送回")
 
     def question(self) -> str:
-        """What is asked now: the last message of the user. Raises InvalidRequest."""
-        texts = [message.text() for message in self.messages]  # what is not text is refused wherever it stands
-        return texts[self._last()]
+        """What is asked now: the words of the last message of the user. Raises InvalidRequest where it has only other
+        things.
+        """
+        asked = self._last()
+        if (others := asked.others()) and not asked.text().strip():
+            raise InvalidRequest(
+                f"只支持文字消息，不支持 {others[0]} 类型的内容", code="unsupported_content", param="messages"
+            )
+        return asked.text()
+
+    def ignored(self) -> list[str]:
+        """The types of what the question has besides its words, which nothing is made of."""
+        return self._last().others()
+
+    def limits(self) -> ReplyLimits:
+        """Where the reply is to end."""
+        lengths = [length for length in (self.max_tokens, self.max_completion_tokens) if length is not None]
+        return ReplyLimits(tuple(stop for stop in self.stop or () if stop), min(lengths, default=None))
 
     def history(self) -> tuple[Turn, ...]:
-        """What user and assistant said before, the oldest turn first. Raises InvalidRequest.
+        """What user and assistant said before, the oldest turn first.
 
         System messages are left out: what clients send gives no orders to the assistant, its profile does.
         """
         turns: list[Turn] = []
         asked: list[str] = []
         replied: list[str] = []
-        for message in self.messages[: self._last()]:
-            text = clean(message.text()).strip()[:MAX_HISTORY_CHARS]
+        for message in self._earlier():
+            text = clean(message.told()).strip()[:MAX_HISTORY_CHARS]
             if message.role == "assistant" and asked:
                 replied.append(text)
             elif message.role == "user":
@@ -101,7 +164,13 @@ class CompletionRequest(BaseModel):
                 asked.append(text)
         return (*turns, _turn(asked, replied)) if asked else tuple(turns)
 
-    def _last(self) -> int:
+    def _last(self) -> ChatMessage:
+        return self.messages[self._asked_at()]
+
+    def _earlier(self) -> Iterator[ChatMessage]:
+        return iter(self.messages[: self._asked_at()])
+
+    def _asked_at(self) -> int:
         places = [place for place, message in enumerate(self.messages) if message.role == "user"]
         if not places:
             raise InvalidRequest("messages 里没有 role 为 user 的消息", param="messages")

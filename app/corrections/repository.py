@@ -13,6 +13,7 @@ from sqlalchemy.sql import ColumnElement
 from app.corrections.tables import CorrectionRow as Table
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection, OriginalPassage
 from app.documents.tables import Document
+from app.documents.types import DocumentKind
 from knowledge.types import CorrectedChunks, CorrectionState
 
 
@@ -36,8 +37,9 @@ def page(
     where = Table.tenant_id == tenant
     if state is not None:
         where &= Table.state == state
-    total = connection.execute(select(func.count()).select_from(Table).where(where)).scalar_one()
     own = (Document.tenant_id == Table.tenant_id) & (Document.id == Table.document_id)
+    own &= Document.kind != DocumentKind.BINNED
+    total = connection.execute(select(func.count()).select_from(Table).join(Document, own).where(where)).scalar_one()
     query = select(Table, Document.title).join(Document, own).where(where)
     rows = connection.execute(query.order_by(Table.updated_at.desc(), Table.id).offset(offset).limit(limit))
     return [LocatedCorrection(row.title, _correction(row)) for row in rows], total

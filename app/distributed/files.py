@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from app.documents.files import FoundFile, SamePath, Skipped, find_files
+from app.documents.files import FoundFile, SamePath, Skipped, find_files, put_below
 from knowledge.errors import InvalidConfiguration, MissingDependency, Unavailable
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
 
@@ -42,12 +42,18 @@ def find_stored(
     Raises FileNotFoundError, SamePath, Unavailable, InvalidConfiguration for a kind of URL that nothing here reads.
     """
     found: dict[str, StoredFile] = {}
-    for location in locations:
+    given = list(locations)
+    for location in given:
         plain = location.removeprefix(_LOCAL) if "::" not in location else location
         if "://" in plain:
-            files = _below(location, skipped or (lambda _path, _why: None), folder)
+            root = put_below(folder, _name(location), alone=len(given) == 1)
+            files = _below(location, skipped or (lambda _path, _why: None), root)
         else:
-            local = find_files([Path(plain)], skipped, folder)
+            path = Path(plain)
+            into = folder
+            if folder is not None and path.is_dir():
+                into = put_below(folder, path.resolve().name, alone=len(given) == 1)
+            local = find_files([path], skipped, into)
             files = [StoredFile(_LOCAL, str(file.path), file.place, file.category) for file in local]
         for file in files:
             earlier = found.setdefault(file.place, file)
@@ -59,7 +65,7 @@ def find_stored(
     return list(found.values())
 
 
-def _below(url: str, skipped: Callable[[Path, Skipped], None], folder: str | None) -> list[StoredFile]:
+def _below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -> list[StoredFile]:
     root, found = _listed(url)
     files = []
     for path in found:
@@ -70,7 +76,7 @@ def _below(url: str, skipped: Callable[[Path, Skipped], None], folder: str | Non
         if kind in PICTURES or kind not in PARSERS | LEGACY:
             skipped(Path(*below), Skipped.PICTURE if kind in PICTURES else Skipped.UNSUPPORTED)
             continue
-        place = "/".join(part for part in (_name(url) if folder is None else folder, *below) if part)
+        place = "/".join(part for part in (root_name, *below) if part)
         files.append(StoredFile(url, path, place, below[0] if len(below) > 1 else ""))
     return files
 

@@ -171,9 +171,18 @@ async def change_document(
 
 
 @router.delete("/{document_id}", status_code=204, responses=_INDEXING | fails(404))
-async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
-    """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
-    return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
+async def delete_document(
+    document_id: str,
+    request: Request,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    permanent: Annotated[bool, Query(description="不放进回收站，马上彻底删除，不能恢复")] = False,
+) -> Response:
+    """Removes a document, into the bin unless it is to go for good. 204 once no search finds it, 202 while the index is
+    still at work.
+    """
+    done = await wiring.bin.delete(tenant, document_id, caller_name(request), for_good=permanent)
+    return Response(status_code=204 if done else 202)
 
 
 @router.get("/{document_id}/chunks", response_model=ChunkPage, responses=fails(404))

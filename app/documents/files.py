@@ -56,19 +56,22 @@ def find_files(
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
     `skipped` is told of them, of pictures, and of files without a parser. A document's path begins with the name of the
     folder that was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder`
-    instead, which may be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
+    instead, which may be empty, see `put_below`. Raises FileNotFoundError, and SamePath where two files of one call
+    would share theirs.
     """
     found: dict[str, FoundFile] = {}
-    for path in paths:
+    given = list(paths)
+    for path in given:
         if not path.exists():
             raise FileNotFoundError(path)
         if path.is_file():
             files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
-            root = _plain(path).parent.name
+            root = _plain(path).parent.name if folder is None else folder
         else:
-            files, root = _walk(path.resolve(), skipped or (lambda _path, _why: None)), _plain(path).name
+            files = _walk(path.resolve(), skipped or (lambda _path, _why: None))
+            root = put_below(folder, _plain(path).name, alone=len(given) == 1)
         for file, below in files:
-            place = "/".join(part for part in (root if folder is None else folder, *below) if part)
+            place = "/".join(part for part in (root, *below) if part)
             earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
             if earlier.path != file:
                 raise SamePath(
@@ -76,6 +79,15 @@ def find_files(
                     "请分两次导入，用 --folder 给它们不同的目录"
                 )
     return list(found.values())
+
+
+def put_below(folder: str | None, name: str, *, alone: bool) -> str:
+    """Where the files of a folder of that name go: one that is given alone becomes `folder`, several lie in it, each
+    under its name.
+    """
+    if folder is None:
+        return name
+    return folder if alone or not name else f"{folder}/{name}".lstrip("/")
 
 
 def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:

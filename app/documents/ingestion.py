@@ -6,8 +6,13 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import httpx
+
+from app.db.base import now
+from app.documents.naming import path_of
 from app.documents.paths import filing as filed
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
@@ -81,7 +86,7 @@ class IngestionService:
         follower: Follower,
         wait_seconds: float = 60.0,
     ) -> None:
-        """`wait_seconds`: how long `add`, `change` and `delete` wait for the index after their commit."""
+        """`wait_seconds`: how long `add`, `change` and the bin wait for the index after their commit."""
         self._documents = documents
         self._knowledge = knowledge
         self._versions = versions
@@ -145,12 +150,26 @@ class IngestionService:
             raise unknown(document_id)
         return await self.answers(tenant, revision)
 
-    async def delete(self, tenant: str, document_id: str) -> bool:
-        """Removes a document; True when searches no longer find it. Raises NotFound."""
-        revision = await self._knowledge.delete(tenant, document_id)
-        if revision is None:
-            raise unknown(document_id)
-        return await self.answers(tenant, revision)
+    async def expire_copies(self, tenant: str, url: str) -> list[str]:
+        """Lets the documents expire that were imported from a URL by itself, since its page is gone; their paths.
+        Others that only name the URL stay: what they say was not read there.
+        """
+        expired = []
+        for row in await self._documents.at_url(tenant, url):
+            if row.path == path_of(httpx.URL(url), PurePosixPath(row.path).suffix):
+                await self.change(tenant, row.id, {"valid_until": now()})
+                expired.append(row.path)
+        return expired
+
+    async def revive(self, tenant: str, file: Incoming) -> None:
+        """Takes an end of the validity that has passed away from the document that a file is to become a version of:
+        whoever imports its page again wants it answered from.
+        """
+        if file.change.draft or file.labels.valid_until is not None:
+            return
+        known = await self._documents.filed(tenant, filed(file.path, file.external_id))
+        if known is not None and known.valid_until is not None and known.valid_until <= now():
+            await self.change(tenant, known.id, {"valid_until": None})
 
     async def answers(self, tenant: str, revision: int) -> bool:
         """Waits until searches know of a revision, `wait_seconds` at most; whether they do."""

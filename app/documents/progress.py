@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NoReturn
-
-from tqdm import tqdm
 
 from app.documents.files import FoundFile
+from app.progress import ProgressBar
 
 _LAYOUT = "{l_bar}{bar}| [{elapsed}<{remaining}]{postfix}"
+_LINE = "{desc} {percentage:.0f}%，已用 {elapsed}，大约还要 {remaining}{postfix}"
 
 
 class IngestionBar:
-    """Moves with every chunk, and a file as far as its size: what is left is told by what the bytes before took. Shown
-    on terminals only.
-    """
+    """Moves with every chunk, and a file as far as its size: what is left is told by what the bytes before took."""
 
-    def __init__(self, sizes: Sequence[int], title: str) -> None:
-        """sizes: bytes of the files, in their order; the same for all where they are not known."""
+    def __init__(self, sizes: Sequence[int], title: str, *, lines: bool = True) -> None:
+        """sizes: bytes of the files, in their order; the same for all where they are not known. lines: also where there
+        is no terminal, see `app.progress`.
+        """
         self._sizes = [max(size, 1) for size in sizes]
-        self._bar: tqdm[NoReturn] = tqdm(
-            total=sum(self._sizes), bar_format=_LAYOUT, desc=title, smoothing=0, disable=None if sizes else True
-        )
+        shown = bool(sizes) and (lines or sys.stderr.isatty())
+        self._bar = ProgressBar(sum(self._sizes), title, line=_LINE, layout=_LAYOUT, smoothing=0, shown=shown)
         self._finished = 0
 
     def __enter__(self) -> IngestionBar:
@@ -46,16 +45,16 @@ class IngestionBar:
 
     def finished(self, name: str) -> None:
         """One more file is done, wherever it was."""
-        self._tell(name, refresh=False)
         self._finished += 1
+        self._tell(name, refresh=False)
         self._move()
 
     def _tell(self, what: str, *, refresh: bool = True) -> None:
-        self._bar.set_postfix_str(f"{self._finished}/{len(self._sizes)} 个文件，{what}", refresh=refresh)
+        self._bar.tell(f"{self._finished}/{len(self._sizes)} 个文件，{what}", refresh=refresh)
 
     def _move(self, share: float = 0.0) -> None:
         """share: of the next file that is done."""
         position = sum(self._sizes[: self._finished])
         if share:
             position += int(share * self._sizes[self._finished])
-        self._bar.update(position - self._bar.n)
+        self._bar.move_to(position)

@@ -128,6 +128,12 @@ class DocumentRepository:
         """The document that is filed so: of that external id, or where there is none, of that path."""
         return await self._one(tenant, Document.identity == filing.identity)
 
+    async def at_url(self, tenant: str, url: str) -> list[DocumentRow]:
+        """All that are valid now, have that URL and no external id."""
+        where = _files(tenant) & (Document.url == url) & Document.live & (Document.external_id == "")
+        async with self._database.read() as connection:
+            return [_row(row) for row in await connection.execute(_documents(where).order_by(Document.id))]
+
     async def held(self, tenant: str) -> list[HeldFile]:
         """All that is published and has no external id."""
         columns = Document.path, Document.content_hash, Document.category, Document.tags

@@ -84,7 +84,9 @@ class KnowledgeRepository:
             return revision
 
     async def delete(self, tenant: str, document_id: str) -> int | None:
-        """Removes a document with its versions, chunks and unshared contents; None if there is none of that id."""
+        """Removes a document for good, with its versions, chunks and unshared contents; None if there is none of that
+        id.
+        """
         async with self._database.write() as connection:
             key = (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == DocumentKind.FILE)
             if (await connection.execute(select(Document.id).where(key))).first() is None:
@@ -189,6 +191,11 @@ async def write_document(
 
 async def drop_unused_contents(connection: AsyncConnection, tenant: str) -> None:
     """Deletes the bytes that no version has any more."""
+    await connection.run_sync(drop_contents, tenant)
+
+
+def drop_contents(connection: Connection, tenant: str) -> None:
+    """The same on a connection that blocks."""
     used = select(DocumentVersion.content_hash).where(DocumentVersion.tenant_id == tenant)
     unused = (Content.tenant_id == tenant) & Content.content_hash.not_in(used)
-    await connection.execute(delete(Content).where(unused))
+    connection.execute(delete(Content).where(unused))

@@ -31,7 +31,7 @@ from app.documents.repository_version_rows import (
     versions_of,
 )
 from app.documents.tables import Content, Document, DocumentVersion
-from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
+from app.documents.types import UNPUBLISHED, Change, DocumentKind, Filing, Labels, VersionState
 from knowledge.ingest import PreparedDocument
 
 _VERSION = DocumentVersion
@@ -122,7 +122,7 @@ class VersionRepository:
         where = (_VERSION.tenant_id == tenant) & _VERSION.state.in_(states)
         query = _with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
         async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(_VERSION).where(where))).scalar_one()
+            total = (await connection.execute(select(func.count()).select_from(query.subquery()))).scalar_one()
             return [_open(row) for row in await connection.execute(query.offset(offset).limit(limit))], total
 
     async def due(self) -> list[OpenVersion]:
@@ -163,6 +163,7 @@ class VersionRepository:
 
 def _with_documents(where: Any) -> Any:
     own = (Document.tenant_id == _VERSION.tenant_id) & (Document.id == _VERSION.document_id)
+    own &= Document.kind != DocumentKind.BINNED
     told = Document.tenant_id, Document.id.label("document_id"), Document.title, Document.path, Document.published
     return select_versions(where, *told).join(Document, own)
 

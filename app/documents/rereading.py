@@ -6,11 +6,10 @@ from typing import Any
 
 from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import exists, select
 
 from app.db.engine import Database
-from app.documents.tables import Document, StoredChunk
-from app.documents.types import Change, DocumentKind
+from app.documents import repository_rereading
+from app.documents.types import Change
 from app.documents.versions import VersionService
 from app.errors import Conflict, NotFound
 from app.jobs.types import JobContext, JobKind
@@ -36,15 +35,9 @@ class Rereading:
         self._versions = versions
 
     async def outdated(self, tenant: str, *, everything: bool = False) -> list[str]:
-        """Ids of the published files whose chunks do not know their blocks; everything: of all published files."""
-        own = StoredChunk.tenant_id == Document.tenant_id, StoredChunk.document_id == Document.id
-        # What was corrected by people knows no blocks either, and is no older for it.
-        unknown = () if everything else (StoredChunk.layout.is_(None), StoredChunk.correction == "")
-        query = select(Document.id).where(
-            Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, exists().where(*own, *unknown)
-        )
+        """See `repository_rereading.outdated`."""
         async with self._database.read() as connection:
-            return list((await connection.execute(query.order_by(Document.id))).scalars())
+            return await repository_rereading.outdated(connection, tenant, everything=everything)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
         """The job. What cannot be read any more stays as it is, and is counted."""

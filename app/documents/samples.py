@@ -59,7 +59,7 @@ async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
     files = find_files([FOLDER], folder="")
     reports: list[FileReport] = []
     logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
-    with IngestionBar([file.size for file in files], "首次启动，导入示例知识库") as bar:
+    with IngestionBar([file.size for file in files], "首次启动，导入示例知识库", lines=False) as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             contents = bar.each(group, max_bytes)
             reports += await base.ingestion.add(tenant, contents, category, progress=bar.step)

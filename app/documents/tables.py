@@ -34,7 +34,8 @@ class Document(Base):
     `published`: a version of it is, else it stands as its newest draft has it; `live`: that, and it was within its
     validity when that was last looked at, which is what the indexes hold; `last_number`: the last that a version was
     given, which is given no other, whatever is discarded; `text_version` and `vocabulary`: of what made
-    the terms of its chunks, `knowledge.text.VERSION` and the tenant's words.
+    the terms of its chunks, `knowledge.text.VERSION` and the tenant's words; `deleted_at`, `deleted_by`: of one in the
+    bin.
     """
 
     __tablename__ = "documents"
@@ -64,6 +65,8 @@ class Document(Base):
     vocabulary: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
+    deleted_by: Mapped[str] = mapped_column(server_default="")
 
     __table_args__ = (
         UniqueConstraint("tenant_id", "identity", name="uq_documents_tenant_id_name"),  # of before it was renamed

@@ -18,6 +18,8 @@ class DocumentKind(StrEnum):
     FILE = "file"
     FAQ = "faq"
     """An entry of the curated answers, whose id it has."""
+    BINNED = "binned"
+    """A file that was deleted and can be restored, see `app.documents.repository_bin`."""
 
 
 class FileOutcome(StrEnum):

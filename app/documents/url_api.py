@@ -22,7 +22,7 @@ from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
-from app.net.fetcher import Fetched, Fetcher
+from app.net.fetcher import Fetched
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 _GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的任务", "model": JobDetail}}
@@ -83,13 +83,16 @@ async def import_from_url(
 ) -> Response:
     """Fetches one page or file and takes it in like an upload: 201 once it answers, 202 with the job that goes on.
 
-    The same URL again makes a version where its content changed, and nothing otherwise.
+    The same URL again makes a version where its content changed, and nothing otherwise; of a page that is gone, what
+    was imported before expires.
     """
     body.labels("")
 
     async def work(_: RequestAttempt | None) -> KeptResponse:
-        fetched = await _fetched(wiring.fetcher, body.url)
-        return await taken(request, wiring, tenant, [body.incoming(fetched, caller_name(request))], wait)
+        fetched = await _fetched(wiring, tenant, body.url)
+        incoming = body.incoming(fetched, caller_name(request))
+        await wiring.ingestion.revive(tenant, incoming)
+        return await taken(request, wiring, tenant, [incoming], wait)
 
     key = None
     if own_key := given_key(request):
@@ -99,8 +102,11 @@ async def import_from_url(
     return located(await once(request, key, work))
 
 
-async def _fetched(fetcher: Fetcher, url: str) -> Fetched:
-    fetched = await fetcher.fetch(url, wanted=lambda at, kind: suffix_of(at, kind, pictures=True) is not None)
+async def _fetched(wiring: Wiring, tenant: str, url: str) -> Fetched:
+    fetched = await wiring.fetcher.fetch(url, wanted=lambda at, kind: suffix_of(at, kind, pictures=True) is not None)
+    if fetched.gone and (expired := await wiring.ingestion.expire_copies(tenant, url)):
+        message = f"这个网址返回 HTTP {fetched.status}，网页已经没有了；由它导入的 {'、'.join(expired)} 已设为失效"
+        raise FetchFailed(message, code="fetch_gone", status=fetched.status, paths=expired)
     if fetched.status != 200:
         raise FetchFailed(f"这个网址返回 HTTP {fetched.status}", code="fetch_status", status=fetched.status)
     return fetched

@@ -10,12 +10,10 @@ from agents.types import Button
 from app.faqs.rules import safe_address
 from app.faqs.types import Faq, FaqDraft, FaqState
 from app.spreadsheets import SheetLimits, SheetRow, Spreadsheet, read_sheet, write_sheet
+from knowledge.parsing.faq_columns import Places, by_name, divided, escaped, parts_of
 
 COLUMNS = ("编号", "问题", "答案", "相似问", "按钮", "状态")
 _ID = "编号", "id"
-_QUESTION = "问题", "标准问法", "question"
-_ANSWER = "答案", "回答", "answer"
-_VARIANTS = "相似问", "相似问法", "variants"
 _BUTTONS = "按钮", "buttons"
 _STATE = "状态", "state"
 _SHOWN = {FaqState.PUBLISHED: "已发布", FaqState.DRAFT: "草稿"}
@@ -23,6 +21,7 @@ _STATES = {shown: state for state, shown in _SHOWN.items()} | {state.value: stat
 MAX_ROWS = 2000
 """Of one file: each takes about a tenth of a second a wording."""
 LIMITS = SheetLimits(rows=MAX_ROWS)
+_TOO_MANY = "第 {row} 行的格数比表头多，分不清多出的内容属于哪一列。内容里有逗号等分隔符时，请给整格加上双引号。"
 _LINE = re.compile(r"[\r\n]+")
 
 
@@ -45,8 +44,14 @@ class FaqSheetRow:
 
 
 def read_faqs(content: bytes) -> list[FaqSheetRow | FaqRowRefused]:
-    """The rows of a file; what is in the cells is not checked yet. Blocking. Raises InvalidDocument."""
-    return _rows(read_sheet("精选问答", content, LIMITS))
+    """The rows of a file, below the first row that names questions and answers as in a document; what is in the cells
+    is not checked yet. Blocking. Raises InvalidDocument.
+    """
+    sheet = read_sheet("精选问答", content, LIMITS, lambda cells: by_name(cells) is not None)
+    columns = by_name(sheet.columns)
+    if columns is None:
+        return [FaqRowRefused(sheet.header, "没有找到写着列名的那一行：要有“问题”“答案”两列。")]
+    return [_row(row, sheet, columns) for row in sheet.rows]
 
 
 def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
@@ -54,34 +59,33 @@ def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
     return write_sheet(name, COLUMNS, map(_cells, entries))
 
 
-def _rows(sheet: Spreadsheet) -> list[FaqSheetRow | FaqRowRefused]:
-    missing = [names[0] for names in (_QUESTION, _ANSWER) if not set(names) & set(sheet.columns)]
-    if missing:
-        return [FaqRowRefused(1, f"第一行要有列名“{'”“'.join(missing)}”。")]
-    return [_row(row) for row in sheet.rows]
-
-
-def _row(row: SheetRow) -> FaqSheetRow | FaqRowRefused:
+def _row(row: SheetRow, sheet: Spreadsheet, columns: Places) -> FaqSheetRow | FaqRowRefused:
+    names = sheet.columns
     state = row.first(*_STATE).lower() or FaqState.PUBLISHED.value
+    question, answer = row.first(names[columns.question]), row.first(names[columns.answer])
+    if sheet.delimiter and row.beyond:
+        if columns.answer != len(names) - 1:
+            return FaqRowRefused(row.number, _TOO_MANY.format(row=row.number))
+        answer = sheet.delimiter.join((answer, *row.beyond)).strip()
     if state not in _STATES:
         return FaqRowRefused(row.number, f"状态“{state[:20]}”不认识，请写“已发布”或“草稿”。", "state")
     buttons = []
     for line in filter(None, _LINE.split(row.first(*_BUTTONS))):
-        label, _, does = (part.strip() for part in line.partition("|"))
+        label, does = map(str.strip, divided(line))
         opens = safe_address(does)
         buttons.append(Button(label, does if opens else "", "" if opens else does))
-    variants = tuple(filter(None, map(str.strip, re.split(r"[\r\n|]+", row.first(*_VARIANTS)))))
+    asked = row.first(names[columns.variants]) if columns.variants is not None else ""
+    variants = tuple(filter(None, map(str.strip, parts_of(asked, "\r\n"))))
     draft = _STATES[state] is FaqState.DRAFT
-    entry = FaqDraft(row.first(*_QUESTION), row.first(*_ANSWER), variants, tuple(buttons), draft)
-    return FaqSheetRow(row.number, row.first(*_ID), entry)
+    return FaqSheetRow(row.number, row.first(*_ID), FaqDraft(question, answer, variants, tuple(buttons), draft))
 
 
 def _cells(faq: Faq) -> Sequence[str]:
-    buttons = (f"{_plain(button.label)}|{button.url or ' '.join(button.message.split())}" for button in faq.buttons)
-    variants = map(_plain, faq.variants)
+    buttons = (f"{_part(button.label)}|{button.url or ' '.join(button.message.split())}" for button in faq.buttons)
+    variants = map(_part, faq.variants)
     return faq.id, faq.question, faq.answer, "\n".join(variants), "\n".join(buttons), _SHOWN[faq.state]
 
 
-def _plain(text: str) -> str:
-    """Without what separates; between full-width and half-width no wording differs."""
-    return " ".join(text.replace("|", "｜").split())
+def _part(text: str) -> str:
+    """On one line, and with the bars in it marked as its own."""
+    return escaped(" ".join(text.split()))

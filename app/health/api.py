@@ -21,10 +21,11 @@ router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLI
 
 
 class Health(BaseModel):
-    """A state in one word, and which version this is."""
+    """A state in one word, which version this is, and by what a command knows whether it works on the same database."""
 
     status: Literal["ok"]
     version: str = Field(description="服务的版本")
+    database: str = Field(description="所用数据库的标记：用同一个数据库的进程相同，此外不含任何信息")
 
 
 class IndexingOut(BaseModel):
@@ -62,9 +63,9 @@ class NotReady(ErrorBody):
 
 
 @router.get("", response_model=Health)
-async def health() -> Health:
+async def health(wiring: Wiring) -> Health:
     """The process is alive."""
-    return Health(status="ok", version=__version__)
+    return Health(status="ok", version=__version__, database=wiring.database_fingerprint)
 
 
 @router.get("/ready", response_model=Readiness, responses={503: {"description": "还在启动", "model": NotReady}})

@@ -12,6 +12,7 @@ from app.errors import InvalidRequest
 from app.hit_test.trial import Expected, Trial, Tried
 from app.spreadsheets import SheetLimits, read_sheet
 from knowledge.parsing.decoding import decode
+from knowledge.parsing.office_kinds import OLD_OFFICE
 from knowledge.text import clean
 
 MAX_QUESTIONS = 200
@@ -70,7 +71,7 @@ def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
 
 
 def _rows(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    if content.startswith(b"PK\x03\x04"):
+    if content.startswith((b"PK\x03\x04", OLD_OFFICE)):
         yield from _table(content)
         return
     lines = decode("问题", content).split("\n")

@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from app.db.engine import Database
 from app.documents.tables import Document, StoredChunk
+from app.documents.types import DocumentKind
 from app.hit_test.trial import Expected, Stored
 from knowledge.types import DocumentMeta
 
@@ -32,7 +33,7 @@ class ExpectedRepository:
                 Document.valid_until,
             )
             .join(chunk, own)
-            .where(Document.tenant_id == tenant)
+            .where(Document.tenant_id == tenant, Document.kind != DocumentKind.BINNED)
             .limit(1)
         )
         pieces = select(chunk.id).where(chunk.tenant_id == tenant)

@@ -53,6 +53,7 @@ class Scheduler:
 
         self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=_DEFAULTS)
         self._running: set[asyncio.Task[object]] = set()
+        self._closing = False
 
     def start(self) -> None:
         """Begins."""
@@ -65,6 +66,7 @@ class Scheduler:
 
     async def close(self) -> None:
         """Stops; a job that is at it is cut short, for each goes on after the next start."""
+        self._closing = True
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -76,6 +78,10 @@ class Scheduler:
         self._running.add(task)
         try:
             await task
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+            return  # the library would log it as an error
         except Exception as error:  # the database may be away for a while; the next run comes
             failure = describe(error)
             logger.exception("the periodic job {} failed", job.name)

@@ -37,6 +37,9 @@ class YingdaOut(ChatData):
     session_token: str | None = Field(None, description="会话凭据，只在签发它的那次响应里出现")
     replaced: bool | None = Field(None, description="流式时写出的话已被取代，reply 是取代它的话；没有时不出现")
     reply: str | None = Field(None, description="取代已写出的话；没有时不出现")
+    ignored_parts: list[str] | None = Field(
+        None, description="提问里没有理会的非文字内容的类型，例如 image_url；没有时不出现"
+    )
 
 
 class UsageCount(BaseModel):
@@ -61,7 +64,7 @@ class CompletionChoice(BaseModel):
     index: int
     message: CompletionMessage
     logprobs: None
-    finish_reason: Literal["stop"]
+    finish_reason: Literal["stop", "length"]
 
 
 class Completion(BaseModel):
@@ -89,7 +92,7 @@ class ChunkChoice(BaseModel):
     index: int
     delta: Delta
     logprobs: None
-    finish_reason: Literal["stop"] | None
+    finish_reason: Literal["stop", "length"] | None
 
 
 class CompletionChunk(BaseModel):

@@ -13,6 +13,7 @@ from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
 from app.documents.tables import Document
+from app.documents.types import DocumentKind
 from app.ids import new_id
 from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
 from app.quality.tables import QualityIssueRow as Table
@@ -79,7 +80,7 @@ def page(
     connection: Connection, tenant: str, filters: IssueFilters, offset: int, limit: int
 ) -> tuple[list[StoredIssue], int]:
     """The gravest first, and how many there are."""
-    where = _about(tenant, filters.document_id) & _other_there()
+    where = _about(tenant, filters.document_id) & _both_there()
     for column, value in ((Table.kind, filters.kind), (Table.severity, filters.severity), (Table.state, filters.state)):
         if value is not None:
             where &= column == value
@@ -95,7 +96,7 @@ def counts(connection: Connection, tenant: str) -> dict[str, int]:
     """How many open ones there are of each kind."""
     query = select(Table.kind, func.count().label("number"))
     rows = connection.execute(
-        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _other_there()).group_by(Table.kind)
+        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _both_there()).group_by(Table.kind)
     )
     return {row.kind: row.number for row in rows}
 
@@ -119,15 +120,16 @@ def _about(tenant: str, document_id: str) -> ColumnElement[bool]:
     return where
 
 
-def _other_there() -> ColumnElement[bool]:
-    """A finding goes with its document; with the other one it is nothing that anybody could put right."""
-    own = (Document.tenant_id == Table.tenant_id) & (Document.id == Table.other_document_id)
-    return or_(Table.other_document_id == "", exists().where(own))
+def _both_there() -> ColumnElement[bool]:
+    """A finding goes with its document, into the bin too; with the other one nobody could put it right."""
+    there = (Document.tenant_id == Table.tenant_id) & (Document.kind != DocumentKind.BINNED)
+    other = or_(Table.other_document_id == "", exists().where(there, Document.id == Table.other_document_id))
+    return exists().where(there, Document.id == Table.document_id) & other
 
 
 def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without documents that were deleted while the checks ran."""
-    query = select(Document.id).where(Document.tenant_id == tenant)
+    query = select(Document.id).where(Document.tenant_id == tenant, Document.kind != DocumentKind.BINNED)
     there = set(connection.execute(query).scalars()) if rows else set()
     return [row for row in rows if {row["document_id"], row["other_document_id"] or row["document_id"]} <= there]
 

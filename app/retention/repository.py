@@ -27,6 +27,10 @@ class RetentionRepository:
         async with self._database.read() as connection:
             return {(row.tenant_id, row.kind): row.days for row in await connection.execute(query)}
 
+    async def period(self, tenant: str, kind: str) -> int | None:
+        """Days of a tenant that has its own."""
+        return (await self.periods()).get((tenant, kind))
+
     async def set_period(self, tenant: str, kind: str, days: int | None) -> None:
         """Gives a tenant its own period, or with None the common one again."""
         table = RetentionPeriod

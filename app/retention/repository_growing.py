@@ -29,7 +29,7 @@ from app.documents.tables import (
     StoredChunk,
     Term,
 )
-from app.documents.types import VersionState
+from app.documents.types import DocumentKind, VersionState
 from app.embeddings.tables import Embedding
 from app.evaluation_runs.tables import EvaluationReportRow
 from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
@@ -112,9 +112,27 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
     mine = (table.tenant_id == tenant) & table.id.in_([key[0] for key in keys])
     contents = set(connection.execute(select(table.content_hash).where(mine)).scalars())
     connection.execute(delete(table).where(mine))
-    used = select(table.content_hash).where(table.tenant_id == tenant)
+    _drop_unused(connection, tenant, contents)
+
+
+def _drop_unused(connection: Connection, tenant: str, contents: set[str]) -> None:
+    used = select(DocumentVersion.content_hash).where(DocumentVersion.tenant_id == tenant)
     unused = Content.content_hash.in_(contents) & Content.content_hash.not_in(used)
     connection.execute(delete(Content).where(Content.tenant_id == tenant, unused))
+
+
+def _binned(before: datetime) -> ColumnElement[bool]:
+    """What was deleted before."""
+    return (Document.kind == DocumentKind.BINNED) & (Document.deleted_at < before)
+
+
+def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+    """With their versions, and the contents that no other document has."""
+    ids = [key[0] for key in keys]
+    own = (DocumentVersion.tenant_id == tenant) & DocumentVersion.document_id.in_(ids)
+    contents = set(connection.execute(select(DocumentVersion.content_hash).where(own)).scalars())
+    connection.execute(delete(Document).where(Document.tenant_id == tenant, Document.id.in_(ids)))
+    _drop_unused(connection, tenant, contents)
 
 
 def _keys(before: datetime) -> ColumnElement[bool]:
@@ -180,6 +198,7 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             lambda before: IdempotentRequest.created_at < before,
         ),
         Growing("versions", DocumentVersion, DocumentVersion.archived_at, _versions, _remove_versions),
+        Growing("bin", Document, Document.deleted_at, _binned, _remove_binned),
         Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
         Growing("jobs", JobRunRow, JobRunRow.finished_at, _runs),
         Growing("jobs", TunerReport, TunerReport.created_at, lambda before: TunerReport.created_at < before),
@@ -201,7 +220,6 @@ STAYING: Mapping[type[Base], str] = {
     GapPolicyRow: "one row a tenant",
     RetentionPeriod: "one row a tenant and kind",
     GenerationRow: "one row a tenant",
-    Document: "the knowledge base: an administrator adds and deletes",
     Content: "goes with the last version that has it",
     StoredChunk: "of current versions only",
     QualityIssueRow: "what the last check found; the next one replaces it",
@@ -235,6 +253,7 @@ KINDS = (
     "deliveries",
     "requests",
     "versions",
+    "bin",
     "jobs",
     "evaluations",
     "keys",

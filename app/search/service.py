@@ -37,7 +37,7 @@ _NOTHING_SAID = Context()
 
 
 class CalibratedSearch:
-    """One tenant's retriever. The first search of a base that was empty before waits for the first calibration."""
+    """One tenant's retriever. The first search of a base that was empty before waits for a provisional calibration."""
 
     def __init__(
         self,
@@ -126,8 +126,8 @@ class CalibratedSearch:
             found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
-                async with outside():  # hundreds of questions, which give way to those of other tenants' customers
-                    await self.calibrator.refresh_quick()
+                async with outside():  # it gives way to the questions of other tenants' customers
+                    await self.calibrator.provide()
             found = await search()
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)

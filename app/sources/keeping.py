@@ -14,7 +14,16 @@ from app.documents.ingestion import IngestionService
 from app.documents.paths import filing
 from app.documents.types import Change, FileOutcome, Incoming, Labels
 from app.errors import Conflict, NotFound, describe
-from app.sources.types import FolderConfig, FoundContent, ItemState, SourceItem, SyncCounts, WatchedSource, key_of
+from app.sources.types import (
+    FolderConfig,
+    FoundContent,
+    ItemState,
+    SourceItem,
+    SyncCounts,
+    WatchedSource,
+    WebsiteConfig,
+    key_of,
+)
 from knowledge.errors import InvalidDocument, Unavailable
 from knowledge.ingest import Ingestor, content_hash
 
@@ -81,8 +90,8 @@ class Keeper:
         await self._unchanged(item)
 
     async def retire(self, item: SourceItem, state: ItemState, reason: str) -> None:
-        """It is not to be answered from any more: its document expires, and stays to be looked at. One that another
-        source has too is left to that one.
+        """It is not to be answered from any more: its document expires, and stays to be looked at, and so do copies of
+        a page that is gone which were imported by its URL. One that another source has too is left to that one.
         """
         if item.state is ItemState.CURRENT and item.document_id:
             if await self._store.held_elsewhere(self.tenant, self.source.id, item.document_id):
@@ -94,6 +103,8 @@ class Keeper:
                 self.counts.expired += 1
         elif state is ItemState.EXCLUDED:
             self.counts.excluded += 1
+        if state is ItemState.GONE and isinstance(self.source.config, WebsiteConfig):
+            self.counts.expired += len(await self._ingestion.expire_copies(self.tenant, item.locator))
         changed = now() if state is not item.state else item.changed_at
         nothing = replace(item, etag="", last_modified="", signature="", error_code="", error="")
         await self._save(replace(nothing, state=state, reason=reason, changed_at=changed))

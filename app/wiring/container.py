@@ -17,7 +17,9 @@ from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.corrections.service import CorrectionService
+from app.db.fingerprint import database_fingerprint
 from app.db.outbox import Outbox
+from app.documents.bin import DocumentBin
 from app.documents.drafts import Drafts
 from app.documents.ingestion import IngestionService
 from app.documents.jobs import DocumentJobs
@@ -209,6 +211,14 @@ class Container:
     @property
     def ingestion(self) -> IngestionService:
         return self.base.ingestion
+
+    @property
+    def database_fingerprint(self) -> str:
+        return database_fingerprint(self.settings.sql_url)
+
+    @property
+    def bin(self) -> DocumentBin:
+        return self.base.bin
 
     @property
     def vocabulary(self) -> VocabularyService:

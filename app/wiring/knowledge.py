@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +15,10 @@ from app.corrections.corrector import StoredCorrections
 from app.corrections.service import CorrectionService
 from app.db.engine import Database
 from app.db.migrate import upgrade
+from app.documents.bin import DocumentBin
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
+from app.documents.repository_bin import BinRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
@@ -39,6 +41,7 @@ from app.indexing.following import Follower, RemoteFollower
 from app.indexing.indexer import Indexer
 from app.indexing.retokenising import Retokeniser
 from app.metrics import Metrics
+from app.retention.repository import RetentionRepository
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
 from app.vocabulary.analyzers import TenantAnalyzers
@@ -71,6 +74,7 @@ class KnowledgeBase:
     corrections: CorrectionService
     ingestion: IngestionService
     versions: VersionService
+    bin: DocumentBin
     ingestor: Ingestor
     labels: LabelRepository
     follower: Follower
@@ -149,6 +153,7 @@ async def open_knowledge(
         follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
         ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, follower, wait_seconds)
         versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
+        deleted = DocumentBin(BinRepository(database), knowledge, ingestion, bin_days(settings, database))
         vocabulary = VocabularyService(database, tokens, follower, wait_seconds)
         rewriting = RewritingRepository(database)
         corrections = CorrectionService(database, rewriting, ingestor, generations.embedder, follower, wait_seconds)
@@ -163,6 +168,7 @@ async def open_knowledge(
             corrections,
             ingestion,
             versions,
+            deleted,
             ingestor,
             labels,
             follower,
@@ -170,6 +176,17 @@ async def open_knowledge(
             cache,
             recalls,
         )
+
+
+def bin_days(settings: Settings, database: Database) -> Callable[[str], Awaitable[int]]:
+    """For how long what a tenant deletes can be restored; 0 for ever."""
+    periods = RetentionRepository(database)
+
+    async def days(tenant: str) -> int:
+        own = await periods.period(tenant, "bin")
+        return settings.retention_bin_days if own is None else own
+
+    return days
 
 
 def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Protocol
 
@@ -46,6 +46,8 @@ MAX_CHUNKS = 10_000
 SLOW_QUESTIONS = 100
 """A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
 spread, which a hundred questions give to a tenth of that spread."""
+PROVISIONAL_QUESTIONS = 24
+"""Of a base that nobody has calibrated yet: .4 s of embedding, behind which the whole fit goes on."""
 _ORDER = attrgetter("document.name", "ordinal", "id")
 """Ids are random: in their order, the same documents would be calibrated differently in every installation."""
 
@@ -119,6 +121,20 @@ class Calibrator:
             if scorer is not self._retriever.scorers.slow:
                 await self._refresh(scorer)
 
+    async def provide(self) -> None:
+        """Where a scorer has no calibration at all: a provisional one, in half a second, and the whole fit behind it.
+        Raises EmbeddingUnavailable.
+        """
+        for scorer in self._retriever.scorers:
+            snapshot = self._retriever.index.snapshot()
+            missing = scorer.kind not in self._retriever.calibrations and len(snapshot)
+            if missing and scorer is not self._retriever.scorers.slow:
+                with entered(NOTHING):
+                    found = await self._fit_with(snapshot, scorer, PROVISIONAL_QUESTIONS, 2)
+                if scorer.kind not in self._retriever.calibrations:  # else the whole fit was done meanwhile
+                    self._retriever.calibrate(replace(found, provisional=True))
+        self.refresh_soon()
+
     async def close(self) -> None:
         """Stops background work."""
         if self._soon is not None:
@@ -169,10 +185,13 @@ class Calibrator:
             self._revisions[scorer.kind] = snapshot.revision
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
+        slow = scorer is self._retriever.scorers.slow
+        return await self._fit_with(snapshot, scorer, *((SLOW_QUESTIONS, 2) if slow else (QUESTIONS, 1)))
+
+    async def _fit_with(self, snapshot: Snapshot, scorer: Reranker, count: int, every: int) -> CalibrationMap:
+        """count: of the questions that are made of the base; every: one in so many of those that it leaves open."""
         chunks = sorted(await asyncio.to_thread(snapshot.sample, MAX_CHUNKS), key=_ORDER)
-        strange, foreign, count = off_topic_questions(), english_off_topic_questions(), QUESTIONS
-        if scorer is self._retriever.scorers.slow:
-            strange, foreign, count = strange[::2], foreign[::2], SLOW_QUESTIONS
+        strange, foreign = off_topic_questions()[::every], english_off_topic_questions()[::every]
         own = await asyncio.to_thread(pseudo_questions, chunks, count)
         unrelated = await self._best_scores(snapshot, scorer, strange)
         typical = await self._best_scores(snapshot, scorer, own)

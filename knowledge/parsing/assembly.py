@@ -13,9 +13,10 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
+from knowledge.parsing.entries import take_entries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
-from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
 from knowledge.parsing.rows import Taken, read_rows
 from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
 
@@ -71,14 +72,14 @@ class _Assembly:
                 self._title = self._title or _one_line(text)[:_MAX_TITLE]
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
-            case Text():
+            case TextPiece():
                 for part in _items(piece):
                     self._text(part)
             case ParsedTable():
                 self._table(piece)
             case Box():
                 self._box(piece)
-            case Entry():
+            case AskedEntry():
                 self._entry(piece)
             case Enclosed(name, document):
                 self._enclose(_one_line(name), document)
@@ -93,13 +94,14 @@ class _Assembly:
         if self._columns and not self._columns_found:
             self._notices[_missing(self._columns)] = None
         notices = tuple(self._notices)[:_MAX_NOTICES]
-        return ParsedDocument(title=title, blocks=tuple(self._blocks), faqs=tuple(self._faqs), notices=notices)
+        blocks, faqs = take_entries(self._blocks, self._faqs)
+        return ParsedDocument(title=title, blocks=blocks, faqs=faqs, notices=notices)
 
     def _heading(self, level: int, text: str, page: int | None) -> None:
         if not text:
             return
         if len(text) > _MAX_HEADING:
-            self._text(Text(text, page))
+            self._text(TextPiece(text, page))
             return
         self._close_bare(level)
         self._group, self._in_list = 0, False
@@ -126,7 +128,7 @@ class _Assembly:
             self._blocks.append(Block(text, self._headings(), self._heading_page, BlockKind.HEADING))
         self._bare = False
 
-    def _text(self, text: Text) -> None:
+    def _text(self, text: TextPiece) -> None:
         if text.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and (number := article(text.text)):
             self._heading(self._level_of_articles(), number, text.page)
         if text.kind is BlockKind.ITEM:
@@ -171,7 +173,7 @@ class _Assembly:
         self._opens()
         group, lead = self._group, self._lead
         first = len(self._blocks)
-        titled = [Text(box.title)] if box.title else []
+        titled = [TextPiece(box.title)] if box.title else []
         for piece in (*titled, *box.pieces):
             self.take(piece)
         for at in range(first, len(self._blocks)):
@@ -180,7 +182,7 @@ class _Assembly:
             self._blocks[at] = replace(block, kind=kind, label=block.label or box.label, group=group, lead=lead)
         self._group, self._in_list = 0, False
 
-    def _entry(self, entry: Entry) -> None:
+    def _entry(self, entry: AskedEntry) -> None:
         self._group, self._in_list = 0, False
         first, path, faqs = len(self._blocks), self._headings(), len(self._faqs)
         for piece in entry.answer:
@@ -221,7 +223,11 @@ class _Assembly:
         self._notices |= dict.fromkeys(document.notices)
         self._bare = False
 
-    def _row(self, row: FaqPair | Taken) -> None:
+    def _row(self, row: FaqPair | Taken | Notice) -> None:
+        if isinstance(row, Notice):
+            place = f"「{self._path[-1][1]}」" if self._path else ""
+            self._notices[replace(row, message=place + row.message)] = None
+            return
         if isinstance(row, Taken):
             self._columns_found |= row.asked
             self._notices[_taken(row, self._path[-1][1] if self._path else "")] = None
@@ -245,7 +251,7 @@ class _Assembly:
             raise DocumentTooLarge(self._name, f"超过 {self._limits.max_characters} 字的上限，请拆分后再上传")
 
 
-def _items(text: Text) -> Iterator[Text]:
+def _items(text: TextPiece) -> Iterator[TextPiece]:
     """A paragraph, divided where its lines are marked as items of a list: formats leave that to the reader."""
     if text.kind is not BlockKind.PARAGRAPH:
         yield text

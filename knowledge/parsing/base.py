@@ -7,9 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, KnowledgeError
+from loguru import logger
+
+from knowledge.errors import (
+    BrokenDocument,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedDocument,
+    KnowledgeError,
+    ParserFault,
+)
 from knowledge.parsing.assembly import assemble
+from knowledge.parsing.faults import frames_of, is_fault
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.office_kinds import OLD_OFFICE, disguise
 from knowledge.parsing.pieces import Piece
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -19,7 +30,7 @@ if TYPE_CHECKING:
 _SIGNATURES = {
     b"%PDF-": "PDF",
     b"PK\x03\x04": "ZIP 或 Office",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "旧版或加密的 Office",
+    OLD_OFFICE: "旧版或加密的 Office",
     b"\x89PNG\r\n": "PNG 图片",
     b"\xff\xd8\xff": "JPEG 图片",
     b"GIF8": "GIF 图片",
@@ -72,14 +83,20 @@ class Parser(ABC):
         except (KnowledgeError, MemoryError):
             raise
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
+            if is_fault(error):
+                logger.exception("a parser of ours failed at a file")
+                reason = "没能读完：解析程序自身出错，不一定是文件的问题，请把文件反馈给技术支持"
+                raise ParserFault(source.name, reason, frames_of(error)) from error
             raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
 
     def _check_signature(self, source: SourceFile) -> None:
         head = source.content[:_HEAD]
+        if self.signature and self.signature not in head and ENCRYPTED_PACKAGE in source.content:
+            raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
+        if reason := disguise(source.name, source.content):
+            raise BrokenDocument(source.name, reason)
         if self.signature and self.signature in head:
             return
-        if self.signature and ENCRYPTED_PACKAGE in source.content:
-            raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
         found = next((kind for signature, kind in _SIGNATURES.items() if head.startswith(signature)), "")
         if found:
             raise BrokenDocument(source.name, f"的内容是{found}文件，与扩展名不符")

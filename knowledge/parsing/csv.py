@@ -12,7 +12,7 @@ from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import ParsedTable, Piece
 
-_DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 20
 
 
@@ -21,7 +21,9 @@ class CsvParser(Parser):
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        yield ParsedTable(_bounded(source, csv.reader(io.StringIO(text), delimiter=delimiter_of(text))))
+        delimiter = delimiter_of(text)
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+        yield ParsedTable(_bounded(source, rows), delimiter=delimiter)
 
 
 def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -39,4 +41,4 @@ def delimiter_of(text: str) -> str:
         common = max(set(widths), key=lambda width: (widths.count(width), width), default=1)
         return (widths.count(common), common) if common > 1 else (0, 0)
 
-    return max(_DELIMITERS, key=agreement)
+    return max(DELIMITERS, key=agreement)

@@ -5,157 +5,182 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from dataclasses import replace
 from typing import Any
 
 import docx
-from docx.oxml.ns import qn
 
+from knowledge.blocks import BlockKind
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.docx_joining import joined
+from knowledge.parsing.docx_names import qn
+from knowledge.parsing.docx_notes import Notes
+from knowledge.parsing.docx_numbering import ListCounters, Number, Numbering
+from knowledge.parsing.docx_outside import leave_out_parts
+from knowledge.parsing.docx_tables import table_pieces
+from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title, item
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.pieces import WIDE, Heading, Piece, TextPiece, Title, item
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
 _TITLES = ("title", "标题")
-_P, _TBL, _TR, _TC = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
-_VAL = qn("w:val")
-_VISIBLE = {qn("w:t"), qn("w:tab"), qn("w:br"), qn("w:cr"), qn("w:noBreakHyphen")}
-_BREAKS = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_MAX_SPAN = 100
+_KINDS = (
+    (BlockKind.CODE, re.compile(r"(?i).*\b(?:code|preformatted)\b.*|.*(?:代码|预设格式).*")),
+    (BlockKind.QUOTE, re.compile(r"(?i)(?:intense |block )?(?:quote|quotations?)|(?:明显)?引用")),
+    (BlockKind.CAPTION, re.compile(r"(?i)caption|题注")),
+)
+"""By the name of a style, or of one that it is based on."""
+_P, _TBL, _SECTION = qn("w:p"), qn("w:tbl"), qn("w:sectPr")
+_MARK = f"{qn('w:pPr')}/{qn('w:rPr')}"
+_GONE = ("w:del", "w:moveFrom", "w:vanish")
+_DEEPEST_STYLE = 20
 
 
 class DocxParser(Parser):
-    """The title is the paragraph of style Title, else the only heading 1, else the file name."""
+    """The title is the paragraph of style Title, else the only heading 1, else the file name.
+
+    Not read, and told: headers and footers, comments, deletions that are not accepted yet, contents, charts. Hidden
+    text is not read and not told: no reader sees it.
+    """
 
     signature = b"PK\x03\x04"
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         document = docx.Document(io.BytesIO(source.content))
-        found = list(_Reader(document).pieces(document.element.body))
+        if document.element.body is None:
+            raise ValueError("a document without a body")
+        left_out = LeftOut()
+        found = list(joined(_Reader(document, left_out).pieces(document.element.body)))
         tops = [piece for piece in found if isinstance(piece, Heading) and piece.level == 1]
         if len(tops) > 1:  # chapters, none of which titles the document
-            found = [Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece for piece in found]
+            found = [replace(piece, level=piece.level + 1) if isinstance(piece, Heading) else piece for piece in found]
         yield from found
+        yield from left_out.notices()
 
 
 class _Reader:
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, left_out: LeftOut) -> None:
         self._styles = {style.style_id: style for style in document.styles}
         self._default = next((style for style in self._styles.values() if _is_default(style)), None)
-        self._visibility = Visibility(document, self._styles, self._default)
-        self._formats = _number_formats(document)
-        self._numbers: dict[tuple[str, int], int] = {}
+        self._numbering = Numbering(document, self._styles)
+        self._counters = ListCounters()
+        self._notes = Notes(document)
+        self._left_out = left_out
+        visibility = Visibility(document, self._styles, self._default)
+        self._texts = TextReader(visibility, self._notes, left_out, document.part.related_parts)
+        self._cells = 0
+        self._titled = False
+        self._kinds: dict[str, BlockKind] = {}
+        leave_out_parts(document, visibility, left_out)
 
     def pieces(self, parent: Any) -> Iterator[Piece]:
         for element in parent:
             if element.tag == _P:
                 yield from self._paragraph(element)
             elif element.tag == _TBL:
-                yield ParsedTable(self._grid(element), _header_rows(element))
-            elif element.tag != qn("w:sectPr"):  # content controls and other wrappers
+                yield from table_pieces(element, self._cell)
+            elif element.tag in (qn("w:del"), qn("w:moveFrom")):
+                self._texts.deleted(element)
+            elif element.tag == qn("w:altChunk"):
+                self._left_out.add(OmittedPart.EMBEDDED, "")
+            elif element.tag != _SECTION:  # content controls and other wrappers
                 yield from self.pieces(element)
 
+    def _cell(self, cell: Any) -> Iterator[Piece]:
+        self._cells += 1
+        yield from joined(self.pieces(cell))
+        self._cells -= 1
+
     def _paragraph(self, element: Any) -> Iterator[Piece]:
-        text = self._text(element).strip()
         style = self._style(element)
         name = (style.name or "").strip() if style is not None else ""
-        if not text or _CONTENTS.match(name):
-            return
-        level = _HEADING.fullmatch(name)
-        if level:
-            yield Heading(int(level.group(1)), text)
-        elif name.lower() in _TITLES:
-            yield Title(text)
+        line = self._texts.read(element)
+        number = self._number(element, style, line)
+        if _CONTENTS.match(name):
+            self._left_out.add(OmittedPart.CONTENTS, line.text)
         else:
-            depth, marker = self._marker(element, style)
-            yield item(marker, text, depth) if marker else Text(text)
+            yield from self._main(line, number, style, name)
+            yield from self._anchored(line, number.level + 1 if number and number.marker else 0)
+        if element.find(f"{qn('w:pPr')}/{_SECTION}") is not None:
+            self._notes.end_section()
+
+    def _main(self, line: Line, number: Number | None, style: Any, name: str) -> Iterator[Piece]:
+        text = line.text.strip()
+        kind = self._kind(style)
+        if kind is BlockKind.CODE:
+            yield TextPiece(line.text.rstrip(), kind=kind)
+            return
+        marker = number.marker if number else ""
+        if not text:
+            if marker and self._cells:  # a column of numbers
+                yield TextPiece(marker)
+            return
+        if level := _HEADING.fullmatch(name):
+            yield Heading(int(level.group(1)), _numbered(marker, _without_marks(line, text)))
+        elif name.lower() in _TITLES:
+            yield Heading(1, _without_marks(line, text)) if self._titled else Title(_without_marks(line, text))
+            self._titled = True
+        elif number and marker:
+            yield item(marker, text, number.level)
+        else:
+            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind)
+
+    def _anchored(self, line: Line, level: int) -> Iterator[Piece]:
+        """What a paragraph refers to, or holds in its place: pictures, text boxes, notes. level: of a list."""
+        for picture in line.pictures:
+            yield TextPiece(picture, kind=BlockKind.IMAGE, level=level)
+        for box in line.boxes:
+            counters, self._counters = self._counters, ListCounters()
+            yield from self.pieces(box)
+            self._counters = counters
+        for note in line.notes:
+            text = self._texts.note_text(note)
+            yield TextPiece(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
+
+    def _number(self, element: Any, style: Any, line: Line) -> Number | None:
+        """What Word counts: not a paragraph that is hidden, or deleted as a whole."""
+        mark = element.find(_MARK)
+        if mark is not None and not line.text.strip() and any(mark.find(qn(tag)) is not None for tag in _GONE):
+            return None
+        return self._numbering.number(element, style.style_id if style is not None else "", self._counters)
 
     def _style(self, element: Any) -> Any:
         identifier = element.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-        return self._default if identifier is None else self._styles.get(identifier.get(_VAL), self._default)
+        return self._default if identifier is None else self._styles.get(identifier.get(qn("w:val")), self._default)
 
-    def _marker(self, element: Any, style: Any) -> tuple[int, str]:
-        """The list item's level and "1." (with the number that Word would show) or "-"; empty outside lists."""
-        numbering = element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
-        if numbering is None and style is not None:
-            numbering = style.element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
-        identifier = numbering.find(qn("w:numId")) if numbering is not None else None
-        if identifier is None or identifier.get(_VAL) == "0":
-            return 0, ""
-        depth = numbering.find(qn("w:ilvl"))
-        key = (identifier.get(_VAL), int(depth.get(_VAL)) if depth is not None else 0)
-        if self._formats.get(key, "bullet") in ("bullet", "none"):
-            return key[1], "-"
-        self._numbers = {other: n for other, n in self._numbers.items() if other[0] != key[0] or other[1] <= key[1]}
-        self._numbers[key] = self._numbers.get(key, 0) + 1
-        return key[1], f"{self._numbers[key]}."
+    def _kind(self, style: Any) -> BlockKind:
+        identifier = style.style_id if style is not None else ""
+        if identifier not in self._kinds:
+            self._kinds[identifier] = next(self._kinds_of(style), BlockKind.PARAGRAPH)
+        return self._kinds[identifier]
 
-    def _text(self, element: Any) -> str:
-        """Visible text: hyperlinks, insertions, text boxes; no deletions, no duplicates for old readers."""
-        parts = []
-        away = self._visibility.off_page
-        for node in element.iter(*_VISIBLE):
-            parents = list(node.iterancestors())
-            if any(parent.tag == _FALLBACK or (parent.tag == _P and away(parent)) for parent in parents):
-                continue
-            if self._visibility.shows(node):
-                parts.append(_BREAKS.get(node.tag) or node.text or "")
-        return "".join(parts)
-
-    def _grid(self, table: Any) -> list[list[str]]:
-        """Cells by row and column; a cell merged downwards is repeated in each row, one merged across is not."""
-        grid: list[list[str]] = []
-        for row in table.iterfind(f".//{_TR}"):
-            line: list[str] = []
-            for cell in row.iterfind(_TC):
-                merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
-                above = grid[-1] if grid else []
-                if merged is not None and merged.get(_VAL) != "restart" and len(line) < len(above):
-                    text = above[len(line)]
-                else:
-                    text = "\n".join(filter(None, (self._text(paragraph).strip() for paragraph in cell.iter(_P))))
-                span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
-                width = min(int(span.get(_VAL)), _MAX_SPAN) if span is not None else 1
-                line.extend([text, *[""] * (width - 1)])
-            grid.append(line)
-        return grid
+    def _kinds_of(self, style: Any) -> Iterator[BlockKind]:
+        """That of a style, before those of the styles that it is based on."""
+        for _ in range(_DEEPEST_STYLE):
+            if style is None:
+                return
+            name = (style.name or "").strip()
+            yield from (kind for kind, pattern in _KINDS if pattern.fullmatch(name))
+            base = style.element.find(qn("w:basedOn"))
+            style = self._styles.get(base.get(qn("w:val"))) if base is not None else None
 
 
-def _header_rows(table: Any) -> int | None:
-    """Rows that are to be repeated on every page; None without such rows."""
-    rows = table.iterfind(f".//{_TR}")
-    return (
-        sum(1 for _ in takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)) or None
-    )
+def _numbered(marker: str, text: str) -> str:
+    """A heading with its number; its lines are one."""
+    text = " ".join(text.split())
+    return f"{marker}{'' if not marker or marker.endswith(WIDE) else ' '}{text}" if text else text
+
+
+def _without_marks(line: Line, text: str) -> str:
+    """A heading is a name: the marks of its notes are none of it."""
+    for note in line.notes:
+        text = text.replace(note.mark, "", 1)
+    return text.strip()
 
 
 def _is_default(style: Any) -> bool:
     return style.element.get(qn("w:default")) in ("1", "true") and style.element.get(qn("w:type")) == "paragraph"
-
-
-def _number_formats(document: Any) -> dict[tuple[str, int], str]:
-    """Number format of every list and depth, for example {("3", 0): "decimal"}; empty without lists."""
-    parts = document.part.package.iter_parts()
-    numbering = next((part for part in parts if part.partname == "/word/numbering.xml"), None)
-    if numbering is None:
-        return {}
-    root = numbering.element
-    abstract = {
-        item.get(qn("w:abstractNumId")): {
-            int(level.get(qn("w:ilvl"))): level.find(qn("w:numFmt")).get(_VAL)
-            for level in item.iterfind(qn("w:lvl"))
-            if level.find(qn("w:numFmt")) is not None
-        }
-        for item in root.iterfind(qn("w:abstractNum"))
-    }
-    formats: dict[tuple[str, int], str] = {}
-    for number in root.iterfind(qn("w:num")):
-        link = number.find(qn("w:abstractNumId"))
-        if link is not None:
-            levels = abstract.get(link.get(_VAL), {})
-            formats.update({(number.get(qn("w:numId")), depth): kind for depth, kind in levels.items()})
-    return formats

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from docx.oxml.ns import nsmap, qn
-
 from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, read_colour
+from knowledge.parsing.docx_names import nsmap, qn
+from knowledge.parsing.formulas import MATH
 
 _VAL = qn("w:val")
 _OFF = ("0", "false", "off", "none")
@@ -23,6 +23,7 @@ _HIGHLIGHTS = {"lightGray": "lightgray", "darkGray": "darkgray", "darkBlue": "na
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _WPS = "{http://schemas.microsoft.com/office/word/2010/wordprocessingShape}"
 _A = f"{{{nsmap['a']}}}"
+_RUNS = (qn("w:r"), f"{MATH}r")
 _PAINT = ("solidFill", "gradFill", "blipFill", "pattFill")
 
 
@@ -55,8 +56,12 @@ class Visibility:
         self._page = _fill(page.get(qn("w:color"))) if page is not None else WHITE
 
     def shows(self, node: Any) -> bool:
-        """Whether the text of a w:t, or of what stands beside one in its run, is seen."""
-        run = next((parent for parent in node.iterancestors() if parent.tag == qn("w:r")), None)
+        """Whether the text of a run is seen: of a w:r, of the m:r of a formula, or of what stands in one."""
+        run = (
+            node
+            if node.tag in _RUNS
+            else next((parent for parent in node.iterancestors() if parent.tag in _RUNS), None)
+        )
         if run is None:
             return True
         paragraph = next((parent for parent in run.iterancestors() if parent.tag == qn("w:p")), None)

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument, ScannedDocument
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Enclosed, Piece, Text, Title
+from knowledge.parsing.pieces import Enclosed, Piece, TextPiece, Title
 from knowledge.types import Notice, NoticeCode, ParsedDocument
 
 Parse = Callable[[str, bytes, SourceFile], ParsedDocument]
@@ -50,7 +50,7 @@ class EmlParser(Parser):
         body = message.get_body(("html", "plain"))
         found = self._body(source, body) if body is not None else None
         if said and (found or depth or attached):
-            yield Text("；".join(said))
+            yield TextPiece("；".join(said))
         if found:
             yield Enclosed("", found)
         for part in attached:
@@ -74,7 +74,7 @@ class EmlParser(Parser):
                 yield Notice(NoticeCode.PARTS_NOT_READ, f"转发套得过深的邮件没有读取：只读 {_MAX_DEPTH} 层")
             elif isinstance(inner, MIMEPart):
                 subject = _header(inner, "subject")
-                yield Text(f"转发的邮件：{subject}") if subject else Text("转发的邮件")
+                yield TextPiece(f"转发的邮件：{subject}") if subject else TextPiece("转发的邮件")
                 yield from self._mail(source, inner, depth + 1)
             return
         name = PurePath((part.get_filename() or "").replace("\\", "/")).name

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+from selectolax.lexbor import LexborNode
+
 from knowledge.errors import BrokenDocument, EncryptedDocument
 from knowledge.parsing import furniture, markup
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
+from knowledge.parsing.left_out import LeftOut, OmittedPart, size_of
 from knowledge.parsing.pieces import Heading, Piece, Title
 
 _CONTAINER = "META-INF/container.xml"
@@ -36,8 +39,16 @@ class EpubParser(Parser):
             book = _Book(source, archive)
             if title := book.title:
                 yield Title(title)
-            for path in book.chapters():
-                yield from _chapter(source, archive.read(path))
+            left_out = LeftOut()
+            for path, contents in book.chapters():
+                tree = _tree(source, archive.read(path))
+                if tree is None:
+                    continue
+                if contents:
+                    left_out.add(OmittedPart.CONTENTS, tree.text())
+                else:
+                    yield from _chapter(tree, left_out)
+            yield from left_out.notices()
 
 
 class _Book:
@@ -60,20 +71,20 @@ class _Book:
     def title(self) -> str:
         return " ".join((self._package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
 
-    def chapters(self) -> Iterator[str]:
-        """Entries in reading order, the table of contents left out."""
+    def chapters(self) -> Iterator[tuple[str, bool]]:
+        """Entries in reading order, and whether they are the table of contents."""
         seen: set[str] = set()
         items = {item.get("id"): item for item in self._package.iterfind(".//{*}manifest/{*}item")}
         for reference in self._package.iterfind(".//{*}spine/{*}itemref"):
             item = items.get(reference.get("idref"))
-            if item is None or item.get("media-type") not in _PAGES or "nav" in (item.get("properties") or "").split():
+            if item is None or item.get("media-type") not in _PAGES:
                 continue
             path = posixpath.normpath(posixpath.join(self._folder, unquote(item.get("href") or "")))
             if path in self._locked:
                 raise EncryptedDocument(self._name, "有版权保护（DRM），请换成没有加密的版本")
             if path in self._entries and path not in seen:  # a spine names each once
                 seen.add(path)
-                yield path
+                yield path, "nav" in (item.get("properties") or "").split()
 
 
 def _locked(encryption: ElementTree.Element) -> frozenset[str]:
@@ -82,12 +93,20 @@ def _locked(encryption: ElementTree.Element) -> frozenset[str]:
     return frozenset(unquote(path) for path in found if path)
 
 
-def _chapter(source: SourceFile, content: bytes) -> Iterator[Piece]:
-    tree = markup.parse_tree(source.name, _CLOSED.sub(r"<\1\2></\1>", decode(source.name, content)))
-    if tree.body is None or not content.strip():
-        return
-    furniture.remove_furniture(tree.body)
-    for piece in markup.pieces(tree.body, frozenset(furniture.TAGS)):
+def _tree(source: SourceFile, content: bytes) -> LexborNode | None:
+    """The body of a page as it is shown; None where there is none."""
+    if not content.strip():
+        return None
+    return markup.parse_tree(source.name, _CLOSED.sub(r"<\1\2></\1>", decode(source.name, content))).body
+
+
+def _chapter(body: LexborNode, left_out: LeftOut) -> Iterator[Piece]:
+    shown = size_of(body.text())
+    furniture.remove_furniture(body)
+    beside = sum(size_of(node.text()) for node in body.css(", ".join(furniture.TAGS)))
+    if gone := shown - size_of(body.text()) + beside:
+        left_out.count(OmittedPart.NAVIGATION, gone)
+    for piece in markup.pieces(body, frozenset(furniture.TAGS)):
         yield Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece
 
 

@@ -35,7 +35,9 @@ _SUBSTANCE = 8
 """Characters: a column with more than these says something, one with fewer labels a row (a number, a date, a name)."""
 _MAX_QUESTION = 500
 """Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks."""
-_VARIANT_SEPARATOR = re.compile(r"[|｜\n;；]+")
+_ESCAPED = re.compile(r"(\\*)\|")
+"""A bar, and the backslashes before it: an odd one makes it a part of the text, two stand for one."""
+_SEPARATOR = "\0"
 _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 
 
@@ -54,7 +56,7 @@ class Places:
         if not question or not answer:
             return None
         category = " ".join(_cell(cells, self.category).split())
-        variants = [" ".join(part.split()) for part in _VARIANT_SEPARATOR.split(_cell(cells, self.variants))]
+        variants = [" ".join(part.split()) for part in parts_of(_cell(cells, self.variants), "｜\n;；")]
         if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
             return None
         return FaqPair(
@@ -63,6 +65,31 @@ class Places:
             variants=tuple(dict.fromkeys(part for part in variants if part and part != question)),
             category=category,
         )
+
+
+def parts_of(cell: str, separators: str = "\n") -> list[str]:
+    """The parts of a cell between bars, or any of the `separators`; `\\|` is a bar that belongs to its part."""
+    divided = _ESCAPED.sub(_unescaped, cell.replace(_SEPARATOR, ""))
+    for separator in separators:
+        divided = divided.replace(separator, _SEPARATOR)
+    return divided.split(_SEPARATOR)
+
+
+def divided(cell: str) -> tuple[str, str]:
+    """The first part of a cell, and what stands behind its bar, as it is; "" without one."""
+    bar = next((found for found in _ESCAPED.finditer(cell) if len(found[1]) % 2 == 0), None)
+    first, rest = (cell[: bar.end()], cell[bar.end() :]) if bar else (cell, "")
+    return parts_of(first, "")[0], rest
+
+
+def escaped(part: str) -> str:
+    """A part as `parts_of` takes it back."""
+    return _ESCAPED.sub(lambda found: 2 * found[1] + "\\|", part)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    half, odd = divmod(len(found[1]), 2)
+    return "\\" * half + ("|" if odd else _SEPARATOR)
 
 
 def asked_for(wanted: FaqColumns, names: Row, width: int) -> Places | None:
@@ -113,9 +140,14 @@ def _asking(columns: Sequence[Sequence[str]], named: dict[str, int]) -> int | No
     return asking[0] if len(asking) == 1 else None
 
 
+def asks(text: str) -> bool:
+    """Whether a short text is a question."""
+    return len(text) <= _MAX_QUESTION and bool(_ASKS.search(text))
+
+
 def _asks(cells: Sequence[str]) -> float:
     """Share of cells that are questions."""
-    return sum(bool(_ASKS.search(cell)) and len(cell) <= _MAX_QUESTION for cell in cells) / (len(cells) or 1)
+    return sum(map(asks, cells)) / (len(cells) or 1)
 
 
 def _by_name(names: Row) -> dict[str, int]:

@@ -13,9 +13,9 @@ SAMPLE = 50
 """Rows that a table is judged by."""
 _MAX_DEPTH = 3
 """Header rows under each other: groups of groups of columns."""
-_LIKELY = 0.5
+LIKELY = 0.5
 """Most tables have a header: without any evidence the first row is taken for one."""
-_DECLARED = 2.0
+DECLARED = 2.0
 """The format calls the first row a header, though there may be none, as Markdown does."""
 _NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -33,7 +33,7 @@ def depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True
     """
     if declared is not None and certain:
         return min(declared, len(rows))
-    prior = _DECLARED if declared else _LIKELY
+    prior = DECLARED if declared else LIKELY
     for count in range(min(_MAX_DEPTH, len(rows) - 1), 1, -1):
         levels = rows[:count]
         if all(groups(upper, lower) for upper, lower in pairwise(levels)):
@@ -61,8 +61,12 @@ def names(levels: Sequence[Row]) -> list[str]:
 
 
 def groups(upper: Row, lower: Row) -> bool:
-    """Whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one above."""
+    """Whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one above.
+
+    A cell that spans columns may be repeated in each of them.
+    """
     divided = 0
+    upper = [cell if not column or cell != upper[column - 1] else "" for column, cell in enumerate(upper)]
     for column in range(max(len(upper), len(lower))):
         over, under = _at(upper, column), _at(lower, column)
         spans = bool(over) and not _at(upper, column + 1) and bool(_at(lower, column + 1))
@@ -72,18 +76,15 @@ def groups(upper: Row, lower: Row) -> bool:
     return divided > 1 and any(upper)
 
 
-def _names(head: Row, body: Sequence[Row], prior: float) -> bool:
-    """Whether a row names the columns of the rows below: every column has a vote."""
+def likelihood(head: Row, body: Sequence[Row]) -> float:
+    """How much a row differs from others, as the names of columns do: every column has a vote. Over 0 it does."""
     others = [row for row in body if list(row) != list(head)]  # a header that is printed again
-    return (
-        prior
-        + sum(
-            _vote(cell, [found for row in others if (found := _at(row, column))])
-            for column, cell in enumerate(head)
-            if cell
-        )
-        > 0
-    )
+    named = ((column, cell) for column, cell in enumerate(head) if cell)
+    return sum(_vote(cell, [found for row in others if (found := _at(row, column))]) for column, cell in named)
+
+
+def _names(head: Row, body: Sequence[Row], prior: float) -> bool:
+    return prior + likelihood(head, body) > 0
 
 
 def _vote(head: str, body: Sequence[str]) -> float:

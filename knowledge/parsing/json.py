@@ -11,7 +11,7 @@ from knowledge.errors import BrokenDocument
 from knowledge.parsing import faq_columns
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
 
 _LONG = 100
 """Characters; a record with a longer text is a section and not a row."""
@@ -63,7 +63,7 @@ def _value(value: Any, level: int) -> Iterator[Piece]:
             yield from _list(value, level)
         case _:
             if text := _scalar(value):
-                yield Text(text)
+                yield TextPiece(text)
 
 
 def _list(values: Sequence[Any], level: int) -> Iterator[Piece]:
@@ -91,9 +91,9 @@ def _object(record: Record, level: int) -> Iterator[Piece]:
     for name, value in record.items():
         if _is_plain(value):
             if text := _cell(value):
-                yield Text(f"{name}：{text}")
+                yield TextPiece(f"{name}：{text}")
         elif level >= _FIRST_LEVEL + _MAX_DEPTH:
-            yield Text(f"{name}：{json.dumps(value, ensure_ascii=False)}")
+            yield TextPiece(f"{name}：{json.dumps(value, ensure_ascii=False)}")
         elif value:
             yield Heading(level, name)
             yield from _value(value, level + 1)

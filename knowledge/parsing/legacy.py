@@ -7,25 +7,23 @@ from pathlib import PurePath
 
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
 from knowledge.parsing.base import ENCRYPTED_PACKAGE, Parser, SourceFile
+from knowledge.parsing.office_kinds import OLD_OFFICE, holds_streams
 from knowledge.parsing.pieces import Piece
 
 MODERN = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}
 """The suffix under which the same document is read."""
-_STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
-"""One of these is in the directory of the file."""
 INSTALL = "apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
 
 
 class LegacyParser(Parser):
     """Reads none of them. Raises ReaderMissing for what has the form of one."""
 
-    signature = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+    signature = OLD_OFFICE
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         if ENCRYPTED_PACKAGE in source.content:
             raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
-        streams = _STREAMS[PurePath(source.name).suffix.lower()]
-        if not any(stream.encode("utf-16-le") in source.content for stream in streams):
+        if not holds_streams(source.content, PurePath(source.name).suffix.lower()):
             raise BrokenDocument(source.name, "的内容与扩展名不符，或文件已损坏")
         fix = f"请管理员安装后重新上传：{INSTALL}；或另存为新版格式再上传"
         raise ReaderMissing(source.name, f"是旧版 Office 文件，服务器上还没有装 LibreOffice，{fix}")

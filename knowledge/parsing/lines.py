@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from knowledge.blocks import BlockKind
 from knowledge.marks import item_marker
 from knowledge.numbering import article
-from knowledge.parsing.pieces import Heading, Text
+from knowledge.parsing.pieces import Heading, TextPiece
 
 _ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
 _HEADINGS = (
@@ -50,7 +50,7 @@ def heading_level(line: str) -> int | None:
     return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
 
 
-def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Text]:
+def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiece]:
     """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
     text, page = "", None
     for line in lines:
@@ -77,10 +77,10 @@ def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Text]:
         yield _text(text, page)
 
 
-def _text(text: str, page: int | None) -> Text:
+def _text(text: str, page: int | None) -> TextPiece:
     """A list item where it begins with a marker: nothing else tells it in these formats."""
     marker = item_marker(text)
-    return Text(text, page, BlockKind.ITEM, marker=marker) if marker else Text(text, page)
+    return TextPiece(text, page, BlockKind.ITEM, marker=marker) if marker else TextPiece(text, page)
 
 
 def join_wrapped(left: str, right: str) -> str:

@@ -14,7 +14,7 @@ from knowledge.parsing.html_visibility import remove_invisible
 from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children, tag_of
 from knowledge.parsing.markup_tables import outermost_tables, read_grid
 from knowledge.parsing.notes import label_of_classes
-from knowledge.parsing.pieces import Box, Entry, Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Heading, ParsedTable, Piece, TextPiece, Title
 from knowledge.parsing.pieces import item as item_of
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
@@ -84,7 +84,7 @@ class _Walker:
         if tag in _HEADINGS:
             yield Heading(_HEADINGS[tag], self._flat(node))
         elif tag == "pre":
-            yield Text(_code(node).strip("\n"), kind=BlockKind.CODE, label=_language(node))
+            yield TextPiece(_code(node).strip("\n"), kind=BlockKind.CODE, label=_language(node))
         elif tag in ("ul", "ol", "menu"):
             yield from self._list(node, level)
         elif tag == "blockquote":
@@ -97,9 +97,9 @@ class _Walker:
             yield from self._details(node)
         elif classes == "footnote" and "data-mark" in node.attributes:
             text = self._flat(node)
-            yield Text(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
+            yield TextPiece(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
         elif classes == "formula" and all(child.is_text_node for child in children(node)):
-            yield Text(node.text().strip(), kind=BlockKind.FORMULA)
+            yield TextPiece(node.text().strip(), kind=BlockKind.FORMULA)
         elif (label := self._label(node, tag, classes)) is not None:
             yield from self._box(BlockKind.NOTE, node, label)
         else:
@@ -121,13 +121,13 @@ class _Walker:
         title = self._box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unboxed(piece)]
-        held = [piece for piece in flat if isinstance(piece, Text | ParsedTable)]
+        held = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
         if held and title and _ASKS.search(title) and len(held) == len(flat):
-            yield Entry(title, held)
+            yield AskedEntry(title, held)
         elif (held or title) and len(held) == len(flat):
             yield Box(kind, held, label, title)
         else:
-            yield from [Text(title, markdown=f"**{title}**")] if title else []
+            yield from [TextPiece(title, markdown=f"**{title}**")] if title else []
             yield from found
 
     def _box_title(self, node: LexborNode) -> str:
@@ -148,12 +148,12 @@ class _Walker:
             question = " ".join(self._flat(summary).split())
             self._taken.add(summary.mem_id)
         answer = list(self.walk(node))
-        held = [piece for piece in answer if isinstance(piece, Text | ParsedTable | Box)]
+        held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
         if _ASKS.search(question) and held and len(held) == len(answer):
-            yield Entry(question, held)
+            yield AskedEntry(question, held)
             return
         if question:
-            yield Text(question, markdown=f"**{question}**")
+            yield TextPiece(question, markdown=f"**{question}**")
         yield from answer
 
     def _definitions(self, node: LexborNode) -> Iterator[Piece]:
@@ -189,10 +189,10 @@ class _Walker:
 
     def _item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
         """Its paragraphs are one block up to what is no paragraph: a list, a table, code."""
-        held: list[Text] = []
+        held: list[TextPiece] = []
         begun = False
 
-        def flush() -> Iterator[Text]:
+        def flush() -> Iterator[TextPiece]:
             nonlocal begun
             if held:
                 yield _joined(held, level + 1) if begun else _marked(marker, _joined(held), level)
@@ -201,15 +201,15 @@ class _Walker:
 
         for piece in self.walk(item, level + 1):
             if isinstance(piece, Heading | Title):
-                held.append(Text(piece.text))
-            elif isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
+                held.append(TextPiece(piece.text))
+            elif isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
                 held.append(piece)
-            elif not begun and not held and isinstance(piece, Text) and piece.kind is BlockKind.ITEM:
+            elif not begun and not held and isinstance(piece, TextPiece) and piece.kind is BlockKind.ITEM:
                 begun = True  # 2026. 5. 1 起: an item that begins with another one
                 yield _marked(marker, replace(piece, level=0), level)
             else:
                 yield from flush()
-                if isinstance(piece, Text) and not piece.level:
+                if isinstance(piece, TextPiece) and not piece.level:
                     piece = replace(piece, level=level + 1)
                 yield piece
         yield from flush()
@@ -223,13 +223,13 @@ class _Walker:
         grid = read_grid(table, self._cell)
         title = "" if caption is None else " ".join(self._flat(caption).split())
         if grid.named:
-            yield from [Text(title)] if title else []
+            yield from [TextPiece(title)] if title else []
             for name, *values in grid.rows:
-                yield Text(f"{name}：{'；'.join(filter(None, dict.fromkeys(values)))}")
+                yield TextPiece(f"{name}：{'；'.join(filter(None, dict.fromkeys(values)))}")
         elif any(map(any, grid.rows)):
             yield ParsedTable(grid.rows, grid.headers or None, self._certain, caption=title)
         elif title:
-            yield Text(title)
+            yield TextPiece(title)
         for name, inner in grid.inner:
             for piece in self._table(inner):
                 yield replace(piece, caption=piece.caption or name) if isinstance(piece, ParsedTable) else piece
@@ -265,19 +265,19 @@ def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
 def _unboxed(piece: Piece) -> Iterator[Piece]:
     """The pieces of a box within a box; others as they are."""
     if isinstance(piece, Box):
-        yield from [Text(piece.title, markdown=f"**{piece.title}**")] if piece.title else []
+        yield from [TextPiece(piece.title, markdown=f"**{piece.title}**")] if piece.title else []
         yield from piece.pieces
     else:
         yield piece
 
 
-def _joined(held: list[Text], level: int = 0) -> Text:
+def _joined(held: list[TextPiece], level: int = 0) -> TextPiece:
     """Paragraphs of an item as lines."""
     markdown = "\n".join(text.markdown or text.text for text in held) if any(text.markdown for text in held) else ""
-    return Text("\n".join(text.text for text in held), level=level, markdown=markdown)
+    return TextPiece("\n".join(text.text for text in held), level=level, markdown=markdown)
 
 
-def _marked(marker: str, text: Text, level: int) -> Text:
+def _marked(marker: str, text: TextPiece, level: int) -> TextPiece:
     markdown = item_of(marker, text.markdown, level).text if text.markdown else ""
     return replace(item_of(marker, text.text, level), markdown=markdown)
 
@@ -286,15 +286,15 @@ def _defined(term: str, said: list[Piece]) -> Iterator[Piece]:
     if not term:
         yield from said
         return
-    texts = [piece for piece in said if isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH]
-    held = [piece for piece in said if isinstance(piece, Text | ParsedTable | Box)]
+    texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH]
+    held = [piece for piece in said if isinstance(piece, TextPiece | ParsedTable | Box)]
     if _ASKS.search(term) and held and len(held) == len(said):
-        yield Entry(term, held)
+        yield AskedEntry(term, held)
     elif len(texts) == len(said) and sum(len(text.text) for text in texts) <= _MAX_FIELD and said:
         name = term.rstrip("：: ")
-        yield Text(f"{name}：{'；'.join(text.text for text in texts)}", kind=BlockKind.FIELD, label=name)
+        yield TextPiece(f"{name}：{'；'.join(text.text for text in texts)}", kind=BlockKind.FIELD, label=name)
     else:
-        yield Text(term, markdown=f"**{term}**")
+        yield TextPiece(term, markdown=f"**{term}**")
         yield from said
 
 
@@ -350,10 +350,10 @@ def _lines(found: Iterable[Piece]) -> Iterator[str]:
                     elif isinstance(row, Block):
                         yield row.text
             case Box():
-                yield from _lines([Text(piece.title)] if piece.title else [])
+                yield from _lines([TextPiece(piece.title)] if piece.title else [])
                 yield from _lines(piece.pieces)
-            case Entry():
+            case AskedEntry():
                 yield piece.question
                 yield from _lines(piece.answer)
-            case Title() | Heading() | Text():
+            case Title() | Heading() | TextPiece():
                 yield piece.text

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.characters import shown
-from knowledge.parsing.pieces import Text
+from knowledge.parsing.pieces import TextPiece
 
 # fmt: off
 INLINE_TAGS = {
@@ -52,7 +52,7 @@ class Run:
         self._plain.append(plain)
         self._markdown.append(markdown)
 
-    def flush(self) -> Iterator[Text]:
+    def flush(self) -> Iterator[TextPiece]:
         """All of it as one text, if it says anything; the run is empty then. A picture or a formula alone is one."""
         if not self._plain:
             return
@@ -60,7 +60,7 @@ class Run:
         markdown = _lines("".join(self._markdown)) if self._marked else ""
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
         if text:
-            yield Text(text, kind=kind, markdown=shown(_escaped_starts(markdown)))
+            yield TextPiece(text, kind=kind, markdown=shown(_escaped_starts(markdown)))
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
     def _read(self, node: LexborNode) -> tuple[str, str]:

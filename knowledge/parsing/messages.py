@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knowledge.parsing.pieces import Text
+from knowledge.parsing.pieces import TextPiece
 
 _STAMP = re.compile(
     r"[\[【(（]?\s*(?:\d{2,4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?[\sT,，]*)?(?:(?:星期|周)[一二三四五六日天]\s*)?"
@@ -37,7 +37,7 @@ class _Opening:
     stamped: bool
 
 
-def messages(lines: Sequence[str]) -> Iterator[Text] | None:
+def messages(lines: Sequence[str]) -> Iterator[TextPiece] | None:
     """A message a paragraph, its lines as they stand; None where the lines are no conversation."""
     openings = [_opening(line.strip()) for line in lines]
     speakers = _speakers(lines, openings)
@@ -70,19 +70,19 @@ def _talk(said: Sequence[_Opening]) -> bool:
 
 def _grouped(
     lines: Sequence[str], openings: Sequence[_Opening | None], speakers: frozenset[tuple[str, bool]]
-) -> Iterator[Text]:
+) -> Iterator[TextPiece]:
     message: list[str] = []
     for line, opening in zip(lines, openings, strict=True):
         alone = bool(_STAMP.fullmatch(line.strip()))
         if message and (alone or (opening and (opening.speaker, opening.stamped) in speakers)):
-            yield Text("\n".join(message))
+            yield TextPiece("\n".join(message))
             message.clear()
         if line.strip():
             message.append(line.strip())
         if message and alone:
-            yield Text(message.pop())
+            yield TextPiece(message.pop())
     if message:
-        yield Text("\n".join(message))
+        yield TextPiece("\n".join(message))
 
 
 def _opening(line: str) -> _Opening | None:

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.lines import FULL, TextLine, reflow
 from knowledge.parsing.pdf_columns import in_reading_order
 from knowledge.parsing.pdf_layout import PageLine, heads_table, with_tables
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
 
 _EDGE = 3
 """Lines at the top and at the bottom of a page that may be a running header or footer."""
@@ -27,31 +28,43 @@ Bookmarks = Mapping[tuple[int, str], int]
 """Heading level by page (from 1) and text without spaces."""
 
 
-def body(pages: Sequence[list[PageLine]]) -> list[list[PageLine]]:
-    """The lines of each page in reading order, without headers, footers and contents."""
-    return in_reading_order(_without_furniture(pages))
+def body(pages: Sequence[list[PageLine]], left_out: LeftOut) -> list[list[PageLine]]:
+    """The lines of each page in reading order, without headers, footers and contents, which are counted."""
+    return in_reading_order(_without_furniture(pages, left_out))
 
 
 def pieces_of(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iterator[Piece]:
     """pages: their bodies; at least one line. The title is the one largest line of the first page."""
     lines = [line for page in pages for line in page]
-    ranks = _size_ranks(lines)
-    columns = _columns(lines)
+    written = [line for line in lines if line.kind is None]
+    ranks = _size_ranks(written)
+    columns = _columns(written)
     run: list[TextLine] = []
+    apart: list[TextPiece] = []
     for item in with_tables(lines):
-        heading = item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)
-        if heading is not None:
-            yield from reflow(run)
-            run.clear()
+        if isinstance(item, PageLine) and item.kind is not None:
+            apart.append(TextPiece(item.text, item.page, item.kind))
+        elif (heading := item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)) is not None:
+            yield from _flush(run, apart)
             yield heading
         elif isinstance(item, PageLine):
             left, right = columns[item.page, item.column]
             wide = item.column or right - left >= _MIN_COLUMN * item.size
+            if apart and not (run and run[-1].full):
+                yield from _flush(run, apart)
             run.append(TextLine(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
+    yield from _flush(run, apart)
+
+
+def _flush(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
+    """The paragraphs that are open, and what stood among their lines and is no part of them."""
     yield from reflow(run)
+    yield from apart
+    run.clear()
+    apart.clear()
 
 
-def _without_furniture(pages: Sequence[list[PageLine]]) -> Iterator[list[PageLine]]:
+def _without_furniture(pages: Sequence[list[PageLine]], left_out: LeftOut) -> Iterator[list[PageLine]]:
     """Drops lines at the edges that return, but for numbers, on most pages, page numbers, and contents lines."""
     edges = Counter(key for page in pages for key in {_mask(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
     repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
@@ -62,13 +75,18 @@ def _without_furniture(pages: Sequence[list[PageLine]]) -> Iterator[list[PageLin
             # The header of a table that goes on returns too, but it stands on columns.
             running = at_edge and _mask(line.text) in repeated and not (following and heads_table(line, following))
             number = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
-            if not (running or number or _LEADER.search(line.text)):
+            if running or number or _LEADER.search(line.text):
+                part = OmittedPart.PAGE_NUMBER if number else OmittedPart.RUNNING if running else OmittedPart.CONTENTS
+                left_out.add(part, line.text, line.page)
+            else:
                 kept.append(line)
         yield kept
 
 
 def _size_ranks(lines: Sequence[PageLine]) -> dict[int, int]:
     """Heading level by rounded size for what is larger than the body; level 1 titles the document."""
+    if not lines:
+        return {}
     amounts: Counter[int] = Counter()
     for line in lines:
         amounts[round(line.size)] += len(line.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
 
 import pypdfium2
@@ -11,7 +12,9 @@ from pypdfium2 import raw
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, ScannedDocument
 from knowledge.parsing.archive import check_streams
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.page_pieces import Bookmarks, body, pieces_of, squeezed
+from knowledge.parsing.left_out import LeftOut, page_names
+from knowledge.parsing.page_pieces import body, pieces_of, squeezed
+from knowledge.parsing.pdf_fields import Filled, filled_in, placed, read_filled
 from knowledge.parsing.pdf_layout import PageLine, page_lines
 from knowledge.parsing.pdf_visibility import without_invisible
 from knowledge.parsing.pieces import Piece
@@ -25,7 +28,6 @@ _MAX_DEPTH = 8
 _PICTURES = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
 """A page that is empty on purpose has none of these: nothing is missing from it."""
 _PICTURE_DEPTH = 3
-_RUNS_SHOWN = 20
 
 
 class PdfParser(Parser):
@@ -36,22 +38,38 @@ class PdfParser(Parser):
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_streams(source)
         with _PDFIUM:
-            pages, pictured, bookmarks = _read(source)
-        kept = body(pages)
-        wordless = [number for number in pictured if not kept[number - 1]]
+            read = _read(source)
+        left_out = LeftOut()
+        kept = body(read.pages, left_out)
+        wordless = [number for number in read.pictured if not kept[number - 1]]
         if wordless and source.recogniser is not None:
             recognised = evened(list(_recognised(source, source.recogniser, wordless)), kept)
             for number, lines in zip(wordless, recognised, strict=True):
-                pages[number - 1] = lines
-            kept = body(pages)
+                read.pages[number - 1] = lines
+            left_out = LeftOut()
+            kept = body(read.pages, left_out)
             if seen := [number for number in wordless if kept[number - 1]]:
                 yield recognised_notice(seen)
-            wordless = [number for number in wordless if not kept[number - 1]]
+        kept = [placed(lines, filled) for lines, filled in zip(kept, filled_in(read.filled), strict=True)]
+        wordless = [number for number in wordless if not kept[number - 1]]
         if not any(kept):
             raise _nothing(source, bool(wordless))
         if wordless:
             yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, _wordless(wordless, source), tuple(wordless))
-        yield from pieces_of(kept, bookmarks)
+        yield from pieces_of(kept, read.bookmarks)
+        yield from read.left_out.notices()
+        yield from left_out.notices()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Lines and filled fields by page, the pages (from 1) that show anything but text, bookmarks, remarks."""
+
+    pages: list[list[PageLine]] = field(default_factory=list)
+    filled: list[list[Filled]] = field(default_factory=list)
+    pictured: list[int] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    bookmarks: dict[tuple[int, str], int] = field(default_factory=dict)
 
 
 def _nothing(source: SourceFile, pictured: bool) -> EmptyDocument:
@@ -75,8 +93,7 @@ def _recognised(source: SourceFile, recogniser: Recogniser, numbers: Sequence[in
         yield recognised_lines(recogniser.texts(picture), number, scale)
 
 
-def _read(source: SourceFile) -> tuple[list[list[PageLine]], list[int], Bookmarks]:
-    """Lines by page, the pages (from 1) that show anything but text, and the bookmarks."""
+def _read(source: SourceFile) -> _Read:
     try:
         document = pypdfium2.PdfDocument(source.content)
     except pypdfium2.PdfiumError as error:
@@ -86,8 +103,8 @@ def _read(source: SourceFile) -> tuple[list[list[PageLine]], list[int], Bookmark
     with document:
         if len(document) > source.limits.max_pages:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_pages} 页的上限，请拆分后再上传")
-        pages: list[list[PageLine]] = []
-        pictured: list[int] = []
+        document.init_forms()
+        read = _Read()
         characters = 0
         for index in range(len(document)):
             page = document[index]
@@ -96,34 +113,27 @@ def _read(source: SourceFile) -> tuple[list[list[PageLine]], list[int], Bookmark
             if characters > source.limits.max_characters:
                 raise DocumentTooLarge(source.name, f"超过 {source.limits.max_characters} 字的上限，请拆分后再上传")
             text = without_invisible(page, text_page, text_page.get_text_range())
-            pages.append(page_lines(text_page, text, index + 1))
+            lines = page_lines(text_page, text, index + 1)
+            read.pages.append(lines)
+            read.filled.append(read_filled(document, page, lines, index + 1, read.left_out))
             if any(item.type in _PICTURES for item in page.get_objects(max_depth=_PICTURE_DEPTH)):
-                pictured.append(index + 1)
+                read.pictured.append(index + 1)
             text_page.close()
             page.close()
-        return pages, pictured, _bookmarks(document)
+        read.bookmarks.update(_bookmarks(document))
+        return read
 
 
-def _bookmarks(document: pypdfium2.PdfDocument) -> Bookmarks:
+def _bookmarks(document: pypdfium2.PdfDocument) -> Iterator[tuple[tuple[int, str], int]]:
     """Levels begin at 2: a chapter does not title the document."""
-    found: dict[tuple[int, str], int] = {}
     for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         if index is not None and (text := squeezed(bookmark.get_title())):
-            found[index + 1, text] = bookmark.level + 2
-    return found
+            yield (index + 1, text), bookmark.level + 2
 
 
 def _wordless(pages: Sequence[int], source: SourceFile) -> str:
     """The notice of pages without text: 第 2、4-6 页…"""
-    runs: list[list[int]] = []
-    for page in pages:
-        if runs and page == runs[-1][-1] + 1:
-            runs[-1].append(page)
-        else:
-            runs.append([page])
-    names = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    shown = "、".join(names[:_RUNS_SHOWN]) + (" 等" if len(names) > _RUNS_SHOWN else "")
     why = "，也没有认出文字" if source.recogniser else ""
-    return f"第 {shown} 页只有图片、没有文字（共 {len(pages)} 页）{why}，内容没有入库"
+    return f"第 {page_names(pages)} 页只有图片、没有文字（共 {len(pages)} 页）{why}，内容没有入库"

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from knowledge.blocks import BlockKind
 from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import ParsedTable
 
 _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
+_JUMP = 2.0
+"""Em to the left; what goes back so far is another cell, drawn later."""
+_JOINED = "\ufffe"
+"""PDFium's sign for a hyphen at the end of a line, behind which a word goes on."""
+_NOWHERE = (0.0, 0.0, 0.0, 0.0)
 _MIN_ROWS = 3
 _LINE = re.compile(r"[^\r\n]+")
 _GAP = re.compile(r"\s+")
@@ -33,6 +41,7 @@ class PageLine:
     """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell.
 
     `base`: its lower edge in points from the bottom. `column`: of a page set in columns, from 1; 0 for all else.
+    `kind`: of what is no part of the text around it and a block by itself: a field of a form.
     """
 
     text: str
@@ -41,6 +50,7 @@ class PageLine:
     cells: tuple[LineCell, ...]
     base: float = 0.0
     column: int = 0
+    kind: BlockKind | None = None
 
     @property
     def left(self) -> float:
@@ -53,14 +63,29 @@ class PageLine:
 
 def page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
     """The lines of a pypdfium2 text page, in the order of its content. `text`: its own, or with blanks in it."""
-    return [
-        _page_line(text_page, text, match.start() + len(line) - len(line.lstrip()), line.strip(), page)
-        for match in _LINE.finditer(text)
-        if (line := match.group()).strip()
-    ]
+    return [line for match in _LINE.finditer(text) for line in _lines_at(text_page, text, *match.span(), page)]
 
 
-def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+def _lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Iterator[PageLine]:
+    """One line, unless PDFium has taken the hyphen at the end of a row of cells for one that goes on in the next."""
+    line = text[start:end].strip()
+    if not line:
+        return
+    start = text.index(line, start)
+    if found := _page_line(text_page, text, start, line, page):
+        yield found
+        return
+    text = text[:start] + line.replace(_JOINED, "-") + text[start + len(line) :]
+    for part in re.finditer(rf"[^{_JOINED}]+{_JOINED}?", line):
+        begin, shown = start + part.start(), part.group().replace(_JOINED, "-")
+        if shown.strip():
+            begin, shown = begin + len(shown) - len(shown.lstrip()), shown.strip()
+            row = _page_line(text_page, text, begin, shown, page)
+            yield row or _unfolded_line(text_page, text, begin, shown, page)
+
+
+def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine | None:
+    """None for one that was not drawn from the left to the right."""
     end = start + len(line)
     left, bottom, _, top = _box(text_page, start)
     size = top - bottom
@@ -73,7 +98,40 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
             cells.append(LineCell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
     cells.append(LineCell(text[begin:end], left, _box(text_page, end - 1)[2]))
-    return PageLine(line, page, size, tuple(cells), bottom)
+    straight = all(cell.left <= cell.right for cell in cells)
+    return PageLine(line, page, size, tuple(cells), bottom) if straight else None
+
+
+def _unfolded_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+    _, bottom, _, top = _box(text_page, start)
+    cells = _unfolded(text_page, text, start, start + len(line), top - bottom)
+    ordered = tuple(sorted(cells, key=lambda cell: cell.left))
+    shown = line if _runs_leftwards(line) else " ".join(cell.text for cell in ordered)
+    return PageLine(shown, page, top - bottom, ordered, bottom)
+
+
+def _unfolded(text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[LineCell]:
+    """The cells of a line that was not drawn from the left to the right, by the places of all its characters."""
+    least = -math.inf if _runs_leftwards(text[start:end]) else -_JUMP * size
+    begin, left, right = start, math.inf, -math.inf
+    previous = None
+    for index in range(start, end):
+        box = _box(text_page, index)
+        if text[index].isspace() or box == _NOWHERE:
+            continue
+        if previous is not None and not least <= box[0] - previous[0] <= previous[2] - previous[0] + _CELL_GAP * size:
+            yield LineCell(text[begin:index].strip(), left, right)
+            begin, left, right = index, math.inf, -math.inf
+        left, right, previous = min(left, box[0]), max(right, box[2]), box
+    if previous is not None:
+        yield LineCell(text[begin:end].strip(), left, right)
+    else:
+        yield LineCell(text[begin:end].strip(), 0.0, 0.0)
+
+
+def _runs_leftwards(text: str) -> bool:
+    """Whether it has letters of a script that is written from the right to the left."""
+    return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
 def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -82,23 +140,35 @@ def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
 
     character = raw.FPDFText_GetCharIndexFromTextIndex(text_page, index)
     if character < 0:
-        return 0.0, 0.0, 0.0, 0.0
+        return _NOWHERE
     left, bottom, right, top = text_page.get_charbox(character, loose=True)
     return left, bottom, right, top
 
 
 def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
-    """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped."""
+    """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped.
+
+    Lines of a kind of their own that stand among the rows come after them.
+    """
     run: list[PageLine] = []
+    apart: list[PageLine] = []
     for line in lines:
-        if run and not _fits(run[0], line):
+        if line.kind is not None:
+            apart.append(line)
+        elif run and not _fits(run[0], line):
             yield from _close(run)
             run = []
+        if not run:
+            yield from apart
+            apart = []
+        if line.kind is not None:
+            continue
         if run or len(line.cells) > 1:
             run.append(line)
         else:
             yield line
     yield from _close(run)
+    yield from apart
 
 
 def heads_table(line: PageLine, following: PageLine) -> bool:

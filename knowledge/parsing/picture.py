@@ -13,8 +13,9 @@ from PIL import Image, ImageOps, ImageSequence
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, ScannedDocument
 from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.left_out import LeftOut
 from knowledge.parsing.page_pieces import body, pieces_of
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
 from knowledge.parsing.recognition import LONGEST_SIDE, evened, recognised_lines, recognised_notice, scale_to
 
 if TYPE_CHECKING:
@@ -43,15 +44,17 @@ class PictureParser(Parser):
             for number, frame in enumerate(islice(ImageSequence.Iterator(image), count), start=1):
                 pixels = pixels_of(source, frame)
                 pages.append(recognised_lines(source.recogniser.texts(pixels), number))
-        kept = body(evened(pages))
+        left_out = LeftOut()
+        kept = body(evened(pages), left_out)
         if not any(kept):
             raise EmptyDocument(source.name, "里没有认出文字")
         yield recognised_notice([number for number, page in enumerate(kept, start=1) if page])
         for piece in pieces_of(kept, {}):
-            if count == 1 and isinstance(piece, Heading | Text | ParsedTable):
+            if count == 1 and isinstance(piece, Heading | TextPiece | ParsedTable):
                 yield replace(piece, page=None)
             else:
                 yield piece
+        yield from left_out.notices()
 
 
 def _opened(source: SourceFile) -> Image.Image:

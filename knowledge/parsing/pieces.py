@@ -29,7 +29,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPiece:
     """A block of text as a reader sees it, without its indent; `page` counts from 1. The other fields as in `Block`.
 
     Items that follow each other are one list; what stands between them at a deeper `level` belongs to them.
@@ -44,11 +44,11 @@ class Text:
     markdown: str = ""
 
 
-def item(marker: str, text: str, level: int = 0, page: int | None = None) -> Text:
+def item(marker: str, text: str, level: int = 0, page: int | None = None) -> TextPiece:
     """An item of a list; what goes on below its first line stands under its text and not under its marker."""
     begin = marker + ("" if marker.endswith(WIDE) else " ")
     hanging = "\n" + " " * (len(begin) + sum(character in WIDE for character in begin))
-    return Text(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
+    return TextPiece(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ class Box:
     """What stands apart in a note (kind NOTE; `label`: tip, warning …; `title`: as it is shown) or a quotation."""
 
     kind: BlockKind
-    pieces: Sequence[Text | ParsedTable]
+    pieces: Sequence[TextPiece | ParsedTable]
     label: str = ""
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AskedEntry:
     """A question that customers ask, with its answer, in the midst of a document."""
 
     question: str
-    answer: Sequence[Text | ParsedTable | Box]
+    answer: Sequence[TextPiece | ParsedTable | Box]
     variants: tuple[str, ...] = ()
     page: int | None = None
 
@@ -74,7 +74,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class ParsedTable:
     """Cells row by row, possibly lazily. `header_rows`: how many the format names, None where the cells decide;
-    `certain`: it names them because they are a header, and not because it cannot do without one.
+    `certain`: it names them because they are a header, and not because it cannot do without one. A row without text is
+    a blank line of the sheet. delimiter: of a file in which it may stand in a cell that nobody quoted.
     """
 
     rows: Iterable[Sequence[str]]
@@ -82,6 +83,7 @@ class ParsedTable:
     certain: bool = True
     page: int | None = None
     caption: str = ""
+    delimiter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +94,4 @@ class Enclosed:
     document: ParsedDocument
 
 
-Piece = Title | Heading | Text | Box | Entry | ParsedTable | Enclosed | Notice
+Piece = Title | Heading | TextPiece | Box | AskedEntry | ParsedTable | Enclosed | Notice

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import io
+import mimetypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+from pptx.oxml.ns import qn
 
+from knowledge.blocks import BlockKind
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title, item
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.merged_cells import Across, fill_across
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pptx_outside import leave_out_beside, leave_out_masters, leave_out_slide
+from knowledge.parsing.pptx_text import paragraphs_of
 from knowledge.types import Notice, NoticeCode
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE)
@@ -21,14 +28,16 @@ _SLIDE_LEVEL = 2
 """Below 1: a slide does not title the document."""
 _MAX_DEPTH = 20
 """Groups in groups."""
-_SMALLEST = 1.5
-"""Points; smaller text is not seen."""
 _ROW = 0.02
 """Of a slide's height: shapes that begin within it stand beside each other."""
 
 
 class PptxParser(Parser):
-    """The title is that of the first slide. Hidden slides and shapes and speakers' notes are not read."""
+    """The title is that of the first slide.
+
+    Not read, and told: hidden slides, speakers' notes, footers, comments, charts, what stands on masters. Shapes that
+    are hidden or beside the slide are not read and not told: nobody sees them.
+    """
 
     signature = b"PK\x03\x04"
 
@@ -39,21 +48,31 @@ class PptxParser(Parser):
         if len(deck.slides) > source.limits.max_pages:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_pages} 页的上限，请拆分后再上传")
         pictured = []
+        left_out = LeftOut()
+        layouts = []
         for number, slide in enumerate(deck.slides, start=1):
             if slide._element.get("show") in ("0", "false"):
+                leave_out_slide(slide, number, left_out)
                 continue
+            layouts.append(slide.slide_layout)
             shapes = list(_visible(slide.shapes, size))
-            found = list(_slide(shapes, number))
+            found = list(_slide(shapes, number, left_out))
+            leave_out_beside(slide, number, left_out)
             if number == 1 and found and isinstance(found[0], Heading):
                 yield Title(found[0].text)
+                if len(found) == 1 < len(deck.slides):  # a cover: it titles the deck and heads nothing
+                    continue
             yield from found
-            if not found and any(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in shapes):
+            written = any(not isinstance(piece, TextPiece) or piece.kind is not BlockKind.IMAGE for piece in found)
+            if not written and any(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in shapes):
                 pictured.append(number)
         if pictured:
             names = "、".join(map(str, pictured))
             yield Notice(
                 NoticeCode.PAGES_WITHOUT_TEXT, f"第 {names} 页只有图片、没有文字，内容没有入库", tuple(pictured)
             )
+        leave_out_masters(layouts, left_out)
+        yield from left_out.notices()
 
 
 def _visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) -> Iterator[Any]:
@@ -64,7 +83,7 @@ def _visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) -> It
         return (shape.top or 0) // (_ROW * height), shape.left or 0
 
     for shape in sorted(shapes, key=place):
-        if shape._element._nvXxPr.cNvPr.get("hidden") in ("1", "true") or _away(shape, width, height, depth):
+        if _named(shape, "hidden") in ("1", "true") or _away(shape, width, height, depth):
             continue
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             if depth < _MAX_DEPTH:
@@ -82,19 +101,38 @@ def _away(shape: Any, width: int, height: int, depth: int) -> bool:
     )
 
 
-def _slide(shapes: Iterable[Any], number: int) -> Iterator[Piece]:
+def _named(shape: Any, attribute: str) -> str:
+    """What the properties of a shape say, that are not about how it is drawn."""
+    properties = next(shape._element.iter(qn("p:cNvPr")), None)
+    return properties.get(attribute) or "" if properties is not None else ""
+
+
+def _slide(shapes: Iterable[Any], number: int, left_out: LeftOut) -> Iterator[Piece]:
     """The title first, wherever it stands."""
     listed = list(shapes)
     for title in filter(_is_title, listed):
-        if text := " ".join(line.text for line in _texts(title, number)):
+        if text := " ".join(line.text for line in _texts(title, number, left_out)):
             yield Heading(_SLIDE_LEVEL, text, number)
     for shape in listed:
-        if _is_title(shape) or _kind(shape) in _FURNITURE:
+        if _is_title(shape):
             continue
-        if shape.has_text_frame:
-            yield from _texts(shape, number)
+        if _kind(shape) in _FURNITURE:
+            left_out.add(OmittedPart.FOOTER, shape.text_frame.text if shape.has_text_frame else "", number)
+        elif shape.has_text_frame:
+            yield from _texts(shape, number, left_out)
         elif getattr(shape, "has_table", False):
-            yield _table(shape.table, number)
+            yield _table(shape.table, number, left_out)
+        elif shape.shape_type in (MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT):
+            left_out.add(OmittedPart.EMBEDDED, "", number)
+        else:
+            yield from _described(shape, number)
+
+
+def _described(shape: Any, number: int) -> Iterator[TextPiece]:
+    """What stands for a picture to who cannot see it; programs write the name of its file in its stead."""
+    text = _named(shape, "descr").strip()
+    if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
+        yield TextPiece(text, number, BlockKind.IMAGE)
 
 
 def _is_title(shape: Any) -> bool:
@@ -105,23 +143,22 @@ def _kind(shape: Any) -> Any:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _texts(shape: Any, number: int) -> Iterator[Text]:
-    """Paragraphs of a shape; those of deeper levels are items."""
-    if not shape.has_text_frame:
-        return
-    for paragraph in shape.text_frame.paragraphs:
-        text = "".join(run.text for run in paragraph.runs if run.font.size is None or run.font.size.pt >= _SMALLEST)
-        if text := text.replace("\v", "\n").strip():
-            yield item("-", text, paragraph.level, number) if paragraph.level else Text(text, number)
+def _texts(shape: Any, number: int, left_out: LeftOut) -> Iterator[TextPiece]:
+    return paragraphs_of(shape.text_frame._txBody, number, left_out) if shape.has_text_frame else iter(())
 
 
-def _table(table: Any, number: int) -> ParsedTable:
-    """A cell that is merged downwards is repeated in each row."""
+def _table(table: Any, number: int, left_out: LeftOut) -> ParsedTable:
+    """A merged cell is repeated in each row and column that it covers."""
     grid: list[list[str]] = []
+    spans: list[Across] = []
     for row in table.rows:
         line: list[str] = []
         for column, cell in enumerate(row.cells):
             above = grid[-1][column] if grid and cell.is_spanned and cell._tc.vMerge else ""
-            line.append(above or cell.text.replace("\v", "\n").strip())
+            line.append(
+                above or "\n".join(text.text for text in paragraphs_of(cell.text_frame._txBody, number, left_out))
+            )
+            if cell._tc.gridSpan > 1 and not cell._tc.hMerge:
+                spans.append(Across(len(grid), column, cell._tc.gridSpan))
         grid.append(line)
-    return ParsedTable(grid, 1 if table.first_row else None, certain=False, page=number)
+    return ParsedTable(fill_across(grid, spans), 1 if table.first_row else None, certain=False, page=number)

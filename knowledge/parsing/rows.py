@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, islice
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.parsing import faq_columns, headers
-from knowledge.parsing.characters import shown
-from knowledge.parsing.faq_columns import Places
+from knowledge.parsing import field_tables, headers
+from knowledge.parsing.cells import filled
+from knowledge.parsing.overlong import Overlong
 from knowledge.parsing.pieces import ParsedTable
-from knowledge.types import FaqColumns, FaqPair
-
-Row = list[str]
+from knowledge.parsing.readings import TableReading, is_note, reading_of, starts_anew
+from knowledge.parsing.regions import Row, SheetLine, bands, cut, lines_of, side_by_side
+from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,95 +26,218 @@ class Taken:
     asked: bool
 
 
-def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[Block | FaqPair | Taken]:
+Found = Block | FaqPair | Taken | Notice
+
+
+def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[Found]:
     """FAQ pairs, or rows "列名：值；列名：值", in order; empty cells and rows are left out.
 
-    Captions before the header are lines of their own. Columns of a FAQ table beyond question, answer, variants and
-    category are not taken over; what was is told first. `wanted`: the columns to take.
+    A sheet may hold several tables, each with its own header or with the names of its fields in the first column. What
+    stands alone between them is a caption, what stands below one a note. Columns of a FAQ table beyond question,
+    answer, variants and category are not taken over; what was is told first. `wanted`: the columns to take. What can be
+    read in two ways is there twice, and a notice says so, as of rows that have more cells than the header.
     """
-    rows, declared = _rows(table)
-    if table.caption:
-        yield _caption_of(table.caption, table)
-    first, held = next(rows, None), []
-    while first is not None and declared is None and _caption(first):
-        following = next(rows, None)
-        if following is not None and not first[0] and headers.groups(first, following):
-            held = [following]
-            break
-        yield _caption_of(next(filter(None, first)), table)
-        first = following
-    if first is None:
-        return
-    sample = [first, *held, *islice(rows, headers.SAMPLE)]
-    count, names = _header(sample, declared, table.certain, wanted)
-    for row in _body(sample[:count], names, sample[count:], rows, wanted):
-        yield replace(row, page=table.page) if isinstance(row, Block) else row
+    for found in _Sheet(table, wanted).read():
+        yield replace(found, page=table.page) if isinstance(found, Block) else found
 
 
-def _caption_of(text: str, table: ParsedTable) -> Block:
-    return Block(text, page=table.page, kind=BlockKind.CAPTION)
+@dataclass(slots=True)
+class _Sheet:
+    table: ParsedTable
+    wanted: FaqColumns | None
+    above: list[TableReading] = field(default_factory=list)
+    """The tables that were read, the last one at the end."""
+    between: list[SheetLine] = field(default_factory=list)
+    """What stands alone, or blank, since the last row."""
+    declared: int | None = None
+    """Rows of the header that the format names and that hold anything."""
+
+    def read(self) -> Iterator[Found]:
+        if self.table.caption:
+            yield _caption(self.table.caption)
+        lines = lines_of(self.table.rows)
+        if self.table.header_rows is None:
+            yield from self._bands(lines)
+        else:  # a table in the narrow sense: its blank rows separate nothing
+            named = [line for line in islice(lines, self.table.header_rows) if not line.blank]
+            self.declared = len(named)
+            yield from self._part(chain(named, (line for line in lines if not line.blank)))
+        yield from self._end()
+
+    def _bands(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
+        blank = SheetLine(0, [], [])
+        for band in bands(lines):
+            head = list(islice(band, headers.SAMPLE))
+            parts, certain = side_by_side([line.cells for line in head])
+            if len(parts) == 1:
+                yield from self._part(chain(head, band))
+            else:
+                whole = [*head, *band]
+                yield from self._between(None)
+                for columns in parts:
+                    yield from self._part(cut(whole, columns, first=columns is parts[0]))
+                    yield from self._end()
+                if not certain:
+                    yield from _together(self.table, whole)
+                    yield _doubt(whole[0].number, "中间隔着空列的内容，按并排的几张表读取，也按一张表收录")
+            self.between.append(blank)
+
+    def _part(self, lines: Iterable[SheetLine]) -> Iterator[Found]:
+        named = (self.table.header_rows or 0) if self.declared else 0
+        narrow = False
+
+        def belongs(line: SheetLine) -> bool:
+            nonlocal narrow
+            cells = len(filled(line.cells))
+            narrow = narrow or (line.number <= named and cells == 1)
+            return line.number <= named or cells > 1 or (narrow and cells == 1)
+
+        for full, group in groupby(lines, key=belongs):
+            if full:
+                yield from self._rows(group)
+            else:
+                self.between.extend(group)
+
+    def _rows(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
+        """Rows of several cells that follow each other: a table, or more of the one above."""
+        head = list(islice(lines, headers.SAMPLE))
+        rows = [line.cells for line in head]
+        above = self._above(rows[0])
+        titled = [line for line in self.between if not line.blank and not (above and above.has_record(line.cells))]
+        apart = bool(titled) or any(line.blank for line in self.between)
+        if above is not None and not (self.between and starts_anew(above, rows, apart=apart)):
+            yield from self._between(above)
+            yield from self._body(above, chain(head, lines))
+            return
+        if self.between and _is_group(self.between[-1].cells, rows[0]):
+            head.insert(0, self.between.pop())
+            rows.insert(0, head[0].cells)
+        yield from self._names()
+        yield from self._between(above, titled=True)
+        declared = None if self.above else self.declared
+        reading = reading_of(rows, declared, self.table.certain, self.wanted, above)
+        self.above.append(reading)
+        if reading.places and len(rows) > len(reading.header):
+            yield _taken(reading)
+        yield from self._body(reading, chain(head[len(reading.header) :], lines), head[0].number)
+
+    def _above(self, row: Row) -> TableReading | None:
+        columns = set(filled(row))
+        return next((one for one in reversed(self.above) if columns & one.columns), None)
+
+    def _body(self, reading: TableReading, lines: Iterator[SheetLine], begins: int = 0) -> Iterator[Found]:
+        overlong = Overlong(self.table.delimiter, reading)
+        lines = (overlong.joined(line) for line in lines if line.cells not in reading.header)
+        if begins and reading.doubt:
+            kept = list(lines)
+            lines = iter(kept)
+        yield from self._read(reading, lines, overlong, more=not begins)
+        if begins and reading.doubt:
+            yield from reading.otherwise([line.cells for line in kept])
+            yield _doubt(begins, reading.doubt)
+        yield from overlong.notices()
+
+    def _read(
+        self, reading: TableReading, lines: Iterator[SheetLine], overlong: Overlong, *, more: bool
+    ) -> Iterator[Found]:
+        """more: rows behind a blank one, which are not in its sample yet."""
+        if reading.of_fields:
+            reading.told = True
+            yield from field_tables.blocks(line.cells[reading.start :] for line in lines)
+            return
+        for line in lines:
+            reading.told = True
+            if len(reading.sample) < headers.SAMPLE and more:
+                reading.sample.append(line.cells)
+            pair = reading.places and line.number not in overlong.kept and reading.places.pair(line.cells)
+            yield pair or reading.line(line.cells)
+
+    def _names(self) -> Iterator[Found]:
+        """The header of a table that has nothing else."""
+        for reading in self.above:
+            if not reading.told:
+                reading.told = True
+                yield field_tables.row_of(("", name) for name in reading.names if name)
+
+    def _between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
+        """What stood alone above a table, or between two; titled: the last of it belongs to what follows."""
+        lines, self.between = self.between, []
+        apart = above is None
+        for line in lines:
+            apart = apart or line.blank or (titled and line is lines[-1])
+            if line.blank:
+                continue
+            text = _alone(line)
+            if not apart and above is not None and above.has_record(line.cells):
+                yield above.line(line.cells)
+            elif is_note(text):
+                yield Block(text, kind=BlockKind.NOTE)
+            else:
+                yield _caption(text)
+
+    def _end(self) -> Iterator[Found]:
+        """What stood alone behind the last table: notes; and without any table a column, or lines of text."""
+        yield from self._names()
+        lines = [line for line in self.between if not line.blank]
+        above = next((one for one in reversed(self.above) if lines and set(filled(lines[0].cells)) & one.columns), None)
+        if self.above:
+            apart = False
+            for line in self.between:
+                apart = apart or line.blank
+                if line.blank:
+                    continue
+                if not apart and above is not None and above.has_record(line.cells):
+                    yield above.line(line.cells)
+                else:
+                    yield Block(_alone(line), kind=BlockKind.NOTE)
+        elif lines:
+            yield from _column([_alone(line) for line in lines])
+        self.between = []
 
 
-def _body(
-    header: Sequence[Row], names: Row, sample: Sequence[Row], rest: Iterator[Row], wanted: FaqColumns | None
-) -> Iterator[Block | FaqPair | Taken]:
-    places, asked = _places(names, sample, wanted)
-    if places and sample:
-        yield _taken(places, names, asked)
-    empty = True
-    for cells in chain(sample, rest):
-        if cells not in header:  # else it is printed again
-            empty = False
-            yield (places and places.pair(cells)) or _line(names, cells)
-    if empty and names:
-        yield Block(
-            "；".join(filter(None, names)), kind=BlockKind.ROW, cells=tuple(("", name) for name in names if name)
-        )
+def _together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[Found]:
+    """Rows across tables that stand side by side, as those of one."""
+    sheet = _Sheet(table, None)
+    for found in (*sheet._part(lines), *sheet._end()):
+        if isinstance(found, Block) and found.kind is BlockKind.ROW:
+            yield found
 
 
-def _rows(table: ParsedTable) -> tuple[Iterator[Row], int | None]:
-    """Rows that are not empty, and how many of them the format calls a header."""
-    rows = iter([shown(cell).strip() for cell in row] for row in table.rows)
-    if not table.header_rows:
-        return filter(any, rows), table.header_rows
-    header = [cells for cells in islice(rows, table.header_rows) if any(cells)]
-    return filter(any, chain(header, rows)), len(header)
+def _column(texts: Sequence[str]) -> Iterator[Block]:
+    """A sheet of one column: values under its name where the first cell is no such value, else lines of text."""
+    if len(texts) > 2 and headers.likelihood([texts[0]], [[text] for text in texts[1 : headers.SAMPLE]]) > 1:
+        yield from (field_tables.row_of([(texts[0], text)]) for text in texts[1:])
+    elif len(texts) == 1:
+        yield _caption(texts[0])
+    else:
+        yield from map(Block, texts)
 
 
-def _caption(cells: Row) -> bool:
-    return sum(map(bool, cells)) == 1
+def _is_group(lone: Row, row: Row) -> bool:
+    """Whether a cell stands over several columns of the row below, and not at its beginning: a name for these."""
+    columns = filled(lone)
+    return bool(columns) and columns[0] > filled(row)[0] and headers.groups(lone, row)
 
 
-def _header(
-    rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None
-) -> tuple[int, list[str]]:
-    """How many rows are the header, and the names in it."""
-    if declared is None:
-        first = headers.names(rows[:1])
-        if faq_columns.by_name(first) or (wanted and faq_columns.asked_for(wanted, first, 0)):
-            return 1, first
-    count = headers.depth(rows, declared, certain or declared == 0)
-    return count, headers.names(rows[:count])
+def _alone(line: SheetLine) -> str:
+    return next(cell for cell in line.cells if cell)
 
 
-def _places(names: Row, body: Sequence[Row], wanted: FaqColumns | None) -> tuple[Places | None, bool]:
-    width = max([len(names), *map(len, body)])
-    if wanted and (places := faq_columns.asked_for(wanted, names, width)):
-        return places, True
-    return faq_columns.by_name(names) or faq_columns.by_content(names, body), False
+def _caption(text: str) -> Block:
+    return Block(text, kind=BlockKind.CAPTION)
 
 
-def _taken(places: Places, names: Row, asked: bool) -> Taken:
+def _doubt(number: int, what: str) -> Notice:
+    return Notice(NoticeCode.TABLE_UNCERTAIN, f"第 {number} 行起的表格{what}，两种读法都能搜到")
+
+
+def _taken(reading: TableReading) -> Taken:
+    places = reading.places
+    assert places is not None
+
     def name(column: int) -> str:
-        return (names[column] if column < len(names) else "") or f"第 {column + 1} 列"
+        return (reading.names[column] if column < len(reading.names) else "") or f"第 {column + 1} 列"
 
     read = {places.question, places.answer, places.variants, places.category}
-    left_out = tuple(cell for column, cell in enumerate(names) if cell and column not in read)
-    return Taken(name(places.question), name(places.answer), left_out, asked)
-
-
-def _line(names: Row, cells: Row) -> Block:
-    values = enumerate(" ".join(cell.split()) for cell in cells)
-    fields = tuple((names[index] if index < len(names) else "", value) for index, value in values if value)
-    text = "；".join(f"{name}：{value}" if name else value for name, value in fields)
-    return Block(text, kind=BlockKind.ROW, cells=fields)
+    left_out = tuple(cell for column, cell in enumerate(reading.names) if cell and column not in read)
+    return Taken(name(places.question), name(places.answer), left_out, reading.asked)

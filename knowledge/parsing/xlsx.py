@@ -6,7 +6,7 @@ import datetime
 import io
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import openpyxl
@@ -23,8 +23,13 @@ _MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{
 _STEP = 2**20
 _LONGEST_TAG = 256
 
-Merges = dict[tuple[int, int], int]
-"""Last row of every cell that is merged downwards, by its row and column (from 1)."""
+_MAX_SPAN = 100
+"""Columns that a cell is repeated in: titles are merged across sheets."""
+
+Merge = tuple[int, int, int]
+"""First and last column of merged cells, from 1, and their last row."""
+Merges = dict[int, list[Merge]]
+"""By their first row."""
 
 
 class XlsxParser(Parser):
@@ -40,9 +45,11 @@ class XlsxParser(Parser):
                 if sheet.sheet_state == "visible":
                     sheet.reset_dimensions()  # what the file declares may be wrong or huge
                     rows = _rows(source, sheet, _merges(sheet))
-                    if (first := next(rows, None)) is not None:
-                        yield Heading(_SHEET_LEVEL, sheet.title)
-                        yield ParsedTable(chain([first], rows))
+                    for blank, first in enumerate(rows):
+                        if any(first):
+                            yield Heading(_SHEET_LEVEL, sheet.title)
+                            yield ParsedTable(chain(repeat([], blank), [first], rows))
+                            break
         finally:
             book.close()
 
@@ -53,34 +60,34 @@ def _merges(sheet: Any) -> Merges:
     tail = b""
     with sheet._get_source() as stream:
         while step := stream.read(_STEP):
-            for reference in _MERGE.findall(tail + step):
-                left, top, _, bottom = range_boundaries(reference.decode("ascii"))
-                if bottom > top:
-                    found[top, left] = bottom
+            for reference in set(_MERGE.findall(tail + step)):
+                left, top, right, bottom = range_boundaries(reference.decode("ascii"))
+                if (merge := (left, right, bottom)) not in found.setdefault(top, []):
+                    found[top].append(merge)
             tail = step[-_LONGEST_TAG:]
     return found
 
 
 def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]:
-    """Rows with something in them; a cell that is merged downwards is repeated in each row."""
+    """All rows, the blank ones too; a merged cell is repeated in all that it covers, unless it is alone in its row."""
     cells = 0
-    covering: dict[int, tuple[int, str]] = {}
+    covering: dict[int, tuple[int, int, str]] = {}
     for number, row in enumerate(sheet.iter_rows(), start=1):
-        cells += len(row) + 1
+        texts = [shown(cell) for cell in row]
+        covering = {left: cover for left, cover in covering.items() if number <= cover[1]}
+        for left, right, bottom in merges.get(number, ()):
+            if left <= len(texts) and texts[left - 1]:
+                covering[left] = (min(right, left + _MAX_SPAN), bottom, texts[left - 1])
+        cells += len(texts) + len(covering) + 1
+        own = {column for column, text in enumerate(texts, start=1) if text} - set(covering)
+        for left, (right, _, text) in covering.items():
+            width = right if own or len(covering) > 1 else left
+            texts.extend([""] * (width - len(texts)))
+            texts[left - 1 : width] = [cell or text for cell in texts[left - 1 : width]]
+            cells += width - left
         if cells > source.limits.max_cells:
             raise DocumentTooLarge(source.name, "的单元格过多，请删去多余的行列或拆分后再上传")
-        texts = [shown(cell) for cell in row]
-        if not any(texts):
-            continue
-        for column, (last, text) in covering.items():
-            if number <= last:
-                texts.extend([""] * (column - len(texts)))
-                texts[column - 1] = texts[column - 1] or text
         yield texts
-        covering = {column: cover for column, cover in covering.items() if number < cover[0]}
-        for column, text in enumerate(texts, start=1):
-            if bottom := merges.get((number, column)):
-                covering[column] = (bottom, text)
 
 
 def shown(cell: Any) -> str:

@@ -7,10 +7,11 @@ measured in docs: 评测.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from knowledge.codes import codes_in
 from knowledge.index import Snapshot
 from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.rerankers.base import Query, Reranker
@@ -31,8 +32,8 @@ is no answer, however near its words are.
 """
 OTHER_ARTICLE_HANDICAP = 0.2
 """For a chunk that is not what the question names by its number (第十二条): many others refer to it by that number."""
-_MODEL = re.compile(r"(?=.*[a-z])(?=.*\d.*\d|.*-.*\d|.*\d.*-)[a-z0-9]+(?:-[a-z0-9]+)*")
-
+MIN_MODEL_CHARS = 3
+"""S3 and A4 are written for many things."""
 _NUMBERED = re.compile(CANONICAL)
 
 
@@ -56,7 +57,7 @@ class LexicalDenseReranker(Reranker):
         scores = similarity(query.vector, snapshot, ids) + LEXICAL_WEIGHT * coverage(query.terms, snapshot, ids)
         curated = np.fromiter((snapshot.chunk(chunk_id).question is not None for chunk_id in ids), np.float32)
         scores -= CURATED_HANDICAP * curated
-        for model in _models(query.terms):
+        for model in _models(query.text):
             scores -= OTHER_MODEL_HANDICAP * (np.asarray(snapshot.bm25([model], ids)) <= 0)
         if asked := {term for term in query.terms if _NUMBERED.fullmatch(term)}:
             others = [asked.isdisjoint(_numbers(snapshot.chunk(chunk_id))) for chunk_id in ids]
@@ -72,7 +73,6 @@ def _numbers(chunk: Chunk) -> set[str]:
     return {match[0] for match in found if match}
 
 
-def _models(terms: Iterable[str]) -> set[str]:
-    """Terms of letters and digits, two of these or a hyphen (YS-W5, E03, not S3), parts of a longer one aside."""
-    models = {term for term in terms if _MODEL.fullmatch(term)}
-    return {model for model in models if not any(model in other.split("-") for other in models if other != model)}
+def _models(question: str) -> set[str]:
+    """The codes that a question names, in their one form: YS-W5, E03, not S3."""
+    return {code.form for code in codes_in(question) if code.numbered and len(code.form) >= MIN_MODEL_CHARS}

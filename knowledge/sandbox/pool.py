@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loguru import logger
 
 from knowledge.chunking import ChunkOptions
-from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParsingUnavailable
+from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParserFault, ParsingUnavailable
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
@@ -80,6 +80,9 @@ class Sandbox:
         match reply.result:
             case MemoryError():
                 raise CostlyDocument(job.name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")
+            case ParserFault() as error:  # what the worker logs, nobody sees
+                logger.bind(tenant=tenant).opt(exception=error).error("a parser of ours failed at a file")
+                raise error
             case InvalidDocument() as error:
                 raise error
             case found:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 from knowledge import errors
 from knowledge.blocks import checked
 from knowledge.chunking import ChunkOptions
-from knowledge.errors import InvalidDocument
+from knowledge.errors import InvalidDocument, ParserFault
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.reading import ReadDocument
@@ -28,6 +28,8 @@ MEMORY = "memory"
 """The error that stands for a MemoryError."""
 MAX_REASON = 200
 """Characters of an error's reason."""
+MAX_FRAMES = 20
+"""Places that a fault tells of."""
 MAX_MESSAGE = 1000
 """Characters of a notice's message."""
 _OVERHEAD = 2**20
@@ -112,6 +114,8 @@ def encode(reply: ParsedReply) -> bytes:
             fields["error"] = MEMORY
         case InvalidDocument() as error:
             fields |= {"error": type(error).__name__, "reason": error.reason[:MAX_REASON]}
+            if isinstance(error, ParserFault):
+                fields["frames"] = [frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES]]
         case PageLinks() as page:
             fields |= {"page": asdict(page)}
         case ReadDocument(title, chunks, notices):
@@ -159,7 +163,11 @@ def decode(payload: bytes, name: str) -> ParsedReply:
 def _error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryError:
     if fields["error"] == MEMORY:
         return MemoryError()
-    return _ERRORS[fields["error"]](name, _of(str, fields["reason"])[:MAX_REASON])
+    kind, reason = _ERRORS[fields["error"]], _of(str, fields["reason"])[:MAX_REASON]
+    if issubclass(kind, ParserFault):
+        frames = _of(list, fields["frames"])[:MAX_FRAMES]
+        return kind(name, reason, tuple(_of(str, frame)[:MAX_REASON] for frame in frames))
+    return kind(name, reason)
 
 
 def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:

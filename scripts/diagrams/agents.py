@@ -12,7 +12,7 @@ from agents.business.agent import BusinessAgent
 from agents.registry import AGENTS, Build
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Tier
 from agents.types import Outcome
-from scripts.diagrams.svg import PAD, Box, Sheet, Span, width
+from scripts.diagrams.svg import PAD, DrawnBox, DrawnSpan, Sheet, width
 from scripts.diagrams.words import AgentWords
 
 WIDTH = 760
@@ -21,9 +21,9 @@ _STEP_WIDTH, _EXIT_WIDTH = 420, 240
 _STEP, _GAP = 34, 18
 _DETAIL = 112
 _ROW = 38
-_INTENTS = Box(36, 0, 292, 30)
+_INTENTS = DrawnBox(36, 0, 292, 30)
 _SPINE = _INTENTS.middle[0]
-_AGENTS = Box(424, 0, 276, 30)
+_AGENTS = DrawnBox(424, 0, 276, 30)
 _BUS = 720
 _BETWEEN = "\u00a0\u00a0"
 """Blanks that no renderer drops."""
@@ -61,32 +61,32 @@ def agents_diagram(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> s
 
 def _steps(sheet: Sheet, words: AgentWords, y: int) -> int:
     """What happens to every message before anybody judges it; gives the height that is reached."""
-    box = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 30)
+    box = DrawnBox(_LEFT, y, 2 * (_SPINE - _LEFT), 30)
     sheet.box(box, "group", name="start")
-    sheet.centred(box, y + 20, [Span(words.start, "bold")])
+    sheet.centred(box, y + 20, [DrawnSpan(words.start, "bold")])
     for name, (title, detail) in words.steps.items():
-        above, box = box, Box(_LEFT, box.bottom + _GAP, _STEP_WIDTH, _STEP)
+        above, box = box, DrawnBox(_LEFT, box.bottom + _GAP, _STEP_WIDTH, _STEP)
         sheet.arrow([(_SPINE, above.bottom), (_SPINE, box.y)])
         sheet.box(box, "step", name=name)
         _titled(sheet, box, title, detail, name)
         if name in _EXITS:
             kind, said = _EXITS[name]
-            out = Box(_RIGHT - _EXIT_WIDTH, box.y, _EXIT_WIDTH, _STEP)
+            out = DrawnBox(_RIGHT - _EXIT_WIDTH, box.y, _EXIT_WIDTH, _STEP)
             sheet.arrow([(box.right, box.middle[1]), (out.x, out.middle[1])])
             sheet.box(out, kind, name=f"{name}: {said}")
-            sheet.row(out, out.y + 22, [(PAD, Span(words.exits[name], "small"))], Span(said, "mono quiet"))
+            sheet.row(out, out.y + 22, [(PAD, DrawnSpan(words.exits[name], "small"))], DrawnSpan(said, "mono quiet"))
     sheet.arrow([(_SPINE, box.bottom), (_SPINE, box.bottom + _GAP)])
     return box.bottom + _GAP
 
 
-def _titled(sheet: Sheet, box: Box, title: str, detail: str, name: str = "") -> None:
-    columns = [(PAD, Span(title, "bold")), (_DETAIL, Span(detail, "small"))]
-    sheet.row(box, box.y + 22, columns, Span(name, "mono quiet"))
+def _titled(sheet: Sheet, box: DrawnBox, title: str, detail: str, name: str = "") -> None:
+    columns = [(PAD, DrawnSpan(title, "bold")), (_DETAIL, DrawnSpan(detail, "small"))]
+    sheet.row(box, box.y + 22, columns, DrawnSpan(name, "mono quiet"))
 
 
 def _evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
     """What is found out before anybody acts: the tiers of the router, and what is looked at beside them."""
-    frame = Box(_LEFT, y, _RIGHT - _LEFT, 126)
+    frame = DrawnBox(_LEFT, y, _RIGHT - _LEFT, 126)
     sheet.box(frame, "group", name="route")
     title, detail = words.evidence
     _titled(sheet, frame, title, detail)
@@ -98,7 +98,7 @@ def _evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
 def _decision(sheet: Sheet, words: AgentWords, y: int) -> int:
     """Every agent bids; who is heard first is told by the ranks."""
     sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
-    frame = Box(_LEFT, y + _GAP, _RIGHT - _LEFT, 82)
+    frame = DrawnBox(_LEFT, y + _GAP, _RIGHT - _LEFT, 82)
     sheet.box(frame, "group", name="decision")
     title, detail = words.decision
     _titled(sheet, frame, title, detail)
@@ -107,7 +107,9 @@ def _decision(sheet: Sheet, words: AgentWords, y: int) -> int:
     return frame.bottom
 
 
-def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str], *, arrows: bool = False) -> None:
+def _lined(
+    sheet: Sheet, frame: DrawnBox, y: int, kind: str, labels: Mapping[str, str], *, arrows: bool = False
+) -> None:
     """Boxes side by side, as wide as the frame allows. labels: name -> what is said of it."""
     gap = 24 if arrows else 12
     size = (frame.width - 24 - gap * (len(labels) - 1)) // len(labels)
@@ -116,9 +118,9 @@ def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str
         x = box.right + gap if box else frame.x + 12
         if box and arrows:
             sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
-        box = Box(x, y, size, 36)
+        box = DrawnBox(x, y, size, 36)
         sheet.box(box, kind, name=name)
-        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
+        spans = [DrawnSpan(label, "bold"), DrawnSpan(_BETWEEN), DrawnSpan(name, "mono quiet")]
         fits = label != name and width(spans) + 8 <= box.width
         sheet.centred(box, box.y + 23, spans if fits else spans[:1])
 
@@ -126,58 +128,60 @@ def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str
 def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
     """Intents on the left, in the order in which they are heard, and who answers them on the right."""
     sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
-    intents: dict[str, Box] = {}
+    intents: dict[str, DrawnBox] = {}
     y += _GAP
     own = [intent for intent in roster if intent not in PRECEDENCE]
     for title, group in (
         (words.on_topic, [*(intent for intent in PRECEDENCE if intent not in OFF_TOPIC), *own]),
         (words.off_topic, list(OFF_TOPIC)),
     ):
-        frame = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 34 + _ROW * len(group))
+        frame = DrawnBox(_LEFT, y, 2 * (_SPINE - _LEFT), 34 + _ROW * len(group))
         sheet.box(frame, "group")
-        sheet.text(_INTENTS.x, y + 21, [Span(title, "small quiet")])
+        sheet.text(_INTENTS.x, y + 21, [DrawnSpan(title, "small quiet")])
         for number, intent in enumerate(group):
-            intents[intent] = Box(_INTENTS.x, y + 30 + number * _ROW, _INTENTS.width, _INTENTS.height)
+            intents[intent] = DrawnBox(_INTENTS.x, y + 30 + number * _ROW, _INTENTS.width, _INTENTS.height)
         y = frame.bottom + 10
     agents = _beside(intents, roster)
     for intent, box in intents.items():
         sheet.box(box, "step", name=str(intent))
-        sheet.row(box, box.y + 20, [(PAD, Span(str(intent), "mono"))], Span(words.intents.get(intent, ""), "small"))
+        sheet.row(
+            box, box.y + 20, [(PAD, DrawnSpan(str(intent), "mono"))], DrawnSpan(words.intents.get(intent, ""), "small")
+        )
         target = agents[agent_class(roster[intent])]
         sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
     return _agents(sheet, words, agents, y - 10)
 
 
-def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], Box], y: int) -> int:
+def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], DrawnBox], y: int) -> int:
     """Every agent, and the line on which their answers go on; gives the height that is reached, y or more."""
     for agent, box in agents.items():
         sheet.head((box.x, box.middle[1]), (1, 0))
         sheet.box(box, "agent", name=agent.__name__)
         label = words.agents.get(agent.name, agent.name)
-        sheet.row(box, box.y + 20, [(PAD, Span(agent.__name__, "mono bold"))], Span(label, "small"))
+        sheet.row(box, box.y + 20, [(PAD, DrawnSpan(agent.__name__, "mono bold"))], DrawnSpan(label, "small"))
         sheet.line([(box.right, box.middle[1]), (_BUS, box.middle[1])])
     end = max(y, *(box.bottom for box in agents.values())) + _GAP
     sheet.arrow([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, end)])
     return end
 
 
-def _beside(intents: Mapping[str, Box], roster: Mapping[str, Build]) -> dict[type[Agent], Box]:
+def _beside(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dict[type[Agent], DrawnBox]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():
         rows.setdefault(agent_class(roster[intent]), []).append(box.y)
-    placed: dict[type[Agent], Box] = {}
+    placed: dict[type[Agent], DrawnBox] = {}
     lowest = 0
     for agent, heights in sorted(rows.items(), key=lambda item: sum(item[1]) / len(item[1])):
         y = max(lowest, round(sum(heights) / len(heights)))
-        placed[agent] = Box(_AGENTS.x, y, _AGENTS.width, _AGENTS.height)
+        placed[agent] = DrawnBox(_AGENTS.x, y, _AGENTS.width, _AGENTS.height)
         lowest = y + _ROW
     return placed
 
 
 def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
     """From the agents' parts to the last event; gives the height of the sheet."""
-    merge = Box(_LEFT, y, _RIGHT - _LEFT, _STEP)
+    merge = DrawnBox(_LEFT, y, _RIGHT - _LEFT, _STEP)
     sheet.box(merge, "agent", name="merge")
     title, detail = words.merge
     _titled(sheet, merge, title, detail)
@@ -190,8 +194,8 @@ def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
             sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
         else:
             sheet.arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
-        box = Box(x, merge.bottom + _GAP, size, _STEP)
+        box = DrawnBox(x, merge.bottom + _GAP, size, _STEP)
         sheet.box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
-        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
+        spans = [DrawnSpan(label, "bold"), DrawnSpan(_BETWEEN), DrawnSpan(name, "mono quiet")]
         sheet.centred(box, box.y + 22, spans if width(spans) + 8 <= box.width else spans[:1])
     return merge.bottom + _GAP + _STEP + 20

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.desk.states import RULES, TransitionRule, silent
 from app.desk.types import Actor, Event, State
-from scripts.diagrams.svg import Box, Sheet, Span, width
+from scripts.diagrams.svg import DrawnBox, DrawnSpan, Sheet, width
 from scripts.diagrams.words import DeskWords
 
 WIDTH = 760
@@ -29,8 +29,8 @@ def states_diagram(words: DeskWords, rules: Mapping[Event, TransitionRule] = RUL
     sheet.arrow([(start, 26), (start, _TOP)])
     for state, box in boxes.items():
         sheet.box(box, "person" if silent(state) else "step", name=state.value)
-        sheet.centred(box, box.y + 19, [Span(state.value, "mono bold")])
-        sheet.centred(box, box.y + 37, [Span(words.states.get(state, ""), "small quiet")])
+        sheet.centred(box, box.y + 19, [DrawnSpan(state.value, "mono bold")])
+        sheet.centred(box, box.y + 37, [DrawnSpan(words.states.get(state, ""), "small quiet")])
     for number, (event, rule) in enumerate(rules.items()):
         y = _TOP + _BOX + 30 + number * _ROW
         reached = _arrows(sheet, columns, rule, y + 14)
@@ -51,9 +51,9 @@ def states_table(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES
     return "\n".join(lines) + "\n"
 
 
-def _columns() -> dict[State, Box]:
+def _columns() -> dict[State, DrawnBox]:
     pitch = (WIDTH - 2 * _MARGIN) // len(State)
-    return {state: Box(_MARGIN + 5 + number * pitch, _TOP, pitch - 10, _BOX) for number, state in enumerate(State)}
+    return {state: DrawnBox(_MARGIN + 5 + number * pitch, _TOP, pitch - 10, _BOX) for number, state in enumerate(State)}
 
 
 def _arrows(sheet: Sheet, columns: Mapping[State, int], rule: TransitionRule, y: int) -> Sequence[int]:
@@ -70,18 +70,18 @@ def _arrows(sheet: Sheet, columns: Mapping[State, int], rule: TransitionRule, y:
     return [target, *sources]
 
 
-def _said(words: DeskWords, event: Event, rule: TransitionRule) -> list[Span]:
+def _said(words: DeskWords, event: Event, rule: TransitionRule) -> list[DrawnSpan]:
     before, between, after = words.brackets
     actors = before + between.join(_actors(words, rule)) + after
-    label = Span(words.events.get(event, event.value), "bold")
-    return [label, Span(actors + (_FRESH if rule.fresh else ""), "small quiet")]
+    label = DrawnSpan(words.events.get(event, event.value), "bold")
+    return [label, DrawnSpan(actors + (_FRESH if rule.fresh else ""), "small quiet")]
 
 
 def _actors(words: DeskWords, rule: TransitionRule) -> list[str]:
     return [words.actors.get(actor, actor.value) for actor in Actor if actor in rule.actors]
 
 
-def _label(sheet: Sheet, spans: Sequence[Span], reached: Sequence[int], y: int) -> None:
+def _label(sheet: Sheet, spans: Sequence[DrawnSpan], reached: Sequence[int], y: int) -> None:
     """Over the middle of the arrow, as far as the sheet is wide."""
     half = width(spans) / 2 + 6
     middle = min(max((min(reached) + max(reached)) / 2, half), WIDTH - half)
@@ -89,7 +89,9 @@ def _label(sheet: Sheet, spans: Sequence[Span], reached: Sequence[int], y: int) 
 
 
 def _legend(sheet: Sheet, words: DeskWords, y: int) -> None:
-    box = Box(_MARGIN + 5, y, 22, 16)
+    box = DrawnBox(_MARGIN + 5, y, 22, 16)
     sheet.box(box, "person")
-    sheet.text(box.right + 8, y + 13, [Span(words.silent, "small quiet")])
-    sheet.text(box.right + 190, y + 13, [Span(_FRESH.strip(), "bold"), Span(f" {words.fresh}", "small quiet")])
+    sheet.text(box.right + 8, y + 13, [DrawnSpan(words.silent, "small quiet")])
+    sheet.text(
+        box.right + 190, y + 13, [DrawnSpan(_FRESH.strip(), "bold"), DrawnSpan(f" {words.fresh}", "small quiet")]
+    )

@@ -18,7 +18,7 @@ PAD = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DrawnBox:
     """A rectangle in pixels, from its upper left corner."""
 
     x: int
@@ -40,7 +40,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DrawnSpan:
     """A piece of a line of text; style: classes of the sheet, such as `mono`, `bold`, `quiet`."""
 
     text: str
@@ -55,7 +55,7 @@ class Span:
         return size * sum(1.0 if east_asian_width(char) in "WF" else narrow for char in self.text)
 
 
-def width(spans: Sequence[Span]) -> float:
+def width(spans: Sequence[DrawnSpan]) -> float:
     """About how long a line of text is, in pixels."""
     return sum(span.width for span in spans)
 
@@ -69,19 +69,19 @@ class Sheet:
         self._language = language
         self._shapes: list[str] = []
 
-    def box(self, box: Box, kind: str, *, name: str = "") -> None:
+    def box(self, box: DrawnBox, kind: str, *, name: str = "") -> None:
         """kind: its colours. name: what of the code it stands for; stays in the file for who reads that."""
         data = f" data-name={quoteattr(name)}" if name else ""
         shape = f'x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="7"'
         self._shapes.append(f'<rect class="{kind}" {shape}{data}/>')
 
-    def text(self, x: float, y: int, spans: Sequence[Span], anchor: str = "start", *, over: bool = False) -> None:
+    def text(self, x: float, y: int, spans: Sequence[DrawnSpan], anchor: str = "start", *, over: bool = False) -> None:
         """y: the base line. over: on top of lines, which it interrupts."""
         pieces = "".join(_tspan(span) for span in spans)
         style = ' class="over"' if over else ""
         self._shapes.append(f'<text{style} x="{x:g}" y="{y}" text-anchor="{anchor}">{pieces}</text>')
 
-    def row(self, box: Box, y: int, columns: Sequence[tuple[int, Span]], right: Span) -> None:
+    def row(self, box: DrawnBox, y: int, columns: Sequence[tuple[int, DrawnSpan]], right: DrawnSpan) -> None:
         """A line inside a box: spans, each so far from the left edge, and one that ends at the right edge.
 
         Raises ValueError when one reaches into the next.
@@ -93,7 +93,7 @@ class Sheet:
         if right.text:
             self.text(box.right - PAD, y, [right], "end")
 
-    def centred(self, box: Box, y: int, spans: Sequence[Span]) -> None:
+    def centred(self, box: DrawnBox, y: int, spans: Sequence[DrawnSpan]) -> None:
         """A line in the middle of a box. Raises ValueError when it does not fit."""
         _fit(width(spans), box.width - 8, *spans)
         self.text(box.middle[0], y, spans, "middle")
@@ -143,11 +143,11 @@ class Sheet:
         )
 
 
-def _fit(needed: float, room: float, *spans: Span) -> None:
+def _fit(needed: float, room: float, *spans: DrawnSpan) -> None:
     if needed > room:
         raise ValueError(f"{needed:.0f} px long, {room:.0f} px of room: {''.join(span.text for span in spans)}")
 
 
-def _tspan(span: Span) -> str:
+def _tspan(span: DrawnSpan) -> str:
     style = f' class="{span.style}"' if span.style else ""
     return f"<tspan{style}>{escape(span.text)}</tspan>"

@@ -10,12 +10,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from app.evaluation.asking import AskedQuestion, ask_all, asked_report, asked_row, documents_of, source_of
 from app.evaluation.dialogues import read_dialogues
 from app.evaluation.playing import PlayedTurn, play
 from app.evaluation.report import dialogue_report, failures, turn_row
+from app.progress import ProgressBar, progress
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.evaluation.dataset import load_set
@@ -38,7 +37,7 @@ async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[
     dialogues = read_dialogues(path)[::every]
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_product(setup) as product:
-        with tqdm(total=turns, desc="对话", unit="轮", file=sys.stderr, disable=None) as bar:
+        with ProgressBar(turns, "对话", "轮") as bar:
             return await play(product, dialogues, setup.today, bar.update)
 
 
@@ -49,7 +48,7 @@ async def chat_set_report(options: argparse.Namespace, settings: Settings) -> di
     asked: list[list[AskedQuestion]] = []
     with documents_of(options.set) as (folder, ids):
         async with open_product(_setup(options, settings, [folder])) as product:
-            with tqdm(total=sum(map(len, groups)), desc="提问", unit="问", file=sys.stderr, disable=None) as bar:
+            with ProgressBar(sum(map(len, groups)), "提问", "问") as bar:
                 for group in groups:
                     asked.append(await ask_all(product, group, source_of(data, ids), bar.update))
     if options.run:
@@ -63,7 +62,7 @@ async def routing_through_chat(options: argparse.Namespace, settings: Settings) 
     """
     rows, decided = labelled_rows(options.routing), list[tuple[str, ...]]()
     async with open_product(_setup(options, settings, ())) as product:
-        for number, row in enumerate(tqdm(rows, desc="路由", unit="条", file=sys.stderr, disable=None)):
+        for number, row in enumerate(progress(rows, len(rows), "路由", "条")):
             told = await product.ask(f"routing-{number}", row["text"])
             decision = told.answer.decision if told.answer else None
             decided.append(decision.intents if decision else ("",))

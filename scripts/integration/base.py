@@ -16,7 +16,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CheckLine:
     """One thing that an integrator relies on; `details` are the cases that did not hold."""
 
     name: str
@@ -29,17 +29,17 @@ class Line:
 class Checks:
     """Collects lines; `skipped` says by name why something was not looked at."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CheckLine] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
 
     def check(self, name: str, held: bool, figure: object = "") -> None:
         """One line."""
-        self.lines.append(Line(name, held, str(figure)))
+        self.lines.append(CheckLine(name, held, str(figure)))
 
     def count(self, name: str, cases: dict[str, bool]) -> None:
         """One line for many cases, which are named; none at all does not hold either."""
         wrong = tuple(case for case, held in cases.items() if not held)
-        self.lines.append(Line(name, bool(cases) and not wrong, f"{len(cases) - len(wrong)}/{len(cases)}", wrong))
+        self.lines.append(CheckLine(name, bool(cases) and not wrong, f"{len(cases) - len(wrong)}/{len(cases)}", wrong))
 
 
 Part = Callable[[Room, Checks], None]

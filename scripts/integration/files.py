@@ -185,8 +185,10 @@ def _refused() -> Iterator[Messy]:
     yield Messy("空白.txt", b" \r\n\t\n", refused=empty)
     yield Messy("空表.csv", b"", refused=empty)
     yield Messy("空文档.docx", word([]), refused=empty)
-    for ending in ("exe", "doc", "pptx", "png", "zip"):
+    for ending in ("exe", "zip"):
         yield Messy(f"附件.{ending}", said, refused=kind)
+    for ending in ("doc", "pptx", "png"):
+        yield Messy(f"附件.{ending}", said, refused=BROKEN)
     yield Messy("没有后缀", said, refused=kind)
     yield Messy(f"{'很长的名字' * 60}.txt", said, refused=name)
     yield Messy("坏的.pdf", b"%PDF-1.4\n" + b"\xff" * 400, refused=BROKEN)

@@ -49,6 +49,18 @@ def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> 
     opened(page, server, "documents?q=%E6%98%9F%E4%BA%91")
     expect(content).to_contain_text("没有符合条件的内容")
 
+    content = opened(page, server, "documents/bin")
+    binned = content.get_by_role("table").locator("tbody tr").filter(has_text="星云打印机墨盒")
+    binned.get_by_role("button", name="恢复").click()
+    expect(content).to_contain_text("黑色墨盒可以打印 1500 页")
+    content.get_by_role("button", name="删除").click()
+    confirm(page, "删除")
+    expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
+    content = opened(page, server, "documents/bin")
+    binned.get_by_role("button", name="彻底删除").click()
+    confirm(page, "彻底删除")
+    expect(binned).to_have_count(0)
+
 
 @pytest.mark.acceptance(only=True)
 def test_an_import_that_the_list_of_jobs_tells_too_is_shown_once(server: str, page: Page) -> None:

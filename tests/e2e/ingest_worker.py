@@ -112,7 +112,7 @@ async def _work(connection: Connection, data_dir: Path, seed: int) -> None:
             known = await base.documents.filed(TENANT, Filing(name))
             if known and chance.random() < 0.2:
                 connection.send(Begin(name, frozenset()))
-                assert await base.ingestion.delete(TENANT, known.id)
+                assert await base.bin.delete(TENANT, known.id)
                 connection.send(End())
             else:
                 sections = chance.randint(1, 40)

@@ -12,6 +12,7 @@ from agents.verification.claims import clauses, parts
 from agents.verification.names import latin_names, without_codes
 from agents.verification.quantities import COUNT, DATE, Quantity, in_digits, quantities
 from agents.verification.wording import without_function_words
+from app.quality.checks.prose import prose_of
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -19,8 +20,8 @@ MIN_SUBJECT = 2
 MAX_WORDS = 40
 _NO_MEASURE = frozenset({DATE, "year", "month"})
 """Days and years name times rather than measure anything."""
-_MARKER = re.compile(r"^\s*(?:[-*•·]\s*)?(?:[(（]?\d{1,2}[.、)）](?!\d)\s*)?")
-"""Of an item of a list."""
+_VERSION = re.compile(r"(?<![\d.])v?\d+(?:\.\d+){2,}(?![\d.]*\d)")
+"""2.1.30 names a version; no number has two points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class NumberStatement:
 def statements_of(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
     """All of a passage."""
     context = tight(f"{chunk.context} {chunk.question or ''}")
-    for sentence in split_sentences(chunk.text):
-        for part in parts(_MARKER.sub("", sentence.text)):
+    for sentence in (found for piece in prose_of(chunk) for found in split_sentences(piece)):
+        for part in parts(sentence.text):
             before: list[str] = []
             for clause in clauses(part):
                 folded = fold(clause)
-                found = quantities(without_codes(folded))
+                found = quantities(_VERSION.sub(" ", without_codes(folded)))
                 said = frozenset(filter(None, (_measured(one, folded) for one in found.said)))
                 if not said:
                     before.append(folded)
@@ -62,12 +63,16 @@ def statements_of(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
 
 
 def _measured(quantity: Quantity, folded: str) -> Quantity | None:
-    """With what is counted as its unit: 48 个座位 is no 最多 16 张. None of a number that measures nothing."""
+    """With what is counted as its unit: 48 个座位 is no 最多 16 张. None of a number that measures nothing: things are
+    counted in whole numbers, 4.27 版 is a name.
+    """
     value, unit = quantity
     if unit in _NO_MEASURE:
         return None
     if unit not in ("", COUNT):
         return quantity
+    if not value.isdigit():
+        return None
     counted = re.search(rf"(?<![a-z\d.]){re.escape(value)}\s*([\u4e00-\u9fff])", in_digits(folded))
     return (value, counted.group(1)) if counted else None
 

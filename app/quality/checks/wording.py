@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.privacy import personal_data
 from app.quality.checks.base import QualityCheck, Steps
+from app.quality.checks.numbers_of_people import named_people
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
 from knowledge.text import fold, occurrence
 from knowledge.types import Chunk
@@ -24,7 +24,7 @@ def sensitive(words: Sequence[str]) -> QualityCheck:
             yield None
             text = fold(f"{chunk.above}\n{chunk.text}")
             found = [word for word, form in forms if form.stands_in(text)]
-            found += [_PERSONAL[tag] for tag in sorted(personal_data(chunk.text) & _PERSONAL.keys())]
+            found += [_PERSONAL[tag] for tag in sorted(named_people(chunk))]
             if found:
                 yield _issue(IssueKind.SENSITIVE, Severity.HIGH, chunk, f"含有：{'、'.join(found)}", found)
 

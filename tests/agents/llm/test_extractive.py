@@ -137,7 +137,7 @@ async def test_of_a_large_table_only_the_rows_that_answer_are_quoted() -> None:
 
 
 async def test_a_step_quoted_without_its_list_loses_its_number() -> None:
-    steps = [f"{n}. 第{n}步写的是和提问没有关系的其他约定事项以及补充说明，请知悉。" for n in range(1, 12)]
+    steps = [f"{n}. 第{n}步写的是和提问没有关系的其他约定事项以及补充说明，请知悉。" for n in range(1, 21)]
     steps[6] = "7. 大件商品不含运费险，需要另行购买。"
     reply = "".join(await written("大件商品含运费险吗", "\n".join(steps)))
     assert "大件商品不含运费险，需要另行购买。" in reply

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from agents.wording.catalogue import say
 from app import __version__
+from app.db.fingerprint import database_fingerprint
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
@@ -185,7 +186,11 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client,
     ):
-        assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
+        assert (await client.get("/api/v1/health")).json() == {
+            "status": "ok",
+            "version": __version__,
+            "database": database_fingerprint(settings.sql_url),
+        }
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
         assert early.json()["waiting_for"][-1] == "warm_query"

@@ -117,6 +117,12 @@ async def test_a_wrong_key_is_an_authentication_error(server: Served) -> None:
         ({"messages": [{"role": "robot", "content": "好"}]}, "messages.role"),
         ({"messages": [{"role": "system", "content": "好"}]}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages"),
+        ({"messages": said("好"), "n": 2}, "n"),
+        ({"messages": said("好"), "response_format": {"type": "json_object"}}, "response_format"),
+        ({"messages": said("好"), "tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
+        ({"messages": said("好"), "logprobs": True}, "logprobs"),
+        ({"messages": said("好"), "max_tokens": 0}, "max_tokens"),
+        ({"messages": said("好"), "stop": ["x"] * 17}, "stop"),
         ({"messages": said("好"), "extra_body": {"session_id": "有 空格"}}, "session_id"),
         ({"messages": said("好"), "extra_body": {"session_id": "x" * 65}}, "session_id"),
     ],
@@ -184,9 +190,42 @@ async def test_a_session_is_continued_and_its_own_history_counts(container: Cont
 async def test_parts_of_text_are_joined_and_other_parameters_change_nothing(client: AsyncOpenAI) -> None:
     parts: Any = [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}]
     completion = await client.chat.completions.create(
-        model="yingda", messages=parts, temperature=2, tools=[], seed=7, max_tokens=1, n=1, logit_bias={}
+        model="yingda", messages=parts, temperature=2, tools=[], seed=7, max_tokens=999, n=1, logit_bias={}
     )
     assert completion.choices[0].message.content == ANSWER
+
+
+async def test_a_picture_that_was_sent_before_does_not_end_the_conversation(client: AsyncOpenAI) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    refusal = {"type": "refusal", "refusal": "暂时看不了图片。"}
+    messages: Any = [
+        {"role": "user", "content": [picture, {"type": "text", "text": "这是什么"}]},
+        {"role": "assistant", "content": [refusal]},
+        *said(QUESTION),
+    ]
+    completion = await client.chat.completions.create(model="yingda", messages=messages)
+    assert completion.choices[0].message.content == ANSWER
+
+
+async def test_stop_and_max_tokens_end_a_reply_and_the_session_keeps_all_of_it(
+    container: Container, client: AsyncOpenAI
+) -> None:
+    for fields, shown, finish in (
+        ({"max_tokens": 3}, ANSWER[:3], "length"),
+        ({"stop": "点"}, "在「我的订单」", "stop"),
+    ):
+        for stream in (False, True):
+            asked: Any = {"model": "yingda", "messages": said(QUESTION), "extra_body": {"session_id": "cut"}, **fields}
+            if stream:
+                chunks = [chunk async for chunk in await client.chat.completions.create(stream=True, **asked)]
+                text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+                reason = chunks[-1].choices[0].finish_reason
+            else:
+                completion = await client.chat.completions.create(**asked)
+                text, reason = completion.choices[0].message.content, completion.choices[0].finish_reason
+            assert (text, reason) == (shown, finish)
+    turns = await container.conversations.last("default", "cut", 5)
+    assert {turn.reply for turn in turns} == {ANSWER}
 
 
 async def test_a_client_that_leaves_cancels_the_work(

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from app.db.engine import Database
 from app.db.migrate import upgrade
+from app.documents.bin import DocumentBin
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
+from app.documents.repository_bin import BinRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
@@ -22,8 +24,10 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.indexing.catching_up import CatchUp
 from app.indexing.indexer import Indexer
 from app.indexing.retokenising import Retokeniser
+from app.settings import Settings
 from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
+from app.wiring.knowledge import bin_days
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
@@ -47,6 +51,7 @@ class KnowledgeBase:
     indexer: Indexer
     ingestion: IngestionService
     versions: VersionService
+    bin: DocumentBin
     embedder: Embedder
     analyzers: TenantAnalyzers
     vocabulary: VocabularyService
@@ -87,6 +92,7 @@ async def knowledge_base(
     indexer = Indexer(feed, catch_up, always(embedder), opened, on_revision)
     ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, indexer, wait_seconds)
     versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
+    deleted = DocumentBin(BinRepository(database), knowledge, ingestion, bin_days(Settings(_env_file=None), database))
     vocabulary = VocabularyService(database, tokens, indexer, wait_seconds)
     await indexer.start()
     try:
@@ -100,6 +106,7 @@ async def knowledge_base(
             indexer,
             ingestion,
             versions,
+            deleted,
             embedder,
             analyzers,
             vocabulary,

@@ -115,10 +115,10 @@ async def test_a_bad_file_stops_none_of_its_batch(base: KnowledgeBase) -> None:
 
 async def test_a_deleted_document_is_found_no_more_and_may_come_back(base: KnowledgeBase) -> None:
     (report,) = await base.ingestion.add("t", [RETURNS])
-    assert await base.ingestion.delete("t", report.document_id)
+    assert await base.bin.delete("t", report.document_id)
     assert await base.found("t", "无理由退货") == []
     with pytest.raises(NotFound, match=report.document_id):
-        await base.ingestion.delete("t", report.document_id)
+        await base.bin.delete("t", report.document_id)
     (again,) = await base.ingestion.add("t", [RETURNS])
     assert again.outcome is FileOutcome.CREATED
     assert again.document_id != report.document_id
@@ -128,7 +128,7 @@ async def test_a_deleted_document_is_found_no_more_and_may_come_back(base: Knowl
 async def test_a_tenant_neither_sees_nor_deletes_the_documents_of_another(base: KnowledgeBase) -> None:
     (report,) = await base.ingestion.add("t", [RETURNS])
     with pytest.raises(NotFound):
-        await base.ingestion.delete("other", report.document_id)
+        await base.bin.delete("other", report.document_id)
     assert await base.found("other", "无理由退货") == []
     (theirs,) = await base.ingestion.add("other", [RETURNS])
     assert theirs.outcome is FileOutcome.CREATED

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from app.db.lock import DataDirLock
+from app.distributed.files import find_stored
 from app.documents.files import find_files
 from app.settings import Settings
 from app.wiring.knowledge import open_knowledge
+from scripts.beside_server import other_database
 from scripts.ingest import main
+from tests.app.serving import served
 
 
 @pytest.fixture
@@ -195,3 +198,49 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     first.release()
     assert second.try_acquire()
     second.release()
+
+
+def test_folders_that_are_given_together_keep_their_names_below_the_one_they_go_into(folder: Path) -> None:
+    (folder / "退货" / "运费").mkdir()
+    (folder / "退货" / "运费" / "说明.md").write_text("# 运费\n\n运费自理。", "utf-8")
+    parts = [folder / "保修", folder / "退货", folder / "总则.txt"]
+    together = ["北区/保修/说明.md", "北区/退货/说明.md", "北区/退货/运费/说明.md", "北区/总则.txt"]
+    assert [file.place for file in find_files(parts, folder="北区")] == together
+    assert [file.place for file in find_stored([str(part) for part in parts], folder="北区")] == together
+    assert next(file.place for file in find_files(parts[:2], folder="")) == "保修/说明.md"
+    alone = ["北区/保修/说明.md", "北区/总则.txt", "北区/退货/说明.md", "北区/退货/运费/说明.md"]
+    assert [file.place for file in find_files([folder], folder="北区")] == alone
+    assert [file.place for file in find_stored([str(folder)], folder="北区")] == alone
+
+
+async def test_a_server_with_another_database_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    async with served(theirs) as product:
+        port = product.address.rpartition(":")[2]
+        monkeypatch.setenv("PORT", port)
+
+        async def told(**values: str) -> str:
+            for name, value in values.items():
+                monkeypatch.setenv(name, value)
+            return await asyncio.to_thread(other_database, Settings())
+
+        assert f"127.0.0.1:{port}" in await told(DATA_DIR=str(tmp_path / "ours"))
+        assert "DATA_DIR" in await told(DATA_DIR=str(tmp_path / "ours"), HOST="0.0.0.0")
+        assert await told(DATA_DIR=str(theirs)) == ""
+        (tmp_path / "linked").symlink_to(theirs)
+        assert await told(DATA_DIR=str(tmp_path / "linked")) == ""
+        other = tmp_path / "other.sqlite3"
+        other.touch()
+        assert await told(DATA_DIR=str(theirs), DATABASE_URL=f"sqlite+aiosqlite:///{other}") != ""
+    monkeypatch.delenv("DATABASE_URL")
+    assert await told(DATA_DIR=str(tmp_path / "ours")) == "", "nobody is there"
+
+
+def test_an_import_beside_such_a_server_says_so_and_goes_on(
+    settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("scripts.ingest.other_database", lambda settings: f"注意：{settings.port} 上是另一个数据库")
+    assert main([str(folder)]) == 0
+    shown = capsys.readouterr()
+    assert "另一个数据库" in shown.err and "新增 3" in shown.out

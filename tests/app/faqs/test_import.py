@@ -7,15 +7,17 @@ from typing import Any, cast
 import httpx
 import pytest
 
+from agents.types import Button
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import NotFound
 from app.faqs.importing import FaqImporter
 from app.faqs.repository import FaqRepository, add
 from app.faqs.service import FaqService
-from app.faqs.transfer import read_faqs
+from app.faqs.transfer import FaqRowRefused, FaqSheetRow, read_faqs, write_faqs
 from app.faqs.types import Faq, FaqState
 from app.spreadsheets import XLSX, read_sheet
+from scripts.integration.documents import workbook
 from tests.app.serving import served
 
 PATH = "/api/v1/knowledge/faqs"
@@ -122,3 +124,49 @@ async def test_an_entry_that_is_deleted_while_a_file_comes_in_is_told_and_the_re
     rows = read_faqs("问题,答案,状态\n几点下班,七点。,草稿\n".encode())
     done = await FaqImporter(cast(FaqService, Deleting())).run("t", rows)
     assert (done.changed, [one.row for one in done.refused]) == (0, [2])
+
+
+HEADED = "客服问答整理表\n标准问题,标准答案\n电池多重,约 8, 5 公斤\n能否试骑,可以\n"
+
+
+@pytest.mark.parametrize("names", ["标准问题,标准答案", "问,答", "Q,A", "客户问题,标准话术"])
+async def test_names_of_columns_are_known_as_in_documents_below_a_title_too(
+    http: httpx.AsyncClient, names: str
+) -> None:
+    told = await taken(http, HEADED.replace("标准问题,标准答案", names))
+    assert (told["added"], told["refused"]) == (2, [])
+    answers = {one["question"]: one["answer"] for one in (await http.get(PATH)).json()["items"]}
+    assert answers == {"电池多重": "约 8, 5 公斤", "能否试骑": "可以"}
+
+
+async def test_row_with_more_cells_than_the_header_is_refused_where_its_answer_is_not_the_last(
+    http: httpx.AsyncClient,
+) -> None:
+    told = await taken(http, "问题,答案,相似问\n电池多重,约 8,5 公斤,电池重量\n能否试骑,可以,试骑\n")
+    assert told["added"] == 1
+    (refused,) = told["refused"]
+    assert refused["row"] == 2 and "第 2 行" in refused["message"]
+    assert (await http.get(PATH, params={"q": "约 8"})).json()["total"] == 0
+
+
+def test_first_sheet_of_explanations_is_passed_over() -> None:
+    sheets = {"填写说明": [["请按列填写"], ["一行一条"]], "问答": [["2025 年整理"], ["问", "答"], ["能否试骑", "可以"]]}
+    (row,) = read_faqs(workbook(sheets))
+    assert isinstance(row, FaqSheetRow)
+    assert (row.row, row.entry.question, row.entry.answer) == (3, "能否试骑", "可以")
+
+
+@pytest.mark.parametrize("variant", ["A|B 两款差在哪", "a\\|b", "路径 C:\\", "\\\\服务器\\共享|怎么连", "||"])
+def test_a_bar_in_a_wording_survives_export_and_import(variant: str) -> None:
+    buttons = (Button("看 A|B", "", "看|说明"),)
+    made = now()
+    faq = Faq("1", "差在哪", "看参数。", (variant, "另一种"), buttons, FaqState.PUBLISHED, "", 0, True, made, made)
+    for name in ("a.csv", "a.xlsx"):
+        (row,) = read_faqs(write_faqs(name, [faq])[0])
+        assert isinstance(row, FaqSheetRow)
+        assert (row.entry.variants, row.entry.buttons) == (faq.variants, faq.buttons)
+
+
+def test_file_without_the_columns_says_so() -> None:
+    (refused,) = read_faqs("型号,价格\nCT-20,2899\n".encode())
+    assert isinstance(refused, FaqRowRefused) and refused.row == 1

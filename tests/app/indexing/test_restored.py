@@ -13,6 +13,7 @@ import pytest
 from loguru import logger
 
 from app import __version__
+from app.db.fingerprint import database_fingerprint
 from app.indexing import backlog
 from app.main import create_app, open_container
 from app.settings import Settings
@@ -85,7 +86,11 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
     settings: Settings, slow: list[SlowEmbedder]
 ) -> None:
     async with started(settings) as (container, client):
-        assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
+        assert (await client.get("/api/v1/health")).json() == {
+            "status": "ok",
+            "version": __version__,
+            "database": database_fingerprint(settings.sql_url),
+        }
         body = await until_done(client, 0)
         total = body["indexing"]["total"]
         assert total >= len(FILES)

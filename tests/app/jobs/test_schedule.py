@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from datetime import timedelta
+
+import pytest
 
 from app.jobs.schedule import PeriodicJob, Scheduler
 
@@ -38,7 +41,9 @@ async def test_a_job_that_comes_late_is_not_skipped() -> None:
     await jobs.close()
 
 
-async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops() -> None:
+async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     begun, states = asyncio.Event(), list[str]()
 
     async def long() -> None:
@@ -55,7 +60,9 @@ async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops() 
     await asyncio.wait_for(begun.wait(), 10)
     await asyncio.sleep(5 * SOON.total_seconds())
     await jobs.close()
+    await asyncio.sleep(0.1)
     assert states == ["begun", "ended"]
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def test_jobs_that_never_started_stop() -> None:

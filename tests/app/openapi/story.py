@@ -238,6 +238,8 @@ class Story:
         await self.refused("create_webhook", 403, self.example("create_webhook") | {"url": "file:///etc/hosts"})
         for name in ("get_document", "list_chunks", "get_original", "delete_document"):
             await self.refused(name, 404, document_id="none")
+        for name in ("restore_document", "erase_document"):
+            await self.refused(name, 404, document_id="none")
         for name in ("get_job", "cancel_job"):
             await self.refused(name, 404, job_id="none")
         for name in ("get_job_run", "cancel_job_run"):
@@ -270,7 +272,11 @@ class Story:
         await self.call("list_job_runs")
         await self.call("list_job_kinds")
         documents = (await self.call("list_documents"))["items"]
-        await self.call("delete_document", document_id=documents[0]["id"])
+        for deleted in documents[:2]:
+            await self.call("delete_document", document_id=deleted["id"])
+        await self.call("list_bin")
+        await self.call("restore_document", document_id=documents[0]["id"])
+        await self.call("erase_document", document_id=documents[1]["id"])
         await self.call("delete_conversation", session_id=SESSION)
 
     async def _quality(self) -> None:

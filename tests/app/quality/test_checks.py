@@ -12,6 +12,8 @@ from app.quality.checks.expired import expired
 from app.quality.checks.structure import unreached, untitled
 from app.quality.checks.types import DocumentFacts, QualityCorpus, QualityIssue, Reach
 from app.quality.checks.wording import other_terms, sensitive
+from knowledge.chunking import ChunkOptions, split
+from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
 from tests.acceptance import part
 from tests.app.quality.measuring import scores
@@ -159,3 +161,90 @@ def test_a_finding_is_the_same_under_other_ids_and_another_one_in_other_texts() 
     (changed,) = found(contradictions, texts[0], (texts[1][0], texts[1][1].replace("2", "3")))
     assert one.fingerprint != changed.fingerprint
     assert again.fingerprint != one.fingerprint  # of other documents, which have other ids here
+
+
+def read(check: QualityCheck, *documents: str) -> list[QualityIssue]:
+    """What is found in Markdown as it is read: its passages know their blocks."""
+    made: list[Chunk] = []
+    for number, text in enumerate(documents):
+        parsed = parse("说明.md", text.encode())
+        made += split(parsed, DocumentMeta(f"d{number}", "说明.md", parsed.title), f"v{number}", ChunkOptions())
+    assert all(chunk.spans is not None for chunk in made)
+    return [issue for issue in check(QualityCorpus(made, TODAY)) if issue]
+
+
+SAMPLES = [
+    (
+        "```css\n.box { height: 500px }\n.bar { width: 60px }\n```",
+        "```css\n.box { height: 80px }\n.bar { width: 90px }\n```",
+    ),
+    ("1. 打开卡片页\n2. 3 点确认卡片样式", "1. 打开卡片页\n4. 3 点确认卡片样式"),
+    ("![卡片样式](a.png){width=600}", "![卡片样式](b.png){width=480}"),
+    ("卡片样式自 4.27版本开始支持。", "卡片样式自 4.34版本开始支持。"),
+    ("修复 5.2.1 版本引发的卡片样式异常。", "修复 5.3.1 版本引发的卡片样式异常。"),
+    (
+        '```json\n{"card": "style", "expires": 7200, "retry": 3}\n```',
+        '```json\n{"card": "style", "expires": 600, "retry": 5}\n```',
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAMPLES)
+def test_steps_attributes_versions_and_samples_contradict_nothing(one: str, other: str) -> None:
+    assert read(contradictions, f"# 卡片样式\n\n{one}\n", f"# 卡片样式\n\n{other}\n") == []
+    plain = [("卡片样式", text.replace("```css\n", "").replace("```json\n", "")) for text in (one, other)]
+    if "```" not in one:  # whose passages know no blocks have no code to tell
+        assert found(contradictions, *plain) == []
+
+
+def test_what_a_step_says_is_still_compared() -> None:
+    guides = [f"# 换货规则\n\n1. 打开订单\n2. 签收后 {days} 天内可以申请换货。\n" for days in (7, 15)]
+    (issue,) = read(contradictions, *guides)
+    assert len(set(issue.values)) == 2
+
+
+CITIZEN = "110101199003078515"
+
+
+def luhn(first: str) -> str:
+    """With its check digit."""
+    digits = [int(digit) for digit in reversed(first)]
+    total = sum(digit if at % 2 else sum(divmod(digit * 2, 10)) for at, digit in enumerate(digits))
+    return f"{first}{-total % 10}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "请转账到 {card}，户名张三。",
+        "卡号：{card}",
+        "我的卡号是{spaced}。",
+        "| 户名 | 卡号 |\n| --- | --- |\n| 张三 | {card} |",
+        "经办人身份证号{citizen}。",
+    ],
+)
+def test_numbers_of_cards_and_people_are_found(text: str) -> None:
+    card = luhn("622202100112345678")
+    filled = text.format(
+        card=card, spaced=" ".join((card[:4], card[4:8], card[8:12], card[12:16], card[16:])), citizen=CITIZEN
+    )
+    assert len(read(sensitive([]), f"# 付款\n\n{filled}\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{{"card": "{card}", "id": "{citizen}"}}\n```',
+        "返回 `order_id={card}` 时表示成功。",
+        "访问 https://example.com/pay?trade={card}&id={citizen} 查看。",
+        "升级到 3.0.0-alpha-{card} 版。",
+        '字段 "{card}" 表示订单。',
+        "交易号 {other} 可在账单里查到。",
+        "编号 110101199013078515 不是身份证号。",
+        "时间戳 2026061512304567。",
+    ],
+)
+def test_numbers_of_samples_addresses_and_versions_are_none(text: str) -> None:
+    card = luhn("622202100112345678")
+    wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
+    assert read(sensitive([]), f"# 接口\n\n{text.format(card=card, citizen=CITIZEN, other=wrong)}\n") == []

@@ -88,7 +88,7 @@ def test_every_table_grows_and_is_in_the_registry_or_stays_and_says_why() -> Non
 def test_every_kind_has_its_setting() -> None:
     days = Settings(_env_file=None).retention_days
     assert days.keys() == KEEP_ALL.keys()
-    assert {kind for kind, value in days.items() if value} == {"deliveries", "jobs", "requests"}
+    assert {kind for kind, value in days.items() if value} == {"bin", "deliveries", "jobs", "requests"}
 
 
 async def test_without_periods_everything_is_kept(database: Database, cache: SqliteEmbeddingCache) -> None:

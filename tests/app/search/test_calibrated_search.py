@@ -63,18 +63,18 @@ async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_o
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, fit, slots = asyncio.Event(), asyncio.Event(), TurnSlots(1, 60)
-    real = Calibrator._fit
+    real = Calibrator._fit_with
 
-    async def slow(self: Calibrator, snapshot, scorer):  # type: ignore[no-untyped-def]
+    async def slow(self: Calibrator, snapshot, scorer, count, every):  # type: ignore[no-untyped-def]
         begun.set()
         await fit.wait()
-        return await real(self, snapshot, scorer)
+        return await real(self, snapshot, scorer, count, every)
 
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
         retriever = (await container.tenants.of("default")).retriever
         retriever.calibrator._revisions = dict.fromkeys(retriever.calibrator._revisions, -1)
-        monkeypatch.setattr(Calibrator, "_fit", slow)
+        monkeypatch.setattr(Calibrator, "_fit_with", slow)
         retriever._retriever._calibrations.clear()
 
         async def turn() -> bool:

@@ -130,3 +130,39 @@ async def test_administrators_manage_staff_look_and_no_tenant_sees_anothers(tmp_
         assert [await status("other", method, own) for method in ("GET", "DELETE")] == [404, 404]
         assert await status("other", "POST", SOURCES, **folder) == 403
         assert (made["next_sync_at"], made["running"]) == (None, None)
+
+
+async def test_a_page_that_is_gone_is_answered_from_no_more_however_it_was_imported(tmp_path: Path, web: Site) -> None:
+    app = create_app(Settings(data_dir=tmp_path, fetch_allowed_hosts="127.0.0.1", **OPTIONS))
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", timeout=60)
+    async with app.router.lifespan_context(app), client as http:
+        page = f"{web.url}returns" if web.url.endswith("/") else f"{web.url}/returns"
+        documents = FROM_URL.rpartition("/")[0]
+
+        async def valid() -> dict[str, bool]:
+            return {item["path"]: item["valid"] for item in (await http.get(documents)).json()["items"]}
+
+        (taken,) = (await http.post(f"{FROM_URL}?wait=30", json={"url": page})).json()["files"]
+        noted = [("files", ("说明.md", "# 说明\n\n另一份说明。".encode()))]
+        await http.post(f"{documents}?wait=30", files=noted, data={"urls": page})
+        web.put("/returns", "没有了", status=410)
+        gone = await http.post(FROM_URL, json={"url": page})
+        assert (gone.status_code, gone.json()["error"]["code"]) == (422, "fetch_gone")
+        assert gone.json()["error"]["details"]["paths"] == [taken["path"]]
+        assert await valid() == {taken["path"]: False, "说明.md": True}, "what only names the page stays"
+        again = await http.post(FROM_URL, json={"url": page})
+        assert again.json()["error"]["code"] == "fetch_status"
+
+        web.put("/returns", "<h1>退货</h1><p>七天内可以无理由退货。</p>")
+        assert (await http.post(f"{FROM_URL}?wait=30", json={"url": page})).status_code == 201
+        assert (await valid())[taken["path"]] is True, "and is valid once it is back"
+
+        website = {"url": web.url, "requests_per_minute": 600}
+        made = (await http.post(SOURCES, json={"name": "帮助中心", "website": website})).json()
+        await over(http, made["running"])
+        assert (await valid())[taken["path"]] is True
+        web.put("/returns", "没有了", status=404)
+        for _ in range(4):  # a page is believed to be gone after some looks
+            run = (await http.post(f"{SOURCES}/{made['id']}/sync")).json()
+            await over(http, run["id"])
+        assert (await valid())[taken["path"]] is False

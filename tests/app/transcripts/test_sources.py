@@ -62,6 +62,6 @@ async def test_only_what_was_cited_in_the_own_conversation_opens(client: httpx.A
 
 async def test_a_passage_that_is_gone_leaves_what_was_quoted(client: httpx.AsyncClient, product: Served) -> None:
     turn, path, proof = await asked(client)
-    await product.container.ingestion.delete("default", turn["data"]["sources"][0]["document_id"])
+    await product.container.bin.delete("default", turn["data"]["sources"][0]["document_id"])
     passage = (await client.get(path, headers=proof)).json()
     assert (passage["current"], passage["text"]) == (False, turn["data"]["sources"][0]["snippet"])

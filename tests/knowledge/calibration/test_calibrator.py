@@ -87,6 +87,21 @@ async def test_after_the_start_the_base_answers_its_own_questions_and_no_others(
     assert (await retriever.search("宇宙飞船几点起飞")).passing == ()
 
 
+async def test_a_base_that_has_just_come_answers_by_a_few_questions_until_it_is_calibrated(base: Base) -> None:
+    retriever = retriever_of(base)
+    calibrator = Calibrator(retriever)
+    await calibrator.provide()
+    assert all(calibration.provisional for calibration in retriever.calibrations.values())
+    found = await retriever.search(QUESTION)
+    assert (found.verdict, found.degraded) == (GateVerdict.PASS, ("calibration",))
+    assert (await retriever.search("宇宙飞船几点起飞")).passing == ()
+    await until(lambda: not any(calibration.provisional for calibration in retriever.calibrations.values()))
+    assert (await retriever.search(QUESTION)).degraded == ()
+    await calibrator.provide()
+    assert not any(calibration.provisional for calibration in retriever.calibrations.values())
+    await calibrator.close()
+
+
 async def test_each_scorer_is_fitted_on_its_own_scale(base: Base) -> None:
     retriever = retriever_of(base)
     await Calibrator(retriever).start()

@@ -65,6 +65,62 @@ def pdf(
     return _assemble(objects, password)
 
 
+def form(texts: Sequence[Text], annotations: Sequence[str]) -> bytes:
+    """A PDF of one page with annotations, see `widget`; those of one name and kind Btn are one group of buttons."""
+    plain = pdf(texts)
+    first = plain.count(b" obj\n") + 1
+    bodies = [annotation.replace("APPEARANCE", f"{first + len(annotations)} 0 R") for annotation in annotations]
+    drawn = b"/Tx BMC q BT /F1 12 Tf 2 5 Td <%s> Tj ET Q EMC" % "外观".encode("utf-16-be").hex().encode()
+    head = b"<</Type/XObject/Subtype/Form/BBox[0 0 150 20]/Resources<</Font<</F1 3 0 R>>>>/Length %d>>"
+    appearance = head % len(drawn) + b"stream\n%s\nendstream" % drawn
+    listed = " ".join(f"{first + number} 0 R" for number in range(len(bodies)))
+    objects = [body.partition(b" obj\n")[2] for body in plain.partition(b"xref\n")[0].split(b"\nendobj\n")[:-1]]
+    objects[0] = objects[0].replace(
+        b"/Catalog", f"/Catalog/AcroForm<</Fields[{listed}]/DR<</Font<</F1 3 0 R>>>>>>".encode()
+    )
+    objects[4] = objects[4].replace(b"/Type/Page/", f"/Type/Page/Annots[{listed}]/".encode())
+    return _assemble([*objects, *(body.encode() for body in bodies), appearance], "")
+
+
+def widget(
+    name: str,
+    box: tuple[float, float, float, float],
+    *,
+    kind: str = "Tx",
+    value: str = "",
+    title: str = "",
+    state: str = "",
+    on: bool = False,
+    options: Sequence[tuple[str, str]] = (),
+    flags: int = 0,
+    hidden: bool = False,
+    appearance: str = "/F1 12 Tf 0 g",
+    drawn: bool = False,
+) -> str:
+    """A field of a form where it is shown. state: of a button, what a tick stands for; on: it has one.
+
+    options: code and label. drawn: it has an appearance stream.
+    """
+
+    def coded(text: str) -> str:
+        return "<feff" + text.replace("\\r", "\r").encode("utf-16-be").hex() + ">"
+
+    more = f"/V{coded(value)}" if value else ""
+    more += f"/TU{coded(title)}" if title else ""
+    if options:
+        more += "/Opt[" + "".join(f"[{coded(code)}{coded(label)}]" for code, label in options) + "]"
+    if state:
+        chosen = state if on else "Off"
+        more += f"/V/{chosen}/AS/{chosen}/AP<</N<</{state} APPEARANCE/Off APPEARANCE>>>>"
+    elif drawn:
+        more += "/AP<</N APPEARANCE>>"
+    left, bottom, right, top = box
+    return (
+        f"<</Type/Annot/Subtype/Widget/FT/{kind}/T{coded(name)}/Ff {flags}/F {2 if hidden else 4}/P 5 0 R"
+        f"/Rect[{left} {bottom} {right} {top}]/DA({appearance}){more}>>"
+    )
+
+
 def _outline(first: int, first_page: int, bookmarks: Sequence[tuple[int, str]]) -> Iterable[bytes]:
     last = first + len(bookmarks)
     yield f"<</First {first + 1} 0 R/Last {last} 0 R/Count {len(bookmarks)}>>".encode()

@@ -57,3 +57,17 @@ def test_a_chapter_that_the_spine_names_again_is_read_once() -> None:
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         package = archive.read("OEBPS/book.opf").replace(b'<itemref idref="c0"/>', b'<itemref idref="c0"/>' * 3)
     assert parse("a.epub", rezip(whole, {"OEBPS/book.opf": package})).blocks == (Block("正文。"),)
+
+
+def test_contents_and_navigation_are_left_out_and_told() -> None:
+    chapters = {
+        "nav.xhtml": "<nav><h2>目录</h2><ol><li>开箱</li></ol></nav>",
+        "1.xhtml": "<p>正文。</p><nav>上一页 下一页</nav>",
+    }
+    whole = book(chapters)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        package = archive.read("OEBPS/book.opf").decode()
+    marked = package.replace('href="nav.xhtml"', 'href="nav.xhtml" properties="nav"')
+    parsed = parse("a.epub", rezip(whole, {"OEBPS/book.opf": marked.encode()}))
+    assert parsed.blocks == (Block("正文。"),)
+    assert [(notice.part, notice.characters) for notice in parsed.notices] == [("目录", 4), ("导航和页脚", 6)]

@@ -107,8 +107,8 @@ def test_first_rows_that_are_names(rows: Rows) -> None:
     assert headers.depth(rows) == 1
 
 
-def test_markdown_table_with_an_empty_header_has_none() -> None:
-    assert texts(table("md", [["", ""], ["重量", "5 g"], ["续航", "8 小时"]])) == ["重量；5 g", "续航；8 小时"]
+def test_markdown_table_with_an_empty_header_names_fields() -> None:
+    assert texts(table("md", [["", ""], ["重量", "5 g"], ["续航", "8 小时"]])) == ["重量：5 g；续航：8 小时"]
 
 
 def test_marked_header_cells_are_believed_whatever_they_hold() -> None:

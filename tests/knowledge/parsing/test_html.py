@@ -92,9 +92,9 @@ def test_endless_nesting_is_refused_quickly() -> None:
 
 def read_all(page: bytes) -> str:
     parsed = parse("页面.html", page)
-    blocks = ("\n".join((*block.heading_path, block.text)) for block in parsed.blocks)
-    entries = (f"{entry.question}\n{entry.answer}" for entry in parsed.faqs)
-    return "\n".join([parsed.title, *blocks, *entries])
+    said = ["\n".join((*block.heading_path, block.text)) for block in parsed.blocks]
+    asked = ["\n".join((*pair.heading_path, pair.question, pair.answer)) for pair in parsed.faqs]
+    return "\n".join([parsed.title, *said, *asked])
 
 
 def test_articles_of_twenty_saved_pages_are_read_and_most_of_the_furniture_is_not() -> None:

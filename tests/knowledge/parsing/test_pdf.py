@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from knowledge.blocks import Block
@@ -174,8 +176,51 @@ def test_pages_that_are_pictures_are_named() -> None:
 
 def test_a_scanned_page_with_a_running_header_alone_is_named() -> None:
     pages = [page("云笙 产品手册", *([f"{text}内容。"] if text else [])) for text in ("甲", "", "丙")]
-    (notice,) = parse("a.pdf", pdf(*pages, scanned=[1])).notices
-    assert notice.pages == (2,)
+    notices = parse("a.pdf", pdf(*pages, scanned=[1])).notices
+    assert [(notice.code, notice.pages) for notice in notices] == [
+        (NoticeCode.PAGES_WITHOUT_TEXT, (2,)),
+        (NoticeCode.LEFT_OUT, (1, 2, 3)),
+    ]
+
+
+def test_what_stands_beside_the_text_is_told_with_its_pages_and_size() -> None:
+    contents = page("云雀手册", "保修政策 ........ 2", "第一段。", "- 1 -")
+    notices = parse("a.pdf", pdf(contents, page("云雀手册", "第二段。", "- 2 -"))).notices
+    assert [(notice.part, notice.pages, notice.characters) for notice in notices] == [
+        ("页眉页脚", (1, 2), 8),
+        ("目录", (1,), 13),
+        ("页码", (1, 2), 6),
+    ]
+
+
+def test_rows_that_end_with_a_hyphen_are_rows() -> None:
+    rows = [("code", "spare"), ("KV-1", "ab-"), ("KV-2", "cd-"), ("KV-3", "ef")]
+    texts = [
+        (x, 780.0 - 20 * n, 10.0, text) for n, row in enumerate(rows) for x, text in zip((60, 320), row, strict=True)
+    ]
+    assert [block.text for block in parse("a.pdf", pdf(texts)).blocks] == [
+        *("code：KV-1；spare：ab-", "code：KV-2；spare：cd-", "code：KV-3；spare：ef"),
+    ]
+
+
+def test_a_cell_that_ends_right_of_where_the_next_line_begins_is_no_fault() -> None:
+    texts: list[Text] = [(60, 780, 10, "xxx"), (420, 700, 10, "ab-"), (120, 700, 10, "cd"), (60, 680, 10, "尾行")]
+    assert "".join(block.text for block in parse("a.pdf", pdf(texts)).blocks).endswith("尾行")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_cells_in_any_place_and_order_are_read(seed: int) -> None:
+    """Tables whose cells stand left of their column, and are drawn after those at their right."""
+    draw = random.Random(seed)
+    places = draw.sample(range(60, 500, 110), draw.randint(2, 4))
+    cells = [
+        (column + draw.choice([0, 0, -40, 15]), 780.0 - 18 * row, 10.0, f"x{row:02}y{number}{draw.choice(['', '-'])}")
+        for row in range(draw.randint(3, 20))
+        for number, column in draw.sample(list(enumerate(places)), len(places))
+    ]
+    parsed = parse("表.pdf", pdf([(x, y, size, text) for x, y, size, text in cells]))
+    held = "".join("".join((*block.heading_path, block.text)) for block in parsed.blocks) + parsed.title
+    assert [text for *_, text in cells if text not in held] == []
 
 
 def test_compression_bomb_is_refused_before_it_unfolds() -> None:

@@ -12,7 +12,7 @@ from knowledge.blocks import Block
 from knowledge.errors import DocumentTooLarge, HostileDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
-from knowledge.types import FaqPair
+from knowledge.types import FaqPair, NoticeCode
 from scripts.integration.documents import workbook
 from tests.knowledge.parsing.files import texts_of
 
@@ -52,8 +52,10 @@ def test_other_sheets_become_rows_under_the_name_of_the_sheet() -> None:
 
 
 def test_caption_above_the_header_is_text() -> None:
-    content = workbook({"价格": [["配件价格表", None], [None, None], ["名称", "价格"], ["耳塞", "29 元"]]})
-    assert rows("a.xlsx", content) == ["配件价格表", "名称：耳塞；价格：29 元"]
+    content = workbook(
+        {"价格": [["配件价格表", None], [None, None], ["名称", "价格"], ["耳塞", "29 元"], ["线", "9 元"]]}
+    )
+    assert rows("a.xlsx", content) == ["配件价格表", "名称：耳塞；价格：29 元", "名称：线；价格：9 元"]
 
 
 def test_merged_cells_repeat_downwards() -> None:
@@ -82,7 +84,7 @@ def test_file_that_declares_huge_dimensions_is_read_by_its_cells() -> None:
     book.active["A200000"] = "丙"
     buffer = io.BytesIO()
     book.save(buffer)
-    assert len(rows("a.xlsx", buffer.getvalue())) == 1
+    assert rows("a.xlsx", buffer.getvalue()) == ["甲；乙", "丙"]
     with pytest.raises(DocumentTooLarge, match="单元格"):
         parse("a.xlsx", buffer.getvalue(), ParsingLimits(max_cells=100_000))
 
@@ -116,3 +118,28 @@ def test_header_alone_is_text() -> None:
 def test_too_many_rows() -> None:
     with pytest.raises(DocumentTooLarge, match="10 行"):
         parse("a.csv", b"a,b\n" + b"x,y\n" * 20, ParsingLimits(max_rows=10))
+
+
+def test_comma_in_an_answer_that_nobody_quoted_does_not_cut_it() -> None:
+    parsed = parse("a.csv", "问题,答案\n桌子多重,约 8, 5 公斤\n能退吗,可以\n".encode())
+    assert parsed.faqs == (FaqPair("桌子多重", "约 8, 5 公斤"), FaqPair("能退吗", "可以"))
+    assert [notice.message[:5] for notice in parsed.notices if notice.code is NoticeCode.CELLS_JOINED] == ["第 2 行"]
+
+
+def test_comma_in_an_answer_that_is_not_the_last_column_publishes_no_half_of_it() -> None:
+    parsed = parse("a.csv", "问题,答案,分类\n桌子多重,约 8,5 公斤,售前\n能退吗,可以,售后\n".encode())
+    assert [pair.question for pair in parsed.faqs] == ["能退吗"]
+    assert [block.text for block in parsed.blocks] == ["问题：桌子多重；答案：约 8；分类：5 公斤；售前"]
+    assert any("第 2 行" in notice.message for notice in parsed.notices)
+
+
+def test_comma_in_the_longest_column_is_joined_and_in_another_all_cells_are_kept() -> None:
+    content = "型号,说明\nA1,白色的外壳\nA2,黑色的,带灯\nA3,红色的外壳\n"
+    assert rows("a.csv", content.encode())[1] == "型号：A2；说明：黑色的,带灯"
+    content = "型号,说明,价格\nA1,白色,12\nA2,黑色,带灯,15\nA3,红色,18\n"
+    assert rows("a.csv", content.encode())[1] == "型号：A2；说明：黑色；价格：带灯；15"
+
+
+def test_bar_with_a_backslash_belongs_to_a_variant() -> None:
+    content = '问题,答案,相似问\n差在哪,看参数,"A\\|B 差在哪|两款区别"\n'
+    assert parse("a.csv", content.encode()).faqs[0].variants == ("A|B 差在哪", "两款区别")

@@ -1,0 +1,67 @@
+"""What a document is called before customers: never by the name of its file.
+
+A document without a title has the name of its file for one, which people wrote for their folders: 退货说明_v2_final.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from agents.verification.names import joined
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
+from knowledge.text import fold
+from knowledge.types import Chunk
+
+_SUFFIXES = frozenset((*PARSERS, *PICTURES, *LEGACY))
+_SEPARATORS = re.compile(r"[_\-–—+]+|(?<![a-zA-Z]) +(?![a-zA-Z])|\s*[(（\[【]\s*\d+\s*[)）\]】]")
+"""A blank beside a Latin word is a part of a name: X10 说明书."""
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_EDITION = re.compile(r"(?<=[\u3400-\u9fff])[vV]\d[\d.]*$")
+
+
+def topic_of(chunk: Chunk) -> str:
+    """What a passage is about: its question, else its heading or its document's title; empty where none says it."""
+    return chunk.question or shown_heading(chunk) or shown_title(chunk)
+
+
+def shown_title(chunk: Chunk) -> str:
+    """The title of a passage's document; of one that is the name of a file, the words in it, empty without any."""
+    return _shown(chunk.document.title, chunk)
+
+
+def shown_heading(chunk: Chunk) -> str:
+    """The nearest heading likewise."""
+    return _shown(chunk.heading_path[-1], chunk) if chunk.heading_path else ""
+
+
+def _shown(text: str, chunk: Chunk) -> str:
+    name = PurePath(chunk.document.name)
+    path = PurePath(text.strip())
+    named = path.suffix.lower() in _SUFFIXES
+    if not named and text not in (name.name, name.stem):
+        return text
+    stem = path.stem if named else path.name
+    if not _HAN.search(stem) and joined(fold(stem)) in joined(fold(chunk.text)):
+        return stem  # a product's own name: YS-1001
+    return _words_of(stem)
+
+
+def _words_of(stem: str) -> str:
+    """Without the number, the date and the marks of an edition that stand at either end."""
+    parts = [part.strip(" .") for part in _SEPARATORS.split(stem)]
+    parts = [_EDITION.sub("", part) for part in parts if part]
+    chinese = any(map(_HAN.search, parts))
+    while parts and _says_nothing(parts[-1], chinese=chinese):
+        parts.pop()
+    while parts and not any(map(str.isalpha, parts[0])):
+        del parts[0]
+    if len(parts) == 1 and not chinese and parts[0].isupper() and parts[0] != stem:
+        return ""  # IMG_20240101: a code
+    return " ".join(parts)
+
+
+def _says_nothing(part: str, *, chinese: bool) -> bool:
+    if chinese:
+        return not _HAN.search(part)
+    return any(map(str.isdigit, part)) or not any(map(str.isalpha, part))

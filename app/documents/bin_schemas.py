@@ -1,0 +1,52 @@
+"""Bodies of the bin."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Self
+
+from pydantic import BaseModel, Field
+
+from app.documents.repository_bin import BinnedRow
+
+
+class BinnedDocumentOut(BaseModel):
+    """A deleted document that can still be restored."""
+
+    id: str
+    name: str
+    title: str
+    path: str = Field(description="目录与文件名")
+    external_id: str | None
+    category: str
+    size: int = Field(description="字节")
+    versions: int = Field(description="有几个版本")
+    deleted_at: datetime
+    deleted_by: str = Field(description="删除者的密钥名；没有时为空")
+    erased_at: datetime | None = Field(description="从这时起会彻底删除；不自动删除时为 null")
+
+    @classmethod
+    def of(cls, row: BinnedRow, days: int) -> Self:
+        return cls(
+            id=row.id,
+            name=row.name,
+            title=row.title,
+            path=row.path,
+            external_id=row.external_id or None,
+            category=row.category,
+            size=row.size,
+            versions=row.versions,
+            deleted_at=row.deleted_at,
+            deleted_by=row.deleted_by,
+            erased_at=row.deleted_at + timedelta(days=days) if days else None,
+        )
+
+
+class BinPage(BaseModel):
+    """One page of the bin, the last deleted first."""
+
+    items: list[BinnedDocumentOut]
+    total: int
+    offset: int
+    limit: int
+    days: int = Field(description="回收站保留几天；0 为不自动删除")

@@ -1,0 +1,132 @@
+"""The bin: documents that were deleted a while ago, with their id, their versions and their chunks.
+
+A document in the bin is of another kind than those that are listed, neither live nor published, and gives up its place
+to whatever is filed there next; so nothing finds, counts, changes or publishes it, and nobody has to think of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
+
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.repository_knowledge import drop_contents, hold_revision, raise_revision, valid
+from app.documents.repository_labels import PathTaken
+from app.documents.tables import Document, DocumentVersion
+from app.documents.types import DocumentKind, Filing, VersionState
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedRow:
+    """A document in the bin. versions: how many of it there are."""
+
+    id: str
+    name: str
+    title: str
+    path: str
+    external_id: str
+    category: str
+    size: int
+    versions: int
+    deleted_at: datetime
+    deleted_by: str
+
+
+class BinRepository:
+    """What is done here is one transaction each."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, tenant: str, document_id: str, deleted_by: str) -> int | None:
+        """Deletes a document into the bin; the revision from which on no search finds it, None without the document."""
+        async with self._database.write() as connection:
+            one = _one(tenant, document_id, DocumentKind.FILE)
+            if (await connection.execute(select(Document.id).where(one))).first() is None:
+                return None
+            revision = await raise_revision(connection, tenant)
+            values = {
+                "kind": DocumentKind.BINNED,
+                "identity": f"/{DocumentKind.BINNED}/{document_id}",  # paths begin with no slash, external ids with two
+                "live": False,
+                "published": False,
+                "revision": revision,
+                "deleted_at": now(),
+                "deleted_by": deleted_by,
+            }
+            await connection.execute(update(Document).where(one).values(values))
+            return revision
+
+    async def restore(self, tenant: str, document_id: str) -> int | None:
+        """Files it where it was; the revision from which on searches find it, None where it is not in the bin. Raises
+        PathTaken where another document is filed there by now.
+        """
+        async with self._database.write() as connection:
+            await hold_revision(connection, tenant)
+            one = _one(tenant, document_id, DocumentKind.BINNED)
+            columns = Document.path, Document.external_id, Document.valid_from, Document.valid_until
+            row = (await connection.execute(select(*columns).where(one))).first()
+            if row is None:
+                return None
+            filing = Filing(row.path, row.external_id)
+            taken = (Document.tenant_id == tenant) & (Document.identity == filing.identity)
+            if (await connection.execute(select(Document.id).where(taken))).first() is not None:
+                raise PathTaken(filing.path)
+            version = DocumentVersion
+            own = (version.tenant_id == tenant) & (version.document_id == document_id)
+            answering = select(exists().where(own, version.state == VersionState.PUBLISHED))
+            published = bool((await connection.execute(answering)).scalar_one())
+            live = published and valid(row.valid_from, row.valid_until, now())
+            revision = await raise_revision(connection, tenant)
+            values = {
+                "kind": DocumentKind.FILE,
+                "identity": filing.identity,
+                "live": live,
+                "published": published,
+                "revision": revision,
+                "updated_at": now(),
+                "deleted_at": None,
+                "deleted_by": "",
+            }
+            await connection.execute(update(Document).where(one).values(values))
+            return revision
+
+    async def page(self, tenant: str, text: str, offset: int, limit: int) -> tuple[list[BinnedRow], int]:
+        """What lies in the bin, the last deleted first, and how much there is. text: in name, title or path."""
+        where = (Document.tenant_id == tenant) & (Document.kind == DocumentKind.BINNED)
+        if text:
+            columns = Document.name, Document.title, Document.path
+            said: ColumnElement[bool] = columns[0].icontains(text, autoescape=True)
+            for column in columns[1:]:
+                said |= column.icontains(text, autoescape=True)
+            where &= said
+        own = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
+        versions = select(func.count()).select_from(DocumentVersion).where(own).scalar_subquery()
+        told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)
+        query = select(*told).where(where).order_by(Document.deleted_at.desc(), Document.id)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
+            return [BinnedRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))], total
+
+    async def erase(self, tenant: str, document_id: str) -> bool:
+        """Deletes what lies in the bin for good; whether it did."""
+        return await self._database.transact(lambda connection: _erase(connection, tenant, document_id))
+
+
+def _erase(connection: Connection, tenant: str, document_id: str) -> bool:
+    one = _one(tenant, document_id, DocumentKind.BINNED)
+    if connection.execute(select(Document.id).where(one)).first() is None:
+        return False
+    connection.execute(delete(Document).where(one))
+    drop_contents(connection, tenant)
+    return True
+
+
+def _one(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[bool]:
+    return (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == kind)
+
+
+_TOLD = ("id", "name", "title", "path", "external_id", "category", "size")

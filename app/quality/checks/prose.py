@@ -1,0 +1,42 @@
+"""What of a passage is said to readers: samples of code, formulas and pictures say nothing of the house itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from knowledge.blocks import BlockKind, Span
+from knowledge.types import Chunk
+
+_NO_PROSE = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.IMAGE})
+_MARKER = re.compile(r"^\s*(?:[-*•·]\s*)?(?:[(（]?\d{1,2}[.、)）](?!\d)\s*)?")
+"""Of an item of a list, where nobody knows the blocks."""
+_ATTRIBUTES = re.compile(r"\{[^{}\n]{0,200}\}")
+"""How wide a picture is drawn, {width=600}, and placeholders, {order_id}."""
+
+
+def prose_of(chunk: Chunk) -> Iterator[str]:
+    """The pieces of a passage that are read as sentences, in order, without the markers of lists: the number of a step
+    is no quantity of anything.
+    """
+    spans = chunk.spans
+    if spans is None:
+        yield from (_MARKER.sub("", line) for line in _ATTRIBUTES.sub(" ", chunk.text).splitlines())
+        return
+    at = 0
+    for span in spans:
+        yield from _lines(chunk.text[at : span.start])
+        if span.kind not in _NO_PROSE:
+            yield from _lines(_unmarked(chunk.text, span))
+        at = span.end
+    yield from _lines(chunk.text[at:])
+
+
+def _lines(text: str) -> Iterator[str]:
+    plain = _ATTRIBUTES.sub(" ", text)
+    if plain.strip():
+        yield plain
+
+
+def _unmarked(text: str, span: Span) -> str:
+    return text[span.start : span.end].lstrip().removeprefix(span.marker)

@@ -1,0 +1,62 @@
+"""What kind of value a cell of a table holds, told by its shape alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+_NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
+_SENTENCE = re.compile(r"[。！？!?；]$")
+_PROSE = 15
+"""Characters; what is longer is no name, no code and no amount."""
+_SAME = 0.3
+"""Share of a column that a cell must resemble to be one more of it."""
+
+
+class CellKind(StrEnum):
+    """Coarse on purpose: what stands in one column is mostly of one kind, what stands in a column of fields is not."""
+
+    NUMBER = "number"
+    FIGURE = "figure"
+    """Short, with a digit in it: a code, an amount with its unit, a time."""
+    LATIN = "latin"
+    """Short, ASCII alone: an address, a code without digits."""
+    TEXT = "text"
+    PROSE = "prose"
+
+
+def kind_of(cell: str) -> CellKind:
+    """Of a cell that is not empty."""
+    if _NUMBER.fullmatch(cell):
+        return CellKind.NUMBER
+    if len(cell) > _PROSE or _SENTENCE.search(cell):
+        return CellKind.PROSE
+    if any(map(str.isdigit, cell)):
+        return CellKind.FIGURE
+    return CellKind.LATIN if cell.isascii() else CellKind.TEXT
+
+
+def usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
+    """The most frequent kind of some cells and its share in (0, 1]; None without a cell that is not empty."""
+    kinds = [kind_of(cell) for cell in cells if cell]
+    if not kinds:
+        return None
+    kind, times = Counter(kinds).most_common(1)[0]
+    return kind, times / len(kinds)
+
+
+def is_one_more(cell: str, column: Sequence[str]) -> bool:
+    """Whether a cell is of the same kind as those of a column; short texts, which all are, by how they end or begin."""
+    usual = usual_kind(column)
+    if usual is None or kind_of(cell) is not usual[0]:
+        return False
+    if usual[0] is not CellKind.TEXT:
+        return True
+    return sum(cell[-1] == other[-1] or cell[0] == other[0] for other in column if other) >= _SAME * len(column)
+
+
+def filled(row: Sequence[str]) -> list[int]:
+    """The columns, from 0, in which something stands."""
+    return [column for column, cell in enumerate(row) if cell]

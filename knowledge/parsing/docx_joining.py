@@ -1,0 +1,50 @@
+"""Paragraphs of Word that are one block to a reader: lines of code, a quotation, the title of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from knowledge.blocks import BlockKind
+from knowledge.parsing.pieces import Box, ParsedTable, Piece, TextPiece
+
+
+def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The same, with code in one piece, quotations in one box, and a caption in the table that follows it at once."""
+    caption: TextPiece | None = None
+    for kind, group in groupby(pieces, key=_kind):
+        if kind is None:
+            for piece in group:
+                yield from _under(caption, piece)
+                caption = None
+            continue
+        if caption is not None:
+            yield caption
+            caption = None
+        texts = [piece for piece in group if isinstance(piece, TextPiece)]
+        match kind:
+            case BlockKind.CODE:
+                yield TextPiece("\n".join(text.text for text in texts), kind=kind)
+            case BlockKind.QUOTE:
+                yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
+            case BlockKind.CAPTION:
+                *others, caption = texts
+                yield from others
+    if caption is not None:
+        yield caption
+
+
+def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
+    if caption is not None and isinstance(piece, ParsedTable) and not piece.caption:
+        yield replace(piece, caption=caption.text)
+    elif caption is not None:
+        yield from (caption, piece)
+    else:
+        yield piece
+
+
+def _kind(piece: Piece) -> BlockKind | None:
+    """Of what may be joined."""
+    kinds = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.CAPTION)
+    return piece.kind if isinstance(piece, TextPiece) and piece.kind in kinds else None

@@ -1,0 +1,24 @@
+"""What stands in a Word file beside its body: headers, footers and comments, which are told and not read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docx.oxml import parse_xml
+
+from knowledge.parsing.docx_text import texts_of
+from knowledge.parsing.docx_visibility import Visibility
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+
+_PARTS = {"header": OmittedPart.HEADER, "footer": OmittedPart.FOOTER, "comments": OmittedPart.COMMENT}
+"""By the last word of the kind of a relation."""
+
+
+def leave_out_parts(document: Any, visibility: Visibility, left_out: LeftOut) -> None:
+    """Counts their texts, each part once."""
+    for relation in document.part.rels.values():
+        part = _PARTS.get(relation.reltype.rpartition("/")[2])
+        if part is None or relation.is_external:
+            continue
+        if text := "".join(texts_of(parse_xml(relation.target_part.blob), visibility)).strip():
+            left_out.add(part, text)

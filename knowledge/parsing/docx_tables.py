@@ -1,0 +1,136 @@
+"""Tables of Word: cells by row and column, merged ones in each that they cover, tables within cells after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any
+
+from knowledge.blocks import BlockKind
+from knowledge.parsing.docx_names import qn
+from knowledge.parsing.merged_cells import Across, fill_across
+from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.types import Notice
+
+_VAL = qn("w:val")
+_TR, _TC = qn("w:tr"), qn("w:tc")
+_INNER = {_TR, _TC, qn("w:p"), qn("w:tbl")}
+_MAX_SPAN = 100
+_MAX_LABEL = 40
+"""Characters of a cell that tells which row a table within it belongs to."""
+_APART = (BlockKind.IMAGE, BlockKind.FOOTNOTE)
+
+Content = Callable[[Any], Iterable[Piece]]
+"""What stands in a cell."""
+
+
+@dataclass(slots=True)
+class _Cells:
+    """What is known of a table above a row. after: what stands in its cells and belongs behind it."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    spans: list[Across] = field(default_factory=list)
+    after: list[Piece] = field(default_factory=list)
+
+
+def table_pieces(table: Any, content: Content) -> Iterator[Piece]:
+    """The table, then the tables within its cells, footnotes and pictures, each once."""
+    cells = _Cells()
+    rows = [row for row in _own(table, _TR) if row.find(f"{qn('w:trPr')}/{qn('w:hidden')}") is None]
+    for row in rows:
+        _read_row(row, cells, content)
+    yield ParsedTable(fill_across(cells.rows, cells.spans), _header_rows(rows))
+    yield from cells.after
+
+
+def _read_row(row: Any, cells: _Cells, content: Content) -> None:
+    above = cells.rows[-1] if cells.rows else []
+    line = [""] * _before(row)
+    for cell in _own(row, _TC):
+        properties = cell.find(qn("w:tcPr"))
+        down, across = (_merged(properties, f"w:{name}Merge") for name in ("v", "h"))
+        width = _width(properties)
+        if across == "continue" and line:  # as Word 6 did it
+            _widen(cells, len(cells.rows), len(line), width)
+            line.extend([""] * width)
+            continue
+        text = _cell_text(cell, cells, line, content)
+        if down == "continue" and len(line) < len(above):
+            text = above[len(line)]
+        if width > 1:
+            cells.spans.append(Across(len(cells.rows), len(line), width))
+        line.extend([text, *[""] * (width - 1)])
+    cells.rows.append(line)
+
+
+def _cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> str:
+    """The lines of a cell; what does not belong among them is put aside. line: the cells before it."""
+    lines: list[str] = []
+    label = next((text for text in line if text), "")
+    for piece in content(cell):
+        match piece:
+            case ParsedTable():
+                named = not piece.caption and len(label) <= _MAX_LABEL
+                cells.after.append(replace(piece, caption=label) if named else piece)
+            case TextPiece(kind=kind) if kind in _APART:
+                cells.after.append(piece)
+            case _:
+                lines.extend(_lines(piece))
+    return "\n".join(filter(None, lines))
+
+
+def _lines(piece: Piece) -> Iterator[str]:
+    match piece:
+        case Title(text) | Heading(_, text) | TextPiece(text):
+            yield text
+        case Box(pieces=pieces):
+            for inner in pieces:
+                yield from _lines(inner)
+        case ParsedTable() | AskedEntry() | Enclosed() | Notice():
+            raise AssertionError(f"{type(piece).__name__} in a cell of Word")
+
+
+def _own(parent: Any, tag: str) -> Iterator[Any]:
+    """Rows of a table, or cells of a row, in content controls too; not those of tables inside."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag not in _INNER:
+            yield from _own(child, tag)
+
+
+def _widen(cells: _Cells, row: int, column: int, width: int) -> None:
+    """The cell before a column of a row goes on over it."""
+    last = cells.spans[-1] if cells.spans else None
+    if last and last.row == row and last.column + last.width == column:
+        cells.spans[-1] = replace(last, width=last.width + width)
+    else:
+        cells.spans.append(Across(row, column - 1, width + 1))
+
+
+def _merged(properties: Any, name: str) -> str:
+    """ "restart", "continue", or "" for a cell that is not merged."""
+    found = properties.find(qn(name)) if properties is not None else None
+    return "" if found is None else found.get(_VAL, "continue")
+
+
+def _width(properties: Any) -> int:
+    span = properties.find(qn("w:gridSpan")) if properties is not None else None
+    return _bounded(span, 1)
+
+
+def _before(row: Any) -> int:
+    """Columns that a row leaves out at its beginning."""
+    return _bounded(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
+
+
+def _bounded(element: Any, least: int) -> int:
+    value = element.get(_VAL) or "" if element is not None else ""
+    return max(least, min(int(value), _MAX_SPAN)) if value.isdecimal() else least
+
+
+def _header_rows(rows: Iterable[Any]) -> int | None:
+    """Rows that are to be repeated on every page; None without such rows."""
+    repeated = takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)
+    return sum(1 for _ in repeated) or None

@@ -1,0 +1,216 @@
+"""What a paragraph of Word says: its text with formulas and marks of notes, and what is anchored in it."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from docx.oxml import parse_xml
+
+from knowledge.parsing.docx_names import nsmap, qn
+from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
+from knowledge.parsing.docx_visibility import Visibility
+from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, linear
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+
+_VAL = qn("w:val")
+_R, _T, _P = qn("w:r"), qn("w:t"), qn("w:p")
+_BREAKS = {
+    qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-",
+}  # fmt: skip
+_DELETED = {qn("w:del"), qn("w:moveFrom")}
+_SILENT = {qn("w:pPr"), qn("w:rPr"), qn("w:sdtPr"), qn("w:sdtEndPr"), qn("w:smartTagPr"), qn("w:fldData")}
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_ALTERNATIVES = f"{_COMPATIBILITY}AlternateContent"
+_GRAPHICS = {qn("w:drawing"), qn("w:pict"), qn("w:object"), _ALTERNATIVES}
+_VML, _OFFICE = "{urn:schemas-microsoft-com:vml}", "{urn:schemas-microsoft-com:office:office}"
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_RELATION = f"{{{nsmap['r']}}}"
+_TEXTS = {f"{{{nsmap['a']}}}t", f"{_CHART}v"}
+_SIGNS = {
+    "Wingdings": {0x6F: "□", 0x71: "□", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
+    "Wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"},
+}
+"""What forms tick with; other signs of such fonts are ornaments."""
+_PRIVATE = 0xF000
+_OFF = ("0", "false", "off")
+
+
+@dataclass(slots=True)
+class Line:
+    """A paragraph. boxes: w:txbxContent of text boxes; pictures: what stands for a picture to who cannot see it."""
+
+    parts: list[str] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    boxes: list[Any] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All of it, with the white space around it."""
+        return "".join(self.parts)
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether there is nothing else in it, but for a number in brackets and a full stop."""
+        return any(self.formulas) and not any(map(str.isalpha, "".join(self.beside)))
+
+    def say(self, text: str) -> None:
+        """Text that goes on."""
+        self.parts.append(text)
+        self.beside.append(text)
+
+
+class TextReader:
+    """Of one document. related: parts by the ids that the body calls them by. Hidden text is not read, nor reported."""
+
+    def __init__(self, visibility: Visibility, notes: Notes, left_out: LeftOut, related: Mapping[str, Any]) -> None:
+        self._visibility = visibility
+        self._notes = notes
+        self._left_out = left_out
+        self._related = related
+
+    def read(self, paragraph: Any) -> Line:
+        """Notes are counted: each paragraph is to be read once, in the order of the document."""
+        line = Line()
+        if not self._visibility.off_page(paragraph):
+            self._walk(paragraph, line)
+        return line
+
+    def note_text(self, note: Note) -> str:
+        """What a note says, its paragraphs as lines."""
+        return "\n".join(filter(None, (self.read(each).text.strip() for each in note.content.iter(_P))))
+
+    def deleted(self, parent: Any) -> None:
+        """Counts what was deleted, by a revision that nobody has accepted yet."""
+        for node in parent.iter(qn("w:delText"), _T):
+            if self._visibility.shows(node):
+                self._left_out.add(OmittedPart.DELETED, node.text or "")
+
+    def _walk(self, parent: Any, line: Line) -> None:
+        for node in parent:
+            if node.tag == _R:
+                self._run(node, line)
+            elif node.tag in (FORMULA, PARAGRAPH):
+                text = linear(node, self._visibility.shows)
+                line.parts.append(text)
+                line.formulas.append(text)
+            elif node.tag in _DELETED:
+                self.deleted(node)
+            elif node.tag in _GRAPHICS:
+                self._graphic(node, line)
+            elif node.tag not in _SILENT:  # links, insertions, fields, content controls
+                self._walk(node, line)
+
+    def _run(self, run: Any, line: Line) -> None:
+        shown = len(run) > 0 and self._visibility.shows(run)
+        for node in run:
+            if node.tag in _GRAPHICS:
+                self._graphic(node, line)
+            elif not shown:
+                continue
+            elif node.tag == _T:
+                line.say(node.text or "")
+            elif node.tag in _BREAKS:
+                line.say(_BREAKS[node.tag])
+            elif node.tag == qn("w:sym"):
+                line.say(_sign(node))
+            elif node.tag == qn("w:fldChar"):
+                line.say(_filled(node))
+            elif node.tag == qn("w:ruby"):
+                self._ruby(node, line)
+            elif node.tag in REFERENCES:
+                self._refer(node, line)
+            elif node.tag == FORMULA:
+                self._walk([node], line)
+
+    def _refer(self, reference: Any, line: Line) -> None:
+        note = self._notes.refer(reference)
+        if note is None:
+            return
+        if reference.getparent().find(_T) is None:  # else its own mark stands beside it
+            line.say(note.mark)
+        if note.content is not None:
+            line.notes.append(note)
+
+    def _ruby(self, node: Any, line: Line) -> None:
+        for base in node.iterfind(qn("w:rubyBase")):
+            self._walk(base, line)
+        for spoken in node.iterfind(qn("w:rt")):
+            self._left_out.add(OmittedPart.PRONUNCIATION, "".join(text.text or "" for text in spoken.iter(_T)))
+
+    def _graphic(self, node: Any, line: Line) -> None:
+        """Text boxes, pictures, charts. Of alternatives the first is meant, the others are for older readers."""
+        if node.tag == _ALTERNATIVES:
+            node = next((child for child in node if child.tag.startswith(_COMPATIBILITY)), node)
+        for child in node:
+            if child.tag == qn("w:txbxContent"):
+                line.boxes.append(child)
+            elif child.tag == _R:
+                self._run(child, line)
+            elif child.tag == qn("wp:docPr"):
+                _describe(child.get("descr") or child.get("title"), line)
+            elif child.tag == f"{_VML}textpath":
+                line.say(child.get("string") or "")
+            elif child.tag == f"{_VML}imagedata":
+                _describe(child.getparent().get("alt") or child.get(f"{_OFFICE}title"), line)
+            elif child.tag == f"{_OFFICE}OLEObject":
+                self._left_out.add(OmittedPart.EMBEDDED, "")
+            elif child.tag in (f"{_CHART}chart", f"{_DIAGRAM}relIds"):
+                self._chart(child.get(f"{_RELATION}id") or child.get(f"{_RELATION}dm"))
+            elif isinstance(child.tag, str):
+                self._graphic(child, line)
+
+    def _chart(self, relation: str | None) -> None:
+        part = self._related.get(relation or "")
+        texts = (node.text or "" for node in parse_xml(part.blob).iter(*_TEXTS)) if part is not None else ()
+        self._left_out.add(OmittedPart.CHART, "".join(texts))
+
+
+def texts_of(root: Any, visibility: Visibility) -> Iterator[str]:
+    """All texts below an element that a reader sees, formulas included, of alternatives the first."""
+    for node in root.iter(_T, f"{MATH}t"):
+        older = any(parent.tag == f"{_COMPATIBILITY}Fallback" for parent in node.iterancestors())
+        if not older and visibility.shows(node):
+            yield node.text or ""
+
+
+def _describe(text: str | None, line: Line) -> None:
+    """A description of a picture; programs write the name of its file in its stead."""
+    text = (text or "").strip()
+    if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
+        line.pictures.append(text)
+
+
+def _sign(node: Any) -> str:
+    """A character by its place in a font."""
+    try:
+        code = int(node.get(qn("w:char")) or "", 16)
+    except ValueError:
+        return ""
+    signs = _SIGNS.get(node.get(qn("w:font")) or "", {})
+    if sign := signs.get(code - _PRIVATE if code >= _PRIVATE else code):
+        return sign
+    return chr(code) if 0x20 <= code < 0xD800 and not signs else ""
+
+
+def _filled(field_character: Any) -> str:
+    """What an old form field shows that has no text of its own: its tick, or the choice out of its list."""
+    data = field_character.find(qn("w:ffData"))
+    box = data.find(qn("w:checkBox")) if data is not None else None
+    if box is not None:
+        state = box.find(qn("w:checked"))
+        state = state if state is not None else box.find(qn("w:default"))
+        return "☒" if state is not None and state.get(_VAL, "1") not in _OFF else "☐"
+    choices = data.find(qn("w:ddList")) if data is not None else None
+    if choices is None:
+        return ""
+    entries = [entry.get(_VAL) or "" for entry in choices.iterfind(qn("w:listEntry"))]
+    chosen = choices.find(qn("w:result"))
+    place = chosen.get(_VAL) or "0" if chosen is not None else "0"
+    return entries[int(place)] if place.isdecimal() and int(place) < len(entries) else ""

@@ -1,0 +1,202 @@
+"""Questions that a document asks and answers: each becomes an entry that is asked for like a curated one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from knowledge.blocks import Block, BlockKind
+from knowledge.parsing.faq_columns import asks
+from knowledge.parsing.questions import (
+    MAX_QUESTION,
+    QuestionMark,
+    QuestionOpening,
+    ends_as_question,
+    is_answer,
+    opening,
+    plain_answer,
+    plain_question,
+)
+from knowledge.types import FaqPair
+
+_MAX_ANSWER = 1500
+"""Characters; a longer answer is a section that is read and cut like any other."""
+_SEVERAL = 2
+"""Questions with their answers are a pattern; a single one is rhetoric, unless both are named."""
+_MOSTLY = 0.8
+_SEVERAL_WITHOUT_MARK = 3
+"""Headings that ask without a question mark: only where nearly all beside them do."""
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """Blocks `start:end`, all that stand directly under a heading path, one after the other."""
+
+    path: Path
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An entry that takes the place of the blocks `start:end`."""
+
+    start: int
+    end: int
+    pair: FaqPair
+
+
+def take_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[tuple[Block, ...], tuple[FaqPair, ...]]:
+    """The blocks without those that became entries, and all entries in the order of the document.
+
+    Questions are headings that have no headings below, 问：… 答：…, bold lines, numbered ones and such as stand alone:
+    several in a row, each with its answer behind it. What stands before the first one stays as it is.
+    """
+    sections = _sections(blocks)
+    found = [*_of_headings(blocks, sections)]
+    taken = {one.start for one in found}
+    for section in sections:
+        if section.start not in taken:
+            found += _of_section(blocks, section)
+    inside = [pair.after for pair in faqs]
+    found = sorted(
+        (one for one in found if not any(one.start < place < one.end for place in inside)), key=lambda one: one.start
+    )
+    if not found:
+        return tuple(blocks), tuple(faqs)
+    gone = {place for one in found for place in range(one.start, one.end)}
+    kept_before = [0]
+    for place in range(len(blocks)):
+        kept_before.append(kept_before[-1] + (place not in gone))
+    placed = [(pair.after, pair) for pair in faqs] + [(one.start, one.pair) for one in found]
+    placed.sort(key=lambda one: one[0])
+    entries = tuple(replace(pair, after=kept_before[place]) for place, pair in placed)
+    return tuple(block for place, block in enumerate(blocks) if place not in gone), entries
+
+
+def _sections(blocks: Sequence[Block]) -> list[_Section]:
+    found, start = [], 0
+    for path, group in groupby(blocks, key=lambda block: block.heading_path):
+        end = start + sum(1 for _ in group)
+        found.append(_Section(path, start, end))
+        start = end
+    return found
+
+
+def _of_headings(blocks: Sequence[Block], sections: Sequence[_Section]) -> Iterator[_Found]:
+    times = Counter(section.path for section in sections)
+    parents = {section.path[:depth] for section in sections for depth in range(len(section.path))}
+    siblings: dict[Path, dict[Path, None]] = defaultdict(dict)
+    asking: dict[Path, list[_Section]] = defaultdict(list)
+    for section in sections:
+        for depth in range(1, len(section.path) + 1):
+            siblings[section.path[: depth - 1]][section.path[:depth]] = None
+        path = section.path
+        if path and times[path] == 1 and path not in parents and len(path[-1]) <= MAX_QUESTION and asks(path[-1]):
+            asking[path[:-1]].append(section)
+    for parent, those in asking.items():
+        marked = [section for section in those if ends_as_question(section.path[-1])]
+        mostly = len(those) >= max(_SEVERAL_WITHOUT_MARK, _MOSTLY * len(siblings[parent]))
+        chosen = those if mostly else marked if len(marked) >= _SEVERAL else []
+        for section in chosen:
+            answer = blocks[section.start : section.end]
+            if pair := _pair((plain_question(section.path[-1]),), answer, parent, answer[0].page):
+                yield _Found(section.start, section.end, pair)
+
+
+def _of_section(blocks: Sequence[Block], section: _Section) -> list[_Found]:
+    openings = [(place, begun) for place in range(section.start, section.end) if (begun := opening(blocks[place]))]
+    for mark in QuestionMark:
+        places = [(place, begun) for place, begun in openings if begun.mark is mark]
+        found, unanswered, named = _answered(blocks, places, section)
+        several = len(found) >= _SEVERAL or (mark is QuestionMark.NAMED and named)
+        if found and several and unanswered <= len(found):
+            return found
+    return []
+
+
+def _answered(
+    blocks: Sequence[Block], places: Sequence[tuple[int, QuestionOpening]], section: _Section
+) -> tuple[list[_Found], int, bool]:
+    """Entries; how many questions have no answer; whether an answer is named as one."""
+    found: list[_Found] = []
+    questions: list[str] = []
+    begins = unanswered = most = 0
+    named = False
+    ends = [place for place, _ in places[1:]] + [section.end]
+    for (place, asked), end in zip(places, ends, strict=False):
+        begins = begins if questions else place
+        questions.append(asked.question)
+        body = blocks[place + 1 : end]
+        if end == section.end:
+            body = _first_units(body, max(most, 0 if asked.rest else 1))
+        answer = [*_rest(asked, blocks[place]), *body]
+        if not answer or (not asked.rest and _goes_on(blocks[place], body[0])):
+            if asked.mark is not QuestionMark.NAMED or end == section.end:
+                unanswered += 1
+                questions = []
+            continue
+        most = max(most, len(list(_units(body))))
+        named = named or asked.answered or is_answer(answer[0].text)
+        pair = _pair(tuple(questions), answer, section.path, blocks[begins].page)
+        questions = []
+        if pair:
+            found.append(_Found(begins, place + 1 + len(body), pair))
+    return found, unanswered, named
+
+
+def _rest(asked: QuestionOpening, block: Block) -> list[Block]:
+    return [Block(asked.rest, page=block.page)] if asked.rest else []
+
+
+def _goes_on(question: Block, following: Block) -> bool:
+    """Whether both are items of one list: the second is no answer to the first."""
+    items = question.kind is BlockKind.ITEM and following.kind is BlockKind.ITEM
+    return items and following.level <= question.level and not is_answer(following.text)
+
+
+def _units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """A list, a table or a box as one; with the sentence that announces it."""
+    unit: list[Block] = []
+    for block in blocks:
+        goes_on = unit and block.group and (block.group == unit[-1].group or block.lead)
+        if unit and not goes_on:
+            yield unit
+            unit = []
+        unit.append(block)
+    if unit:
+        yield unit
+
+
+def _first_units(blocks: Sequence[Block], most: int) -> Sequence[Block]:
+    """As many as answer other questions: what stands behind the last answer does not belong to it."""
+    units = list(_units(blocks))[:most]
+    return blocks[: sum(map(len, units))]
+
+
+def _pair(questions: Path, answer: Sequence[Block], path: Path, page: int | None) -> FaqPair | None:
+    """None where the answer is too long, or says nothing that may be quoted."""
+    if not all(questions) or all(block.kind is BlockKind.IMAGE for block in answer):
+        return None
+    shallow = min((block.level for block in answer), default=0)
+    indent = min((len(block.text) - len(block.text.lstrip(" ")) for block in answer), default=0)
+    blocks = [_dedented(block, indent, shallow) for block in answer]
+    said = plain_answer(blocks[0].text)
+    if not said.strip():
+        blocks = blocks[1:]
+    elif said != blocks[0].text:
+        blocks[0] = replace(blocks[0], text=said, marker="", markdown="")
+    text = "\n".join(block.text for block in blocks)
+    if not text.strip() or len(text) > _MAX_ANSWER:
+        return None
+    question, *variants = dict.fromkeys(questions)
+    return FaqPair(question, text, tuple(variants), "", path, page, tuple(blocks))
+
+
+def _dedented(block: Block, indent: int, shallow: int) -> Block:
+    lines = [line[indent:] if not line[:indent].strip() else line for line in block.text.split("\n")]
+    return replace(block, text="\n".join(lines), heading_path=(), level=block.level - shallow)

@@ -1,0 +1,179 @@
+"""Formulas of Word and PowerPoint (OMML) in one line that people can read: a/b, x^2, √(x), ∑_(i=1)^n x_i."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+FORMULA = f"{MATH}oMath"
+PARAGRAPH = f"{MATH}oMathPara"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_UNREAD = {f"{_WORD}{name}" for name in ("del", "moveFrom", "rPr")}
+_PAIRS = {"(": ")", "[": "]", "{": "}", "（": "）", "⟨": "⟩", "‖": "‖"}
+_LETTERS = (0x1D400, 0x1D7FF)
+"""Letters and digits that differ from the usual ones by their slant or weight alone."""
+_ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
+_DEFAULT_SUM = "∫"
+_DEFAULT_ACCENT = "\u0302"
+_OVERLINE, _UNDERLINE = "\u0305", "\u0332"
+_OFF = ("0", "false", "off")
+# fmt: off
+_STRUCTURES = frozenset((
+    "acc", "bar", "d", "eqArr", "f", "func", "limLow", "limUpp", "m", "nary", "phant", "rad", "sPre", "sSub", "sSubSup",
+    "sSup",
+))
+# fmt: on
+"""Elements that have a shape of their own; the others are what stands in them."""
+_TAILED = {MATH + name for name in ("f", "sSub", "sSubSup", "sSup")}
+"""What follows them at once would belong to what they end with: 1/2 x."""
+
+Shown = Callable[[Any], bool]
+"""Whether a reader sees the text of an m:t."""
+
+
+def linear(formula: Any, shown: Shown = lambda _: True) -> str:
+    """An m:oMath or m:oMathPara as text; the formulas of a paragraph, and rows under each other, are lines."""
+    if formula.tag == PARAGRAPH:
+        return "\n".join(filter(None, (linear(child, shown) for child in formula if child.tag == FORMULA)))
+    return _Writer(shown).row(formula).strip()
+
+
+class _Writer:
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+
+    def row(self, parent: Any) -> str:
+        """What stands in an element, one after the other."""
+        text, tailed = "", False
+        for child in parent if parent is not None else ():
+            if not (part := self._one(child)):
+                continue
+            apart = tailed or (child.tag == f"{MATH}f" and text[-1:].isdigit())
+            text += (" " if apart and part[0].isalnum() else "") + part
+            tailed = child.tag in _TAILED
+        return text
+
+    def _one(self, node: Any) -> str:
+        if not isinstance(node.tag, str) or node.tag in _UNREAD:
+            return ""
+        if node.tag in (f"{MATH}t", f"{_WORD}t"):
+            return _upright(node.text or "") if self._shown(node) else ""
+        if node.tag in (f"{_WORD}br", f"{_WORD}cr"):
+            return "\n"
+        name = node.tag.removeprefix(MATH)
+        if name.endswith("Pr"):
+            return ""
+        write = getattr(self, f"_{name}", None) if node.tag.startswith(MATH) and name in _STRUCTURES else None
+        return write(node) if write else self.row(node)
+
+    def _part(self, node: Any, name: str) -> str:
+        return self.row(node.find(MATH + name)).strip()
+
+    def _f(self, node: Any) -> str:
+        above, below = self._part(node, "num"), self._part(node, "den")
+        sign = "¦" if _said(node, "type", "bar") == "noBar" else "/"
+        return f"{_one_piece(above)}{sign}{_one_piece(below)}"
+
+    def _sSup(self, node: Any) -> str:  # noqa: N802 - named as in the standard, as are those below
+        return _one_piece(self._part(node, "e")) + _script("^", self._part(node, "sup"))
+
+    def _sSub(self, node: Any) -> str:  # noqa: N802
+        return _one_piece(self._part(node, "e")) + _script("_", self._part(node, "sub"))
+
+    def _sSubSup(self, node: Any) -> str:  # noqa: N802
+        return _one_piece(self._part(node, "e")) + self._scripts(node)
+
+    def _sPre(self, node: Any) -> str:  # noqa: N802
+        return self._scripts(node) + _one_piece(self._part(node, "e"))
+
+    def _scripts(self, node: Any) -> str:
+        return _script("_", self._part(node, "sub")) + _script("^", self._part(node, "sup"))
+
+    def _rad(self, node: Any) -> str:
+        degree = "" if _is_on(node, "degHide") else self._part(node, "deg")
+        sign = _ROOTS.get(degree) or f"√[{degree}]"
+        return f"{sign}({self._part(node, 'e')})"
+
+    def _nary(self, node: Any) -> str:
+        limits = self._scripts(node)
+        return f"{_said(node, 'chr', _DEFAULT_SUM)}{limits}{' ' if limits else ''}{self._part(node, 'e')}"
+
+    def _d(self, node: Any) -> str:
+        left, right = _said(node, "begChr", "("), _said(node, "endChr", ")")
+        inner = _said(node, "sepChr", "|").join(self.row(part).strip() for part in node.iterfind(f"{MATH}e"))
+        space = " " if left and not right else ""  # cases behind one brace
+        return left + space + inner.replace("\n", "; ") + right
+
+    def _m(self, node: Any) -> str:
+        rows = ("\t".join(self.row(cell).strip() for cell in row) for row in node.iterfind(f"{MATH}mr"))
+        text = "; ".join(row.replace("\t", ", ") for row in rows)
+        grandparent = node.getparent().getparent() if node.getparent() is not None else None
+        return text if grandparent is not None and grandparent.tag == f"{MATH}d" else f"[{text}]"
+
+    def _eqArr(self, node: Any) -> str:  # noqa: N802
+        rows = (self.row(row).strip() for row in node.iterfind(f"{MATH}e"))
+        return "\n".join(row.replace("&", "").replace("#", " ") for row in rows)
+
+    def _func(self, node: Any) -> str:
+        argument = self._part(node, "e")
+        return f"{self._part(node, 'fName')}{'' if argument.startswith('(') else ' '}{argument}"
+
+    def _limLow(self, node: Any) -> str:  # noqa: N802
+        return self._part(node, "e") + _script("_", self._part(node, "lim"))
+
+    def _limUpp(self, node: Any) -> str:  # noqa: N802
+        return self._part(node, "e") + _script("^", self._part(node, "lim"))
+
+    def _acc(self, node: Any) -> str:
+        return self._part(node, "e") + _said(node, "chr", _DEFAULT_ACCENT)
+
+    def _bar(self, node: Any) -> str:
+        line = _OVERLINE if _said(node, "pos", "bot") == "top" else _UNDERLINE
+        return "".join(letter + line for letter in self._part(node, "e"))
+
+    def _phant(self, node: Any) -> str:
+        return "" if _said(node, "show", "1").lower() in _OFF else self.row(node)
+
+
+def _script(sign: str, text: str) -> str:
+    return sign + _one_piece(text) if text else ""
+
+
+def _one_piece(text: str) -> str:
+    """In brackets, where it would fall apart beside another sign: a number, a name and a bracket hold by themselves."""
+    if not text or all(letter.isalnum() or letter in ".,%'′∞" or unicodedata.combining(letter) for letter in text):
+        return text
+    return text if _is_bracketed(text) else f"({text})"
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether the bracket at its beginning is closed at its end."""
+    closing = _PAIRS.get(text[0], "")
+    if not closing or not text.endswith(closing):
+        return False
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == text[0]) - (letter == closing)
+        if depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def _upright(text: str) -> str:
+    first, last = _LETTERS
+    if text.isascii() or not any(first <= ord(letter) <= last for letter in text):
+        return text
+    return "".join(unicodedata.normalize("NFKC", letter) if first <= ord(letter) <= last else letter for letter in text)
+
+
+def _said(node: Any, name: str, default: str) -> str:
+    """A property of a structure; an empty one is said too."""
+    properties = node.find(f"{node.tag}Pr")
+    found = properties.find(MATH + name) if properties is not None else None
+    return default if found is None else found.get(f"{MATH}val", "")
+
+
+def _is_on(node: Any, name: str) -> bool:
+    return _said(node, name, "0").lower() not in _OFF

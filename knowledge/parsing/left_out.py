@@ -1,0 +1,93 @@
+"""What of a file is not read though its readers may see it: counted by part, and told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from knowledge.types import Notice, NoticeCode
+
+_PAGES_SHOWN = 20
+
+
+class OmittedPart(StrEnum):
+    """Parts of a file, by the names that people have for them."""
+
+    HEADER = "页眉"
+    FOOTER = "页脚"
+    RUNNING = "页眉页脚"
+    PAGE_NUMBER = "页码"
+    CONTENTS = "目录"
+    NAVIGATION = "导航和页脚"
+    COMMENT = "批注"
+    DELETED = "修订中删除的文字"
+    PRONUNCIATION = "注音"
+    CHART = "图表和 SmartArt"
+    EMBEDDED = "嵌入的对象"
+    NOTES = "演讲者备注"
+    HIDDEN_SLIDE = "隐藏的幻灯片"
+    MASTER = "母版上的文字"
+
+
+_WHY = {
+    OmittedPart.HEADER: "每页重复，不是正文",
+    OmittedPart.FOOTER: "每页重复，不是正文",
+    OmittedPart.RUNNING: "每页重复，不是正文",
+    OmittedPart.PAGE_NUMBER: "不是正文",
+    OmittedPart.CONTENTS: "与正文的标题重复",
+    OmittedPart.NAVIGATION: "不是正文",
+    OmittedPart.COMMENT: "是审阅意见，不是正文",
+    OmittedPart.DELETED: "已被删除，等待接受修订",
+    OmittedPart.PRONUNCIATION: "只标读音",
+    OmittedPart.CHART: "是图形，无法按文字读取",
+    OmittedPart.EMBEDDED: "是图形或其他程序的内容，无法读取",
+    OmittedPart.NOTES: "只给演讲者看",
+    OmittedPart.HIDDEN_SLIDE: "放映时不显示",
+    OmittedPart.MASTER: "每页重复，不是正文",
+}
+
+
+class LeftOut:
+    """Of one file. Hidden text is no part of it: nobody sees it."""
+
+    def __init__(self) -> None:
+        self._characters: Counter[OmittedPart] = Counter()
+        self._pages: dict[OmittedPart, dict[int, None]] = {}
+
+    def add(self, part: OmittedPart, text: str, page: int | None = None) -> None:
+        """`text`: what was left out; "" where nothing tells what it says. `page`: from 1."""
+        self.count(part, size_of(text), page)
+
+    def count(self, part: OmittedPart, characters: int, page: int | None = None) -> None:
+        """The same, of text that is gone already. `characters`: as `size_of` counts them."""
+        self._characters[part] += characters
+        pages = self._pages.setdefault(part, {})
+        if page is not None:
+            pages[page] = None
+
+    def notices(self) -> Iterator[Notice]:
+        """One for each part."""
+        for part, characters in self._characters.items():
+            pages = tuple(sorted(self._pages[part]))
+            where = f"（第 {page_names(pages)} 页）" if pages else ""
+            many = f"，共 {characters} 字" if characters else ""
+            message = f"{part}没有入库{where}：{_WHY[part]}{many}"
+            yield Notice(NoticeCode.LEFT_OUT, message, pages, part, characters)
+
+
+def size_of(text: str) -> int:
+    """Characters, white space not counted."""
+    return len("".join(text.split()))
+
+
+def page_names(pages: Sequence[int]) -> str:
+    """Pages for people: 2、4-6."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    names = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return "、".join(names[:_PAGES_SHOWN]) + (" 等" if len(names) > _PAGES_SHOWN else "")

@@ -1,0 +1,48 @@
+"""Cells that span columns: their text belongs to each of them, but for names of groups of columns, and titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from knowledge.parsing import headers
+
+_MAX_HEADER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """A cell over several columns; counted from 0."""
+
+    row: int
+    column: int
+    width: int
+
+
+def fill_across(grid: Sequence[Sequence[str]], spans: Iterable[Across]) -> list[list[str]]:
+    """The rows with the text of such a cell in each of its columns. grid: with the text in the first of them.
+
+    Left as they are: a cell over all columns, which is a title or a note, and the names of groups of columns, which
+    are told by the columns that they leave empty.
+    """
+    filled = [list(row) for row in grid]
+    width = max(map(len, grid), default=0)
+    listed = [span for span in spans if span.width < width]
+    named = _named_groups(grid, {span.row for span in listed})
+    for span in listed:
+        if span.row not in named:
+            end = span.column + span.width
+            filled[span.row][span.column : end] = [grid[span.row][span.column]] * span.width
+    return filled
+
+
+def _named_groups(grid: Sequence[Sequence[str]], spanned: set[int]) -> set[int]:
+    """Rows that name groups of the columns that the row below names."""
+    first = next((number for number, row in enumerate(grid) if sum(map(bool, row)) > 1), 0)
+    found = set()
+    for number, (upper, lower) in enumerate(pairwise(grid[first : first + _MAX_HEADER]), start=first):
+        if number not in spanned or not headers.groups(upper, lower):
+            break
+        found.add(number)
+    return found

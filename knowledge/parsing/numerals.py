@@ -1,0 +1,147 @@
+"""Numbers as office programs write them before the items of a list: 3, iii, c, 三, ③, 叁 …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_DIGITS = "零一二三四五六七八九"
+_POSITIONAL = "〇一二三四五六七八九"
+_FORMAL = "零壹贰叁肆伍陆柒捌玖"
+_TRADITIONAL_FORMAL = "零壹貳參肆伍陸柒捌玖"
+_UNITS = ("", "十", "百", "千")
+_FORMAL_UNITS = ("", "拾", "佰", "仟")
+_STEMS = "甲乙丙丁戊己庚辛壬癸"
+_BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_ALPHABET = 26
+_MOST = 9999
+"""Nobody counts items further; Word itself goes back to digits beyond it."""
+_LONGEST_LETTERS = 30
+"""Word writes 27 as aa, 53 as aaa …"""
+
+
+def numeral(number: int, form: str) -> str:
+    """`form`: a value of ECMA-376's ST_NumberFormat, such as chineseCounting, or decimal3 for three digits at least.
+
+    Unknown forms, and numbers that a form has no sign for, are written in digits; "" for none and bullet.
+    """
+    if form in ("none", "bullet"):
+        return ""
+    write = _FORMS.get(form)
+    return (write(number) if write and 0 <= number <= _MOST else "") or str(number)
+
+
+def _letters(number: int) -> str:
+    repeated, letter = divmod(number - 1, _ALPHABET)
+    return chr(ord("a") + letter) * (repeated + 1) if 0 <= repeated < _LONGEST_LETTERS else ""
+
+
+def _roman(number: int) -> str:
+    written = ""
+    for value, sign in _ROMAN:
+        count, number = divmod(number, value)
+        written += sign * count
+    return written
+
+
+def _enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
+    """Signs that stand in rows of Unicode: the first number, the last one, the code point of the first."""
+
+    def write(number: int) -> str:
+        return next((chr(sign + number - first) for first, last, sign in starts if first <= number <= last), "")
+
+    return write
+
+
+def _grouped(
+    digits: str, units: tuple[str, ...], *, bare_ten: bool = False, bare: bool = False
+) -> Callable[[int], str]:
+    """二百零五. bare_ten: 10 to 19 begin with the ten, not with a one; bare: so do all units, and no zeros (百五)."""
+
+    def write(number: int) -> str:
+        if not number:
+            return digits[0]
+        written, gap = "", False
+        for place in range(3, -1, -1):
+            digit = number // 10**place % 10
+            if not digit:
+                gap = bool(written)
+                continue
+            ten = bare_ten and not written and place == 1
+            one = "" if digit == 1 and (ten or (bare and place)) else digits[digit]
+            written += (digits[0] if gap and not bare else "") + one + units[place]
+            gap = False
+        return written
+
+    return write
+
+
+def _positional(digits: str) -> Callable[[int], str]:
+    return lambda number: "".join(digits[int(digit)] for digit in str(number))
+
+
+def _by_digits_from_hundred(number: int) -> str:
+    """九十九, 一〇〇: Word counts so where it is told to count in Chinese, and 一百 where up to thousands."""
+    return _COUNTING(number) if 0 < number < 100 else _positional(_POSITIONAL)(number)
+
+
+def _cyclic(signs: str) -> Callable[[int], str]:
+    return lambda number: signs[number - 1] if 0 < number <= len(signs) else ""
+
+
+def _cycle_of_sixty(number: int) -> str:
+    number -= 1
+    return _STEMS[number % len(_STEMS)] + _BRANCHES[number % len(_BRANCHES)] if number >= 0 else ""
+
+
+def _padded(width: int) -> Callable[[int], str]:
+    return lambda number: f"{number:0{width}d}"
+
+
+def _ordinal(number: int) -> str:
+    teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def _full_width(number: int) -> str:
+    return str(number).translate({ord("0") + digit: ord("０") + digit for digit in range(10)})
+
+
+_COUNTING = _grouped(_DIGITS, _UNITS, bare_ten=True)
+_CIRCLED = _enclosed((0, 0, 0x24EA), (1, 20, 0x2460), (21, 35, 0x3251), (36, 50, 0x32B1))
+_FORMS: dict[str, Callable[[int], str]] = {
+    "decimal": str,
+    "decimalZero": _padded(2),
+    **{f"decimal{width}": _padded(width) for width in range(1, 10)},
+    "decimalHalfWidth": str,
+    "decimalFullWidth": _full_width,
+    "decimalFullWidth2": _full_width,
+    "decimalEnclosedCircle": _CIRCLED,
+    "decimalEnclosedCircleChinese": _CIRCLED,
+    "decimalEnclosedFullstop": _enclosed((1, 20, 0x2488)),
+    "decimalEnclosedParen": _enclosed((1, 20, 0x2474)),
+    "ideographEnclosedCircle": _enclosed((1, 10, 0x3280)),
+    "numberInDash": lambda number: f"- {number} -",
+    "ordinal": _ordinal,
+    "lowerLetter": _letters,
+    "upperLetter": lambda number: _letters(number).upper(),
+    "lowerRoman": _roman,
+    "upperRoman": lambda number: _roman(number).upper(),
+    "chineseCounting": _by_digits_from_hundred,
+    "chineseCountingThousand": _COUNTING,
+    "taiwaneseCounting": _by_digits_from_hundred,
+    "taiwaneseCountingThousand": _COUNTING,
+    "japaneseCounting": _grouped(_POSITIONAL, _UNITS, bare=True),
+    "ideographDigital": _positional(_POSITIONAL),
+    "japaneseDigitalTenThousand": _positional(_POSITIONAL),
+    "taiwaneseDigital": _positional(_POSITIONAL),
+    "chineseLegalSimplified": _grouped(_FORMAL, _FORMAL_UNITS),
+    "ideographLegalTraditional": _grouped(_TRADITIONAL_FORMAL, _FORMAL_UNITS),
+    "japaneseLegal": _grouped("〇壱弐参四伍六七八九", ("", "拾", "百", "阡")),
+    "ideographTraditional": _cyclic(_STEMS),
+    "ideographZodiac": _cyclic(_BRANCHES),
+    "ideographZodiacTraditional": _cycle_of_sixty,
+}

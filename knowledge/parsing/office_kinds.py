@@ -1,0 +1,67 @@
+"""Which Office format the bytes of a file are, whatever its name says."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How OLE files begin, Office files of before 2007 among them."""
+_ARCHIVE = b"PK\x03\x04"
+_PROGRAMS = {".doc": "Word", ".xls": "Excel", ".ppt": "PowerPoint"}
+_STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
+"""One of these is in the directory of an OLE file."""
+_PARTS = {".doc": b"word/document.xml", ".xls": b"xl/workbook.xml", ".ppt": b"ppt/presentation.xml"}
+"""The part with which a file of the new format begins, mostly; it always lies in that folder of its archive."""
+_OTHER_ARCHIVES = frozenset({".epub"})
+
+
+def holds_streams(content: bytes, suffix: str) -> bool:
+    """Whether an OLE file is of the old format of that suffix."""
+    return any(stream.encode("utf-16-le") in content for stream in _STREAMS[suffix])
+
+
+def disguise(name: str, content: bytes) -> str:
+    """What to tell whoever sends an Office file under the suffix of another format, to stand behind the file's name;
+    empty where that is not so.
+    """
+    suffix = PurePath(name.strip()).suffix.lower()
+    real = _kind(content, suffix)
+    if not real or real == suffix:
+        return ""
+    what = f"其实是{_called(real)}，只是扩展名写成了 {suffix}：" if suffix else f"其实是{_called(real)}："
+    return what + _advice(real)
+
+
+def not_a_sheet(content: bytes) -> str:
+    """The same where only CSV and XLSX are read, whatever the name says."""
+    real = _kind(content, ".xlsx")
+    if real in ("", ".xlsx"):
+        return ""
+    saved = "请用 Excel 或 WPS 打开，另存为 .xlsx 再上传" if real == ".xls" else "请把其中的表格另存为 .xlsx 再上传"
+    return f"其实是{_called(real)}，这里只读 CSV 和 XLSX：{saved}"
+
+
+def _called(kind: str) -> str:
+    old = kind in _PROGRAMS
+    return f"{'旧版' if old else '新版'} {_PROGRAMS[kind if old else kind[:-1]]} 文件（{kind}）"
+
+
+def _advice(real: str) -> str:
+    if real in _PROGRAMS:
+        return f"请用 Office 或 WPS 打开，另存为 {real}x 再上传，或者把扩展名改回 {real}"
+    return f"请把扩展名改为 {real} 再上传"
+
+
+def _kind(content: bytes, suffix: str) -> str:
+    """Its suffix; empty for what is no Office file. A file may hold others: where it holds what its own suffix says, it
+    is that.
+    """
+    family = suffix.removesuffix("x")
+    families = sorted(_PROGRAMS, key=lambda other: other != family)
+    if content.startswith(OLD_OFFICE):
+        return next((old for old in families if holds_streams(content, old)), "")
+    if not content.startswith(_ARCHIVE) or suffix in _OTHER_ARCHIVES:
+        return ""
+    if family in _PARTS and _PARTS[family].partition(b"/")[0] + b"/" in content:
+        return f"{family}x"
+    return next((f"{old}x" for old in families if _PARTS[old] in content), "")

@@ -1,0 +1,136 @@
+"""What the fields of a PDF form are called: by themselves, else by the text beside or above them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from knowledge.parsing.pdf_layout import LineCell, PageLine
+
+_FAR = 25.0
+"""Em to the left, further than which no text belongs to a field."""
+_NEXT = 2.5
+"""Em to the right of a box, and between a field and the text above it."""
+_TOUCH = 3.0
+"""Points by which boxes and texts overlap that stand beside each other."""
+_RULE = re.compile(r"[\s_＿.…·:：]+$|^[\s_＿]+")
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlace:
+    """A box; edges in points from the left and from the bottom of the page."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def middle(self) -> float:
+        """Its height on the page."""
+        return (self.bottom + self.top) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """One place where a field is shown. title: what its maker calls it. value: of a box, what a tick stands for."""
+
+    name: str
+    title: str
+    value: str
+    place: LabelPlace
+    is_box: bool = False
+    is_choice: bool = False
+    ticked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`option`: of a button among others, what it is for."""
+
+    name: str
+    option: str = ""
+
+
+def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[Label]:
+    """One for each, in order. lines: the text of the page."""
+    places = [widget.place for widget in widgets]
+    for widget in widgets:
+        called = widget.title or _INDEX.sub("", widget.name.rpartition(".")[2]) or "表单"
+        others = [place for place in places if place is not widget.place]
+        if widget.is_choice:
+            group = [other.place for other in widgets if other.is_choice and other.name == widget.name]
+            first = min(group, key=lambda place: (-round(place.top), place.left))
+            beside = _left(first, lines, others) or _above(first, lines)
+            yield Label(widget.title or beside or called, _right(widget.place, lines, others))
+        elif widget.is_box:
+            beside = _right(widget.place, lines, others) or _left(widget.place, lines, others)
+            yield Label(widget.title or beside or called)
+        else:
+            beside = _left(widget.place, lines, others) or _above(widget.place, lines)
+            yield Label(widget.title or beside or called)
+
+
+def _left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
+    """The nearest text before a field on its line, unless another field stands between."""
+    near: tuple[float, str] | None = None
+    before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
+    for line, cell in _level(place, lines):
+        begun = max((edge for edge in before if edge < cell.right - _TOUCH), default=cell.left)
+        text, _, right = _within(cell, begun, place.left)
+        gap = place.left - right
+        if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
+            continue
+        between = (other for other in others if right - _TOUCH <= other.left < place.left - _TOUCH)
+        if not any(_is_level(place, other) for other in between):
+            near = gap, text
+    return near[1] if near else ""
+
+
+def _right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
+    """The text at once behind a box, up to the next one."""
+    after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
+    near: tuple[float, str] | None = None
+    for line, cell in _level(place, lines):
+        text, left, _ = _within(cell, place.right, min(after, default=cell.right))
+        gap = left - place.right
+        if text and -_TOUCH <= gap <= _NEXT * line.size and (near is None or gap < near[0]):
+            near = gap, text
+    return near[1] if near else ""
+
+
+def _above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
+    """The nearest text over a field."""
+    over = [
+        (line.base - place.top, cell.text)
+        for line in lines
+        for cell in line.cells
+        if cell.left < place.right and place.left < cell.right + _TOUCH
+        if -_TOUCH <= line.base - place.top <= _NEXT * line.size
+    ]
+    return _RULE.sub("", min(over)[1]) if over else ""
+
+
+def _level(place: LabelPlace, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
+    """Texts on the line of a field. A field of several lines is called at its first one."""
+    for line in lines:
+        if line.base < place.top - 1 and line.base + line.size > max(place.bottom, place.top - 2 * line.size):
+            yield from ((line, cell) for cell in line.cells)
+
+
+def _is_level(place: LabelPlace, other: LabelPlace) -> bool:
+    return other.bottom < place.middle < other.top
+
+
+def _within(cell: LineCell, start: float, end: float) -> tuple[str, float, float]:
+    """What of a text stands between two edges, without the rule to write on, and its own edges.
+
+    Letters are taken for equally wide.
+    """
+    share = len(cell.text) / (cell.right - cell.left) if cell.right > cell.left else 0.0
+    first = round(share * (start - _TOUCH - cell.left)) if start > cell.left else 0
+    last = round(share * (end - cell.left)) if end < cell.right else len(cell.text)
+    text = cell.text[max(0, first) : max(0, last)]
+    return _RULE.sub("", text), max(start, cell.left), min(end, cell.right)

@@ -1,0 +1,49 @@
+"""What of a presentation its readers may see and the knowledge base does not hold: counted by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import qn
+
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+
+_TEXT = qn("a:t")
+_VALUE = "{http://schemas.openxmlformats.org/drawingml/2006/chart}v"
+_CHARTS = ("/chart", "/diagramData")
+_COMMENT = qn("p:text")
+
+
+def leave_out_slide(slide: Any, number: int, left_out: LeftOut) -> None:
+    """A hidden slide."""
+    left_out.add(OmittedPart.HIDDEN_SLIDE, "".join(_texts(slide._element)), number)
+
+
+def leave_out_beside(slide: Any, number: int, left_out: LeftOut) -> None:
+    """Speakers' notes, comments, charts and SmartArt of a slide."""
+    if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
+        left_out.add(OmittedPart.NOTES, frame.text, number)
+    for relation in slide.part.rels.values():
+        if relation.is_external:
+            continue
+        if relation.reltype.endswith(_CHARTS):
+            left_out.add(OmittedPart.CHART, "".join(_texts(parse_xml(relation.target_part.blob))), number)
+        elif relation.reltype.endswith("/comments"):
+            comments = parse_xml(relation.target_part.blob).iter(_COMMENT, _TEXT)
+            left_out.add(OmittedPart.COMMENT, "".join(comment.text or "" for comment in comments), number)
+
+
+def leave_out_masters(layouts: Iterable[Any], left_out: LeftOut) -> None:
+    """What stands on every slide of a layout: a company's name. The samples in their placeholders are never shown."""
+    used = {id(layout._element): layout for layout in layouts}
+    masters = {id(layout.slide_master._element): layout.slide_master for layout in used.values()}
+    for page in (*used.values(), *masters.values()):
+        texts = (shape.text_frame.text for shape in page.shapes if not shape.is_placeholder and shape.has_text_frame)
+        if text := "".join(texts).strip():
+            left_out.add(OmittedPart.MASTER, text)
+
+
+def _texts(root: Any) -> list[str]:
+    return [node.text or "" for node in root.iter(_TEXT, _VALUE)]

@@ -1,0 +1,111 @@
+"""Paragraphs of PowerPoint as they are shown: with their numbers and bullets, fields, line breaks and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pptx.oxml.ns import qn
+
+from knowledge.blocks import BlockKind
+from knowledge.parsing.formulas import FORMULA, PARAGRAPH, linear
+from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.numerals import numeral
+from knowledge.parsing.pieces import TextPiece, item
+
+_SMALLEST = 150
+"""Hundredths of a point; smaller text is not seen."""
+_BULLETS = {qn("a:buChar"), qn("a:buBlip")}
+_NUMBERED, _PLAIN = qn("a:buAutoNum"), qn("a:buNone")
+_FORMS = {
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circleNum": "decimalEnclosedCircle",
+    "ea1": "chineseCountingThousand",
+    "arabicDb": "decimalFullWidth",
+}
+"""By how the name of a kind of numbers begins (alphaLcParenR); all others are written in digits."""
+_SHAPES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "- {} -"}
+
+
+@dataclass(slots=True)
+class _Count:
+    kind: tuple[str, str]
+    reached: int
+
+
+class _Markers:
+    """Of one text body: what stands before its paragraphs."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, _Count] = {}
+
+    def of(self, paragraph: Any, level: int) -> str:
+        """A number, "-" for a bullet, "" for none; what is deeper than the body's own text is an item anyway."""
+        properties = paragraph.find(qn("a:pPr"))
+        said = {child.tag: child for child in properties} if properties is not None else {}
+        self._counts = {depth: count for depth, count in self._counts.items() if depth <= level}
+        if (number := said.get(_NUMBERED)) is not None:
+            return self._number(number, level)
+        self._counts.pop(level, None)
+        return "-" if _BULLETS & said.keys() or (level and _PLAIN not in said) else ""
+
+    def _number(self, number: Any, level: int) -> str:
+        kind, start = number.get("type") or "arabicPeriod", number.get("startAt") or "1"
+        count = self._counts.get(level)
+        if count is None or count.kind != (kind, start):
+            count = self._counts[level] = _Count((kind, start), (int(start) if start.isdecimal() else 1) - 1)
+        count.reached += 1
+        form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "decimal")
+        shape = next((shape for name, shape in _SHAPES.items() if kind.endswith(name)), "{}")
+        return shape.format(numeral(count.reached, form))
+
+
+def paragraphs_of(body: Any, page: int, left_out: LeftOut) -> Iterator[TextPiece]:
+    """Those of a p:txBody or a:txBody that are not empty."""
+    markers = _Markers()
+    for paragraph in body.iterfind(qn("a:p")):
+        parts: list[str] = []
+        formulas: list[str] = []
+        _read(paragraph, parts, formulas, page, left_out)
+        text = "".join(parts).replace("\v", "\n").strip()
+        if not text:
+            continue
+        level = _level(paragraph)
+        if marker := markers.of(paragraph, level):
+            yield item(marker, text, level, page)
+        else:
+            alone = any(formulas) and "".join(formulas).strip() == text
+            yield TextPiece(text, page, BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
+
+
+def _read(parent: Any, parts: list[str], formulas: list[str], page: int, left_out: LeftOut) -> None:
+    for node in parent:
+        if node.tag in (qn("a:r"), qn("a:fld")):
+            text = node.findtext(qn("a:t")) or ""
+            if node.get("type") == "slidenum":
+                left_out.add(OmittedPart.PAGE_NUMBER, text, page)
+            elif _is_readable(node):
+                parts.append(text)
+        elif node.tag == qn("a:br"):
+            parts.append("\n")
+        elif node.tag in (FORMULA, PARAGRAPH):
+            formulas.append(linear(node))
+            parts.append(formulas[-1])
+        elif isinstance(node.tag, str) and not node.tag.endswith("}Fallback"):
+            _read(node, parts, formulas, page, left_out)
+
+
+def _is_readable(run: Any) -> bool:
+    properties = run.find(qn("a:rPr"))
+    size = properties.get("sz") or "" if properties is not None else ""
+    return not size.isdecimal() or int(size) >= _SMALLEST
+
+
+def _level(paragraph: Any) -> int:
+    properties = paragraph.find(qn("a:pPr"))
+    level = properties.get("lvl") or "" if properties is not None else ""
+    return int(level) if level.isdecimal() else 0

@@ -1,0 +1,108 @@
+"""Which blocks of a document are questions that it answers below: by their mark, their type, their number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from knowledge.blocks import Block, BlockKind
+from knowledge.parsing.faq_columns import asks
+
+MAX_QUESTION = 80
+"""Characters of a question that stands alone."""
+_QUESTION = re.compile(r"\s*(?:问题?|[QqＱ])\s*\d{0,3}\s*[：:.．、]\s*(?=\S)")
+_ANSWER = re.compile(r"\s*(?:答案?|[AaＡ])\s*\d{0,3}\s*[：:]\s*")
+_ANSWER_BEHIND = re.compile(r"(?<=[？?。！!\s])\s*(?:答案?|[AaＡ])\s*\d{0,3}\s*[：:]\s*")
+_NUMBER = re.compile(
+    r"\s*(?:[（(](?:\d{1,3}|[一二三四五六七八九十]{1,3})[）)]|\d{1,3}(?:[．、）)]|[.](?!\d))"
+    r"|[一二三四五六七八九十]{1,3}[、．.])\s*(?=\S)"
+)
+_BOLD = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(\*\*|__)(?=\S)((?:(?!\1).)+)\1")
+_SPEAKER = re.compile(r"[^：:]{1,12}[：:]")
+"""What somebody said in a conversation, and no question of the document."""
+_ENDS = ("？", "?")
+_BREAKS = re.compile(r"[。！；!;？?](?=.)")
+
+
+class QuestionMark(IntEnum):
+    """How a block is known to be a question, the surest first."""
+
+    NAMED = 0
+    """問：, Q1："""
+    BOLD = 1
+    NUMBERED = 2
+    ALONE = 3
+    """A question mark at its end, and nothing else in its paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOpening:
+    """A question and what stands behind it in the same block. answered: that is marked as the answer."""
+
+    question: str
+    rest: str
+    mark: QuestionMark
+    answered: bool = False
+
+
+def opening(block: Block) -> QuestionOpening | None:
+    """The question that a block is, or begins with on a line of its own."""
+    if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+        return None
+    text = block.text.strip()
+    if block.marker and text.startswith(block.marker):
+        text = text[len(block.marker) :].lstrip()
+    line, _, rest = text.partition("\n")
+    if (bold := _bold_beginning(block)) and text.startswith(bold) and ends_as_question(bold):
+        line, rest = bold, text[len(bold) :].strip()
+    answered = False
+    if behind := _ANSWER_BEHIND.search(line):
+        line, rest, answered = line[: behind.start()], f"{line[behind.end() :]}\n{rest}", True
+    mark = _mark(block, line)
+    if mark is None:
+        return None
+    return QuestionOpening(plain_question(line), rest.strip("\n"), mark, answered or is_answer(rest))
+
+
+def plain_question(text: str) -> str:
+    """Without its number and its mark, which nobody asks with."""
+    text = _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text
+    text = _QUESTION.sub("", text, count=1) if _QUESTION.match(text) else text
+    return " ".join(text.split())
+
+
+def is_answer(text: str) -> bool:
+    """Whether a text is marked as an answer."""
+    return bool(_ANSWER.match(text))
+
+
+def plain_answer(text: str) -> str:
+    """Without that mark."""
+    return _ANSWER.sub("", text, count=1) if is_answer(text) else text
+
+
+def ends_as_question(text: str) -> bool:
+    """Whether a question mark closes it."""
+    return text.rstrip().endswith(_ENDS)
+
+
+def _bold_beginning(block: Block) -> str:
+    """What it begins with in bold; "" without that."""
+    found = _BOLD.match(block.markdown)
+    return found[2].strip() if found else ""
+
+
+def _mark(block: Block, line: str) -> QuestionMark | None:
+    if len(line) > MAX_QUESTION:
+        return None
+    numbered = _NUMBER.match(line)
+    if _QUESTION.match(line[numbered.end() :] if numbered else line):
+        return QuestionMark.NAMED
+    said = plain_question(line)
+    whole = ends_as_question(said) and not _BREAKS.search(said)
+    if _bold_beginning(block) == line and (whole or asks(said)):
+        return QuestionMark.BOLD
+    if not whole or _SPEAKER.match(said):
+        return None
+    return QuestionMark.NUMBERED if numbered or any(map(str.isdigit, block.marker)) else QuestionMark.ALONE

@@ -1,0 +1,184 @@
+"""How a table is read: which of its rows name the columns, or whether its first column names fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from knowledge.blocks import Block
+from knowledge.parsing import faq_columns, field_tables, headers
+from knowledge.parsing.cells import filled, is_one_more
+from knowledge.parsing.faq_columns import Places
+from knowledge.types import FaqColumns
+
+Row = list[str]
+
+_SENTENCE_ENDS = ("。", "！", "；", "!", ";")
+_LONGEST_TITLE = 40
+"""Characters."""
+_APART = 0.5
+"""For a header behind a blank row or a title: somebody set the rows apart."""
+_WIDER = 1.0
+"""For a row that stands in columns in which the table above has nothing."""
+_NAMED_ALIKE = 2.0
+"""For each name that the table above has too."""
+_CLEAR = 1.5
+"""Two readings as far from each other as this leave no doubt."""
+_NO_HEADER = 4.0
+"""For fields: the format lets the header be empty, and it is."""
+_FIELDS_CLEAR, _FIELDS_NEVER = 1.0, -2.0
+
+
+class Doubt(StrEnum):
+    """Why a table can be read in two ways, as a person is told."""
+
+    HEADER = "首行可能是列名，也可能是内容"
+    FIELDS = "可能是“字段名、值”，也可能首行是列名"
+
+
+@dataclass(slots=True)
+class TableReading:
+    """One table. header: its rows that name the columns; sample: some of the others; places: of questions and answers.
+
+    of_fields: the names are in the first column, which is `start`; doubt: why another reading is possible; told: rows
+    or names of it were.
+    """
+
+    names: Row
+    header: list[Row]
+    sample: list[Row]
+    places: Places | None = None
+    asked: bool = False
+    of_fields: bool = False
+    start: int = 0
+    doubt: Doubt | None = None
+    told: bool = False
+
+    @property
+    def columns(self) -> set[int]:
+        """Those in which something stands."""
+        return {column for row in (*self.header, *self.sample) for column in filled(row)}
+
+    def line(self, cells: Row) -> Block:
+        """A row "列名：值；列名：值"; what a cell merged across repeats under the same name stands there once."""
+        fields: list[tuple[str, str]] = []
+        last: tuple[int, tuple[str, str]] | None = None
+        for column, cell in enumerate(cells):
+            one = (self.names[column] if column < len(self.names) else "", " ".join(cell.split()))
+            if one[1] and last != (column - 1, one):
+                fields.append(one)
+            if one[1]:
+                last = column, one
+        return field_tables.row_of(fields)
+
+    def has_record(self, cells: Row) -> bool:
+        """Whether a row of a single cell is a row of this table that says nothing else."""
+        column = filled(cells)[0]
+        if self.places is not None:
+            return column == self.places.question and not is_note(cells[column])
+        body = [row[column] for row in self.sample if column < len(row) and row[column]]
+        return not self.of_fields and is_one_more(cells[column], body)
+
+    def otherwise(self, rows: Sequence[Row]) -> Iterator[Block]:
+        """The other reading of a table that can be read in two ways; rows: those that were read below its header."""
+        if self.of_fields:
+            other = TableReading(headers.names(rows[:1]), [], [])
+            yield from map(other.line, rows[1:])
+        elif self.doubt is Doubt.FIELDS:
+            yield from field_tables.blocks(row[self.start :] for row in (*self.header, *rows))
+        else:
+            yield from (field_tables.row_of(("", cell) for cell in row if cell) for row in self.header)
+
+
+def is_note(text: str) -> bool:
+    """Whether what stands alone is a sentence and no title: by its end, by a colon in it, or by its length."""
+    if text.endswith(("？", "?")):
+        return False
+    return text.endswith(_SENTENCE_ENDS) or bool({"：", ":"} & set(text[:-1])) or len(text) > _LONGEST_TITLE
+
+
+def starts_anew(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bool:
+    """Whether rows behind something that stands alone are another table, and not more of the one above.
+
+    A header differs from the rows below it and from those above it, as far as these differ from names at all. apart:
+    by a blank row or a title, and not only by what may be a row of the table.
+    """
+    first = rows[0]
+    if first in above.header:
+        return False
+    if not apart:
+        return _difference(above, rows)[0] >= 2 * _CLEAR
+    if faq_columns.by_name(headers.names([first])):
+        return True
+    if not above.sample and not set(filled(first)) - above.columns:
+        return _difference(above, rows)[0] >= _CLEAR
+    if above.of_fields:
+        return len(rows) > 1 or len(filled(first)) % 2 == 1
+    score, difference = _difference(above, rows)
+    if above.places is not None:
+        return score >= _CLEAR
+    return score > 0 or difference >= _CLEAR
+
+
+def reading_of(
+    rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None, above: TableReading | None
+) -> TableReading:
+    """Of a table's first rows. declared, certain: of the header, by its format; above: the table above it."""
+    names = headers.names(rows[:1])
+    if declared is None and (faq_columns.by_name(names) or (wanted and faq_columns.asked_for(wanted, names, 0))):
+        count, doubtful = 1, False
+    else:
+        count = headers.depth(rows, declared, certain or declared == 0)
+        if not count and above is not None and _difference(above, rows)[0] >= _CLEAR:
+            count = int(headers.likelihood(rows[0], rows[1:]) >= 0)
+        doubtful = declared is None and count == 1 and _is_doubtful(rows, above)
+    names, body = headers.names(rows[:count]), list(rows[count:])
+    reading = TableReading(names, list(rows[:count]), body, start=min(column for row in rows for column in filled(row)))
+    reading.places, reading.asked = _places(names, body, wanted)
+    if reading.places or (declared and certain):
+        return reading
+    _weigh_fields(reading, rows, declared)
+    if doubtful and not reading.doubt and not reading.of_fields:
+        reading.doubt = Doubt.HEADER
+    return reading
+
+
+def _weigh_fields(reading: TableReading, rows: Sequence[Row], declared: int | None) -> None:
+    """Reads the first column as names of fields where more speaks for it than for a header, or for a plain list."""
+    fields = field_tables.likelihood([row[reading.start :] for row in rows])
+    if fields == field_tables.IMPOSSIBLE:
+        return
+    if declared == 0:
+        fields += _NO_HEADER
+    prior = headers.DECLARED if declared else headers.LIKELY
+    margin = fields - max(prior + headers.likelihood(rows[0], rows[1:]), headers.LIKELY)
+    if _FIELDS_NEVER < margin < _FIELDS_CLEAR:
+        reading.doubt = Doubt.FIELDS
+    if margin > 0:
+        reading.names, reading.header, reading.sample, reading.of_fields = [], [], list(rows), True
+
+
+def _difference(above: TableReading, rows: Sequence[Row]) -> tuple[float, float]:
+    """What speaks for a table of its own, and how much of it is that the first row is unlike those above."""
+    first = rows[0]
+    outside = bool(set(filled(first)) - above.columns)
+    alike = len({cell for cell in first if cell} & set(above.names))
+    difference = headers.likelihood(first, above.sample)
+    prior = _APART + _WIDER * outside + _NAMED_ALIKE * alike
+    return prior + difference + headers.likelihood(first, rows[1:]), difference
+
+
+def _is_doubtful(rows: Sequence[Row], above: TableReading | None) -> bool:
+    if len(rows) < 2 or rows[0] in rows[1:]:
+        return False
+    if above is not None:
+        return _difference(above, rows)[0] < _CLEAR
+    return headers.likelihood(rows[0], rows[1:]) + headers.LIKELY < 1
+
+
+def _places(names: Row, body: Sequence[Row], wanted: FaqColumns | None) -> tuple[Places | None, bool]:
+    width = max([len(names), *map(len, body)])
+    if wanted and (places := faq_columns.asked_for(wanted, names, width)):
+        return places, True
+    return faq_columns.by_name(names) or faq_columns.by_content(names, body), False

@@ -1,0 +1,38 @@
+"""Blocks are quoted whole: a procedure, code with what announces it."""
+
+from __future__ import annotations
+
+from agents.answering.selection import SentenceSelector, passages_of
+from agents.generator import Request
+from knowledge.chunking import ChunkOptions, split
+from knowledge.parsing.registry import parse
+from knowledge.types import Candidate, DocumentMeta, GateVerdict
+from tests.agents.support import ANALYZER
+
+
+def replied(question: str, text: str) -> str:
+    """What is quoted of a Markdown file whose one section it is."""
+    parsed = parse("a.md", text.encode())
+    chunk, *_ = split(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions())
+    found = Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, 0.9, GateVerdict.PASS)
+    terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
+    request = Request(question, (found,), terms, (1.0,) * len(terms))
+    (quote,) = SentenceSelector(ANALYZER, 3).select(request, passages_of(request), {})
+    return "".join(quote.pieces(chunk.text))
+
+
+def test_steps_are_not_torn_apart() -> None:
+    steps = [f"{number}. 第{name}步要做的事，做完之后再往下走。" for number, name in enumerate("甲乙丙丁戊己庚辛", 1)]
+    text = "# 手册\n\n机器不用时请拔掉电源。\n\n重置的办法：\n\n" + "\n".join(steps) + "\n\n重置后要重新联网。\n"
+    assert "\n".join(steps) in replied("机器怎么重置", text)
+
+
+def test_code_comes_with_what_announces_it_and_is_drawn_as_code() -> None:
+    code = "```nginx\nserver {\n    limit 1024m;\n}\n```"
+    text = f"# 上传\n\n太大时会报错。在 server 节点里放宽上限，写法如下：\n\n{code}\n\n改完要重启。\n"
+    assert f"在 server 节点里放宽上限，写法如下：\n{code}" in replied("上传的上限在哪里放宽", text)
+
+
+def test_a_row_is_known_by_its_cells_and_not_by_its_signs() -> None:
+    table = "| 型号 | 说明 |\n|-|-|\n| H1 | 适合：小户型；带支架 |\n| H2 | 适合：大户型；带支架 |\n"
+    assert "H2：适合：大户型；带支架" in replied("H2 适合什么户型", f"# 选购\n\n{table}")
