@@ -43,13 +43,21 @@ def unless(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
     return lambda state, start, end, silent: not is_text(state, start) and rule(state, start, end, silent)
 
 
+def begins_with(state: StateBlock, line: int, marks: str) -> bool:
+    """Whether the first character of a line is one of the marks."""
+    start = state.bMarks[line] + state.tShift[line]
+    return start < state.eMarks[line] and state.src[start] in marks
+
+
 def is_key(state: StateBlock, line: int) -> bool:
     """Whether a heading or an item would begin with a key of a telephone: # 号键返回."""
-    return KEY.match(_line(state, line)) is not None
+    return begins_with(state, line, "*#") and KEY.match(_line(state, line)) is not None
 
 
 def is_compared(state: StateBlock, line: int) -> bool:
     """Whether > means more than: >50件, or the only line of its kind with a figure; and quotes without end."""
+    if not begins_with(state, line, ">"):
+        return False
     text = _line(state, line)
     if _COMPARED.match(text) or _DEEP.match(text):
         return True
@@ -59,8 +67,9 @@ def is_compared(state: StateBlock, line: int) -> bool:
 
 def is_no_definition(state: StateBlock, line: int) -> bool:
     """Whether [x]: y defines nothing: no address, or nobody refers to it. A comment is still one: [//]: # (x)."""
-    start = state.bMarks[line] + state.tShift[line]
-    found = _DEFINITION.match(state.src, start)
+    if not begins_with(state, line, "["):
+        return False
+    found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
     if not found:
         return False
     label, target = found[1], found[2]
@@ -99,6 +108,8 @@ def after_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
 
 def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     """####标题. One # alone is a topic or a number (#话题, #123) unless deeper ones stand so in the document, too."""
+    if not begins_with(state, start, "#"):
+        return False
     text = _line(state, start)
     found = _TIGHT.match(text)
     if not found or state.is_code_block(start) or is_key(state, start):
@@ -127,7 +138,7 @@ def _heading(state: StateBlock, line: int, level: int, text: str) -> None:
 
 def tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """=== "标题" with an indented block (Python-Markdown), and @tab 标题 (VuePress)."""
-    if state.is_code_block(start):
+    if not begins_with(state, start, "=@") or state.is_code_block(start):
         return False
     text = _line(state, start)
     if switched := _SWITCHED.match(text):
@@ -176,6 +187,8 @@ def _inside(state: StateBlock, first: int, last: int, indent: int = 0) -> None:
 
 def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """::: tip 标题, :::warning[标题], ::: details, ::: tabs; one within another with as many colons or fewer."""
+    if not begins_with(state, start, ":"):
+        return False
     text = _line(state, start)
     marks = _BOX.match(text)
     head = _BOX_HEAD.match(text[marks.end() :]) if marks and not state.is_code_block(start) else None
@@ -255,7 +268,7 @@ def _boxes(text: str) -> dict[int, int]:
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo)."""
-    found = _TAG.match(_line(state, start))
+    found = _TAG.match(_line(state, start)) if begins_with(state, start, "{") else None
     if not found or state.is_code_block(start):
         return False
     ends, name, rest = found[1], found[2].lower(), found[3]

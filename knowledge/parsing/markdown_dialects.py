@@ -113,7 +113,9 @@ def _add_inlines(md: MarkdownIt) -> None:
 
 
 def _is_no_admonition(state: StateBlock, line: int) -> bool:
-    return not _ADMONITION.match(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]])
+    return blocks.begins_with(state, line, "!?") and not _ADMONITION.match(
+        state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    )
 
 
 def _quoted_notes(state: StateCore) -> None:

@@ -6,7 +6,8 @@ import re
 
 from markdown_it.rules_block import StateBlock
 
-_RULE = re.compile(r"[:：]?\s*[-\u2010-\u2015\u2500\uff0d\uff3f]+\s*[:：]?")
+_RULE = re.compile(r"[:：]?\s*[-\u2010-\u2015\u2500\uff0d]+\s*[:：]?")
+_RULE_BEGINS = re.compile(r"[|｜:：\-\u2010-\u2015\u2500\uff0d]")
 _SEPARATORS = re.compile(r"(?<!\\)[|｜]")
 _PIPE = re.compile(r"(?<!\\)\|")
 _MOST_CELLS = 65_536
@@ -16,6 +17,8 @@ _MOST_CELLS = 65_536
 def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Replaces the table rule. Without a row of dashes below the first line there is no table."""
     if start + 2 > end or state.is_code_block(start) or state.sCount[start + 1] < state.blkIndent:
+        return False
+    if not _RULE_BEGINS.match(state.src, state.bMarks[start + 1] + state.tShift[start + 1]):
         return False
     head, rule = _line(state, start), _line(state, start + 1)
     if not _SEPARATORS.search(head) or not _SEPARATORS.search(rule):
