@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from operator import mul
 
 from agents.answering.dating import Told, period_said
-from agents.answering.events import DatedEvent, events, features, stated
+from agents.answering.events import DatedEvent, doing, events, features, stated
 from agents.answering.occurrences import again, between, season
 from agents.answering.periods import PeriodUnit, Rule, rules_of
 from agents.answering.wanted import EARLIER_WEIGHT
@@ -81,7 +81,7 @@ def _fits(
     for rule in rules:
         anchor, around = features(rule.anchor), features(rule.clause)
         for event in named:
-            shared = len(anchor & event.features)
+            shared = len(doing(rule.anchor) & event.doing) if anchor else 0
             term = not anchor and rule.limit and timed and event.text.endswith(_PAST) and bool(around & wanted)
             if not (shared or term) or (anchor and len((around - anchor) & event.features) > shared):
                 continue

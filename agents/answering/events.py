@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agents.understanding.asking import without_asking
 from agents.understanding.dates import Said
+from agents.understanding.tagging import tagged
 from knowledge.text import fold
 
 STEM = 4
@@ -20,6 +21,8 @@ _MODAL = re.compile(
     r"\b(?:can|could|may|will|would|should|do|does|is|am|want|when|how)\b"
 )
 """What follows is asked or wished for, and has not happened."""
+_NOT = re.compile(r"[没未不]|\b(?:not|never|n't)\b")
+_SUPPOSED = re.compile(r"如果|假如|假设|要是|比方|\bif\b")
 _FUNCTION = frozenset(
     "的了是在就还能吗呢吧啊那哪这个我你您他们到从自于后前内起之以及或和与按为"
     "天日号月年周时候今昨明上下第什么多久最晚迟早几有没不可要会应当须已被把给对"
@@ -36,6 +39,7 @@ class DatedEvent:
     said: Said
     text: str
     features: frozenset[str]
+    doing: frozenset[str]
 
 
 def features(text: str) -> frozenset[str]:
@@ -45,20 +49,29 @@ def features(text: str) -> frozenset[str]:
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
+def doing(text: str) -> frozenset[str]:
+    """The features of what is done: of the verbs, where there are any. Who takes a car, 提车, brings none, 还车."""
+    words = [word for word, tag in tagged(without_asking(fold(text))) if tag.startswith("v")]
+    return frozenset("".join(words)) & features(text) or features(text)
+
+
 def events(message: str, said: Sequence[Said]) -> list[DatedEvent]:
     """The single days of a message on which something happened, with what it says of that."""
     text = fold(message)
+    if _SUPPOSED.search(text):
+        return []
     found = []
     for one in (one for one in said if one.single):
         start, end = _clause(text, one)
         clause = _happened(_without(text, said, start, end))
-        found.append(DatedEvent(one, clause, features(clause)))
+        found.append(DatedEvent(one, clause, features(clause), doing(clause)))
     return [event for event in found if event.features]
 
 
 def _happened(clause: str) -> str:
-    """A clause up to what is asked or wished for in it."""
-    return _MODAL.split(clause)[0].strip()
+    """A clause up to what is asked or wished for in it; nothing of one that says what did not happen."""
+    said = _MODAL.split(clause)[0].strip()
+    return "" if _NOT.search(said) else said
 
 
 def stated(message: str, said: Sequence[Said]) -> str:

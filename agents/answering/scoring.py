@@ -97,7 +97,7 @@ def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: Questi
 
 def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
     """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
-    if unit.is_list and not wanted.way:
+    if unit.is_list and not wanted.way and not any(sentence.is_step for sentence in unit.sentences):
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
         named = [unit.sentences[start].unmarked.partition("：") for start in starts]

@@ -12,8 +12,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from agents.business.tagging import tag_of, tagged
 from agents.understanding.entities import shipped_extractor
+from agents.understanding.tagging import tag_of, tagged
 from knowledge.text import fold
 from knowledge.yaml_files import load_yaml
 

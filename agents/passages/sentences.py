@@ -14,6 +14,7 @@ MAX_SENTENCE_CHARS = 200
 MAX_UNDIVIDED_CHARS = 400
 """Of a row or a line of code."""
 MAX_HEADING_CHARS = 30
+_TITLED = (BlockKind.PARAGRAPH, BlockKind.NOTE)
 _UNDIVIDED = (BlockKind.ROW, BlockKind.CODE, BlockKind.FIELD)
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -61,8 +62,8 @@ class Sentence:
 
     @property
     def may_head(self) -> bool:
-        """A heading, or a paragraph that is short and without an end, as headings of plain text are."""
-        if self.block.kind is not BlockKind.PARAGRAPH:
+        """A heading, or what is short and without an end, as headings of plain text and titles of notes are."""
+        if self.block.kind not in _TITLED:
             return self.block.kind is BlockKind.HEADING
         return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text)
 

@@ -128,12 +128,15 @@ def _headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
     heads = [False] * len(lines)
     for number in range(len(lines) - 2, -1, -1):
         line, following = lines[number], lines[number + 1]
-        heads[number] = _heads(line) and (heads[number + 1] or not following[0].may_head)
+        together = line[0].block.group in (0, following[0].block.group)
+        heads[number] = together and _heads(line) and (heads[number + 1] or not following[0].may_head)
     found: list[str | None] = []
-    heading = ""
+    heading, group = "", 0
     for line, heads_others in zip(lines, heads, strict=True):
+        if group and line[0].block.group != group:
+            heading, group = "", 0  # the title of a box heads nothing behind it
         if heads_others:
-            heading = line[0].text
+            heading, group = line[0].text, line[0].block.group
             found.append(None)
             continue
         asked = line[0].asks and not line[0].marked_question and len(line) > 1

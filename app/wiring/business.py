@@ -53,7 +53,7 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
         load_offers(settings.offers_file)
     async with AsyncExitStack() as stack:
         if sources:
-            from agents.business.tagging import load_names
+            from agents.understanding.tagging import load_names
 
             await asyncio.to_thread(load_names)
         opened = {}

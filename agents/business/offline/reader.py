@@ -16,11 +16,11 @@ from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
 from agents.business.offline.understanding import Understanding
 from agents.business.offline.vocabulary import TermKind, TermMeaning, Vocabulary
 from agents.business.schema import Schema
-from agents.business.tagging import tagged
 from agents.business.types import Give
 from agents.routing.anchors import shipped_anchors
 from agents.routing.types import Intent
 from agents.understanding.reading import read
+from agents.understanding.tagging import tagged
 
 NEAR = 0.25
 """Of subjects whose scores differ by no more, the one that explains the whole question is meant."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agents.business.offline.language import Language
-from agents.business.tagging import tagged
+from agents.understanding.tagging import tagged
 
 _PARTICLES = "了吗呢吧啊的过着么没"
 _NUMERALS = "一二两三四五六七八九十0123456789"

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from agents.business.offline.language import Language
 from agents.business.schema import Schema
-from agents.business.tagging import tagged
+from agents.understanding.tagging import tagged
 
 
 class TermKind(StrEnum):

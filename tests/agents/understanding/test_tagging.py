@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jieba import finalseg, posseg
 
-from agents.business.tagging import tagged
+from agents.understanding.tagging import tagged
 from knowledge.segmentation import likeliest
 from scripts.attacks.lengthy import FAMILIES
 
