@@ -149,7 +149,8 @@ def is_code(text: str) -> bool:
 
 def replace_codes(text: str, by: str) -> str:
     """A text with something else in the place of each code."""
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for code in codes_in(text):
         parts += (text[end : code.start], by)
         end = code.end
