@@ -42,9 +42,14 @@ class Passage:
         return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
 
     def in_place(self, index: int) -> str:
-        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does."""
+        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does. Lines of code are no
+        sentences: what is said above them stands for all of them.
+        """
         heading = self.headings[index] or self.chunk.question or self.section
-        said = self.sentences[index].unmarked
+        sentence = self.sentences[index]
+        if heading and sentence.block.kind is BlockKind.CODE:
+            return heading
+        said = sentence.unmarked
         return f"{heading}：{said}" if heading else said
 
 
