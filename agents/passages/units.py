@@ -42,8 +42,8 @@ class Passage:
         return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
 
     def in_place(self, index: int) -> str:
-        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does. Lines of code are no
-        sentences: what is said above them stands for all of them.
+        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does. Code has
+        no sentences: what is said above it stands for all of its lines.
         """
         heading = self.headings[index] or self.chunk.question or self.section
         sentence = self.sentences[index]

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from app.db.base import now
 from app.documents.naming import path_of
 from app.documents.paths import filing as filed
@@ -22,11 +20,16 @@ from app.documents.types import UNPUBLISHED, Change, FileOutcome, FileReport, Fi
 from app.errors import Conflict, NotFound
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
+from knowledge.lazy import LazyModule
 from knowledge.sandbox.slots import TenantSlots
 from knowledge.types import FaqColumns
 
 if TYPE_CHECKING:
+    import httpx
+
     from app.indexing.following import Follower
+else:
+    httpx = LazyModule("httpx")
 
 
 MAX_CONCURRENT_FILES = 8

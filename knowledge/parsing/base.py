@@ -20,7 +20,7 @@ from knowledge.errors import (
 from knowledge.parsing.assembly import assemble
 from knowledge.parsing.faults import frames_of, is_fault
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.office_kinds import OLD_OFFICE, disguise
+from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, disguise
 from knowledge.parsing.pieces import Piece
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -41,8 +41,6 @@ _SIGNATURES = {
 }
 _HEAD = 1024
 """A PDF may begin with rubbish: readers look for its signature in the first kilobyte."""
-ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-"""The stream of an OLE file that holds a password-protected Office document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
-from knowledge.parsing.base import ENCRYPTED_PACKAGE, Parser, SourceFile
-from knowledge.parsing.office_kinds import OLD_OFFICE, holds_streams
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, holds_streams
 from knowledge.parsing.pieces import Piece
 
 MODERN = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}

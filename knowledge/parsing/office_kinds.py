@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How OLE files begin, Office files of before 2007 among them."""
+ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+"""The stream of an OLE file that holds a password-protected Office document."""
 _ARCHIVE = b"PK\x03\x04"
 _PROGRAMS = {".doc": "Word", ".xls": "Excel", ".ppt": "PowerPoint"}
 _STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
@@ -59,6 +61,8 @@ def _kind(content: bytes, suffix: str) -> str:
     family = suffix.removesuffix("x")
     families = sorted(_PROGRAMS, key=lambda other: other != family)
     if content.startswith(OLD_OFFICE):
+        if ENCRYPTED_PACKAGE in content:  # a new one under a password
+            return ""
         return next((old for old in families if holds_streams(content, old)), "")
     if not content.startswith(_ARCHIVE) or suffix in _OTHER_ARCHIVES:
         return ""

@@ -41,12 +41,13 @@ class ReaderInProcess(TrustingReader):
 @pytest.fixture(autouse=True)
 def quick_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read in this process, a base of the same words, models and options is calibrated once, with a quarter
-    of the questions (a fit searches for each, and most tests open the same few documents), and the questions of a
-    business database are checked once. Unless a test is marked with `as_shipped`.
+    of the questions (a fit searches for each, and most tests open the same few documents) and never provisionally, and
+    the questions of a business database are checked once. Unless a test is marked with `as_shipped`.
     """
     if request.node.get_closest_marker("as_shipped") is None:
         monkeypatch.setattr("app.wiring.reading.Sandbox", ReaderInProcess)
         monkeypatch.setattr(Calibrator, "_fit", _fitted_once)
+        monkeypatch.setattr(Calibrator, "provide", Calibrator.refresh_quick)
         monkeypatch.setattr("knowledge.calibration.calibrator.QUESTIONS", 100)
         monkeypatch.setattr("agents.business.offline.queries.load_queries", _read_once)
 

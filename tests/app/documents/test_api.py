@@ -15,8 +15,10 @@ from starlette.middleware import Middleware
 from app.auth.principal import Principal, Role
 from app.documents import jobs_api
 from app.documents.api import router
+from app.documents.bin import DocumentBin
 from app.documents.jobs import DocumentJobs
 from app.documents.limits import max_bytes
+from app.documents.repository_bin import BinRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
@@ -84,6 +86,7 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
         app.include_router(resource)
     app.state.container = SimpleNamespace(
         ingestion=base.ingestion,
+        bin=DocumentBin(BinRepository(base.database), base.knowledge, base.ingestion, _days),
         documents=base.documents,
         versions=base.versions,
         document_jobs=DocumentJobs(JobRepository(base.database), runner.wake),
@@ -95,6 +98,10 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
+
+
+async def _days(tenant: str) -> int:
+    return 30
 
 
 async def upload(client: httpx.AsyncClient, *files: tuple[str, bytes], **data: Any) -> httpx.Response:

@@ -65,7 +65,7 @@ async def test_without_libreoffice_the_message_says_what_to_install(suffix: str)
 async def test_what_is_no_old_file_is_not_converted() -> None:
     missing = reader("no-such-program")
     assert (await missing.read("t", "a.md", "退货。".encode(), OPTIONS)).chunks
-    with pytest.raises(BrokenDocument, match="ZIP"):
+    with pytest.raises(BrokenDocument, match="新版 Word"):
         await missing.read("t", "新.doc", modern("正文"), OPTIONS)
     with pytest.raises(BrokenDocument, match="扩展名"):
         await missing.read("t", "表.doc", old(".xls"), OPTIONS)
