@@ -398,7 +398,8 @@ def portable(document: Document) -> bytes:
         top -= 24
         for part in section.parts:
             for row in _lines(part):
-                drawn.extend((60 + 140 * column if column >= 0 else 80, top, 10, text) for column, text in row)
+                size = 6 if isinstance(part, Table) else 10
+                drawn.extend((60 + 140 * column if column >= 0 else 80, top, size, text) for column, text in row)
                 top -= 16
             top -= 10
     return pdf(*pages)
