@@ -48,7 +48,7 @@ async def restart_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
     began = monotonic()
     for replica in fleet.replicas:
         if not replica.program.runs:
-            await replica.start()
+            await replica.start(learnt=False)
     return {"ready": monotonic() - began}
 
 

@@ -36,12 +36,14 @@ class Replica:
         command = [sys.executable, "-m", "app"]
         self.program = Program(command, folder, folder.parent / f"{folder.name}.log", variables={**settings, **own})
 
-    async def start(self) -> None:
-        """Returns once it is ready and has learnt its examples. Raises OSError."""
+    async def start(self, *, learnt: bool = True) -> None:
+        """Returns once it is ready, with `learnt` once it has learnt what it holds, too, for which it waits while
+        documents come in. Raises OSError.
+        """
         self.program.start()
         await self.program.answers(self.port)
         until = monotonic() + START_SECONDS
-        while (state := await self.state()) is None or state["learning"]:
+        while (state := await self.state()) is None or (learnt and state["learning"]):
             if monotonic() > until or not self.program.runs:
                 raise OSError(f"{self.address} 没有就绪，见 {self.program.log}")
             await asyncio.sleep(_STEP)
