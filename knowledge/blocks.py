@@ -114,9 +114,9 @@ def checked(rows: object, length: int) -> Layout:
                 raise TypeError(f"{field.name} of a span")
             if field.type == "str":
                 _text(value)
-        span = Span(fields[0], fields[1], BlockKind(fields[2]), *fields[3:])
-        if not span.start <= span.end <= length:
-            raise ValueError("a span beyond its text")
+        start, end, kind = fields[:_LEAST]
+        if kind not in _KINDS or not start <= end <= length:
+            raise ValueError("a span of no kind, or beyond its text")
         layout.append(tuple(fields))
     return tuple(layout)
 
@@ -135,4 +135,5 @@ def _text(value: object) -> str:
 
 _FIELDS = fields_of(Span)
 _LEAST = 3
+_KINDS = frozenset(BlockKind)
 _CELLS = next(number for number, field in enumerate(_FIELDS) if field.name == "cells")

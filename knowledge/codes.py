@@ -8,7 +8,7 @@ a code are its letters and digits; only a point between digits stays, for V2.1.3
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -83,6 +83,16 @@ def same_thing(one: Code, other: Code) -> bool:
         return False
     loose = one.spaced or other.spaced
     return not (one.prefix and other.prefix) or (loose and len(one.prefix) != len(other.prefix))
+
+
+def names_one(codes: Iterable[Code], others: Sequence[Code]) -> bool:
+    """Whether one of the codes at least is of a thing that one of the others is of."""
+    return any(same_thing(code, other) for code in codes for other in others)
+
+
+def names_all(codes: Iterable[Code], others: Sequence[Code]) -> bool:
+    """Whether each of the codes is of a thing that one of the others is of."""
+    return all(any(same_thing(code, other) for other in others) for code in codes)
 
 
 def are_neighbours(one: Code, other: Code) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from knowledge.blocks import BlockKind, Layout, Span, layout_of
+from knowledge.blocks import BlockKind, Span
 
 _ITEM = re.compile(
     r"\s*(?P<marker>[-*+◦](?=\s)|[•·●▪○■□◆➢✓]|\d{1,2}(?:[.)](?=\s)|\.(?=[^\W\d])|[、）．](?!\s*\d))|[（(]\d{1,2}[)）]|[①-⑳]"
@@ -21,10 +21,9 @@ def item_marker(line: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def guessed_layout(text: str) -> Layout:
+def guessed_spans(text: str) -> tuple[Span, ...]:
     """Of a text whose blocks nobody knows: a page, a reply, a chunk of a base that was read before blocks had kinds."""
-    spans = [_span(text, *line.span()) for line in re.finditer(r"[^\r\n]+", text) if not line[0].isspace()]
-    return layout_of(spans)
+    return tuple(_span(text, *line.span()) for line in re.finditer(r"[^\r\n]+", text) if not line[0].isspace())
 
 
 def _span(text: str, start: int, end: int) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.answering.wanted import AskedTerms
-from knowledge.codes import codes_in, same_thing
+from knowledge.codes import codes_in, names_one
 from knowledge.text import fold
 
 _PARTS = re.compile(r"[^；;]+[；;]?")
@@ -30,7 +30,7 @@ def applying(text: str, wanted: AskedTerms) -> str:
 
 def _is_asked(clause: str, wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
-    of_model = any(same_thing(code, own) for code in codes_in(clause) for own in wanted.models)
+    of_model = names_one(codes_in(clause), wanted.models)
     case = _case(clause)
     return of_model or (bool(case) and not codes_in(case) and case in wanted.question)
 

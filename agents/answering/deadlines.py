@@ -79,9 +79,9 @@ def _fits(
     wanted = features(" ".join(messages))
     timed = bool(_LEANING & set(question.asks_for))
     for rule in rules:
-        anchor, around = features(rule.anchor), features(rule.clause)
+        anchor, done, around = features(rule.anchor), doing(rule.anchor), features(rule.clause)
         for event in named:
-            shared = len(doing(rule.anchor) & event.doing) if anchor else 0
+            shared = len(done & event.doing)
             term = not anchor and rule.limit and timed and event.text.endswith(_PAST) and bool(around & wanted)
             if not (shared or term) or (anchor and len((around - anchor) & event.features) > shared):
                 continue

@@ -52,7 +52,8 @@ def features(text: str) -> frozenset[str]:
 def doing(text: str) -> frozenset[str]:
     """The features of what is done: of the verbs, where there are any. Who takes a car, 提车, brings none, 还车."""
     words = [word for word, tag in tagged(without_asking(fold(text))) if tag.startswith("v")]
-    return frozenset("".join(words)) & features(text) or features(text)
+    found = features(text)
+    return frozenset("".join(words)) & found or found
 
 
 def events(message: str, said: Sequence[Said]) -> list[DatedEvent]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agents.answering.subjects import speaks_of
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage
-from knowledge.codes import Code, are_neighbours, codes_in, first_code, same_thing
+from knowledge.codes import Code, are_neighbours, codes_in, first_code, names_one
 
 STRANGE_CHARS = 4
 """A code from here on that nothing speaks of is of a thing that the documents have not, and what they say of another
@@ -21,7 +22,7 @@ def without_others(passages: Sequence[Passage], asked: Sequence[Code]) -> list[P
 
     What has a blank before its number stays where nothing speaks of it: Android 8.0 and later, asked for Android 12.
     """
-    known = any(_speaks_of(passage, asked) for passage in passages)
+    known = any(speaks_of(passage.chunk, asked) for passage in passages)
     if not asked or (not known and all(code.spaced for code in asked)):
         return list(passages)
     strange = not known and any(len(code.form) >= STRANGE_CHARS for code in asked)
@@ -46,7 +47,7 @@ def _is_other(
     sentence: Sentence, levels: tuple[str, str], asked: Sequence[Code], *, keyed: bool, strange: bool
 ) -> bool:
     text = "\n".join(levels)
-    if _names(text, asked):
+    if names_one(codes_in(text), asked):
         return False
     if any(are_neighbours(code, own) for code in codes_in(text) for own in asked):
         return True
@@ -63,18 +64,10 @@ def _levels(passage: Passage) -> Iterator[tuple[str, str]]:
         yield f"{passage.chunk.above}\n{heading}", said
 
 
-def _speaks_of(passage: Passage, asked: Sequence[Code]) -> bool:
-    return _names(f"{passage.chunk.above}\n{passage.chunk.text}", asked)
-
-
 def _is_keyed(sentence: Sentence, asked: Sequence[Code]) -> bool:
     key = first_code(sentence.text) if _may_be_keyed(sentence) else None
-    return key is not None and any(same_thing(key, own) for own in asked)
+    return key is not None and names_one((key,), asked)
 
 
 def _may_be_keyed(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item
-
-
-def _names(text: str, asked: Sequence[Code]) -> bool:
-    return any(same_thing(code, own) for code in codes_in(text) for own in asked)

@@ -17,7 +17,7 @@ from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.blocks import BlockKind
-from knowledge.codes import Code, codes_in, same_thing
+from knowledge.codes import Code, codes_in, names_one
 from knowledge.text import fold
 
 TERMS_WEIGHT, OWN_WEIGHT = 0.63, 0.37
@@ -163,7 +163,7 @@ def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
 def _same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
     """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
     above = codes_in(context)
-    return not above or any(same_thing(code, own) for code in (*above, *codes_in(text)) for own in asked)
+    return not above or names_one((*above, *codes_in(text)), asked)
 
 
 def _units_of_measure(unit: Unit) -> str:

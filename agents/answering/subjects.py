@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -13,7 +13,7 @@ from agents.passages.units import quotable_sentences
 from agents.types import Question
 from agents.understanding.asking import bare_name
 from agents.understanding.normalise import whole_word
-from knowledge.codes import Code, are_neighbours, asked_codes, codes_in, is_code, same_thing, series_of
+from knowledge.codes import Code, are_neighbours, asked_codes, codes_in, is_code, names_all, names_one, series_of
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
@@ -56,7 +56,7 @@ def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = Fals
 
     bare: nothing but a name is asked, which then is no model where its letters are others: E03 beside YS-W5.
     """
-    if not asked or not chunks or any(_speaks_of(chunk, asked) for chunk in chunks):
+    if not asked or not chunks or any(speaks_of(chunk, asked) for chunk in chunks):
         return None
     subject = _subject(chunks[0])
     near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
@@ -64,11 +64,6 @@ def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = Fals
         return max(near, key=lambda code: _likeness(code, asked[0]))
     lengths = {len(series_of(code)) for code in asked} - {0}
     return next((code for code in subject if not bare and len(series_of(code)) in lengths), None)
-
-
-def names_all(codes: Iterable[Code], held: Sequence[Code]) -> bool:
-    """Whether each of the codes is among others, in whatever spelling."""
-    return all(any(same_thing(code, other) for other in held) for code in codes)
 
 
 def mentions(chunk: Chunk, name: str) -> bool:
@@ -95,10 +90,9 @@ def _heads(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item or is_code(sentence.text.strip())
 
 
-def _speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
-    """YS-W5 is the W5 that is asked about, and W5 Pro another one."""
-    said = codes_in(f"{chunk.above}\n{chunk.text}")
-    return any(same_thing(code, own) for code in said for own in asked)
+def speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
+    """Whether a passage names a model that is asked about: YS-W5 is W5, and W5 Pro another one."""
+    return names_one(codes_in(f"{chunk.above}\n{chunk.text}"), asked)
 
 
 def _likeness(code: Code, other: Code) -> float:
@@ -123,7 +117,7 @@ def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk
     further names that they have not, the name alone.
     """
     text = _ENDING.sub("", text)
-    own = next((code for code in asked_codes(text) if any(same_thing(code, other) for other in asked)), None)
+    own = next((code for code in asked_codes(text) if names_one((code,), asked)), None)
     rest = text if own is None else f"{text[: own.start]} {text[own.end :]}"
     held = [code for chunk in chunks for code in codes_in(f"{chunk.above}\n{chunk.text}")]
     if not names_all(asked_codes(rest), held):

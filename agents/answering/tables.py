@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from agents.answering.wanted import AskedTerms
 from agents.passages.rows import Cell, TableRow, parallel
 from agents.understanding.answer_type import AnswerType, holds
-from knowledge.codes import codes_in, replace_codes, same_thing
+from knowledge.codes import codes_in, names_one, replace_codes
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15
@@ -76,7 +76,7 @@ def _said(names: Iterable[str], question: str, wanted: AskedTerms) -> frozenset[
     """The names that a question holds, of two, one within the other, the longer; a model however it is written and also
     without its maker.
     """
-    found = {name for name in names if any(same_thing(code, own) for code in codes_in(name) for own in wanted.models)}
+    found = {name for name in names if names_one(codes_in(name), wanted.models)}
     rest = _spaceless(replace_codes(question, " "))
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if name in rest:

@@ -12,7 +12,7 @@ from agents.understanding.asking import without_asking
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
 from agents.verification.wording import units_of
-from knowledge.codes import Code, codes_in, same_thing
+from knowledge.codes import Code, codes_in, names_all
 from knowledge.text import fold
 
 LONGEST, SHORTEST = 5, 3
@@ -48,7 +48,7 @@ def same_subject(one: Facts, other: Facts) -> bool:
     """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
     names a model does not agree with one that names none.
     """
-    return one.numbers == other.numbers and _named(one.models, other.models) and _named(other.models, one.models)
+    return one.numbers == other.numbers and names_all(one.models, other.models) and names_all(other.models, one.models)
 
 
 def same_polarity(one: Facts, other: Facts) -> bool:
@@ -82,7 +82,3 @@ def _differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tup
         else:
             apart.append((size, other_size))
     return apart, same
-
-
-def _named(models: tuple[Code, ...], others: tuple[Code, ...]) -> bool:
-    return all(any(same_thing(model, other) for other in others) for model in models)

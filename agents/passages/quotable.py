@@ -79,7 +79,7 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
             suspicion -= 1
         if "-->" in sentence.text:
             hidden = False
-        allowed.append(not bad and sentence.block.kind is not BlockKind.IMAGE)
+        allowed.append(not bad)
     return allowed
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agents.passages.rows import TableRow
 from knowledge.blocks import BlockKind, Layout, Span, spans_of
-from knowledge.marks import guessed_layout
+from knowledge.marks import guessed_spans
 
 MAX_SENTENCE_CHARS = 200
 """Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply."""
@@ -109,7 +109,7 @@ def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:
     """
     sentences: list[Sentence] = []
     line = 0
-    for block in spans_of(guessed_layout(text) if layout is None else layout):
+    for block in guessed_spans(text) if layout is None else spans_of(layout):
         first = True
         for match in _LINE.finditer(text, block.start, block.end):
             found = [span for span in _parts(text, block, *match.span()) if span[0] < span[1]]

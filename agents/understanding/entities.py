@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from agents.understanding.amounts import amount
-from knowledge.codes import Code, codes_in, is_code, same_thing
+from knowledge.codes import Code, codes_in, is_code, names_one
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
 from knowledge.yaml_files import load_yaml
@@ -178,7 +178,7 @@ def _whole(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
 def _is_named(name: str, folded: str, codes: Sequence[Code]) -> bool:
     """Whether a text has a name: a code as a whole, in whatever spelling."""
     if is_code(name):
-        return any(same_thing(code, own) for own in codes_in(name) for code in codes)
+        return names_one(codes_in(name), codes)
     return name in folded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from knowledge.codes import codes_in, same_thing
+from knowledge.codes import codes_in, names_all
 from knowledge.text import fold
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -29,5 +29,4 @@ def keeps_facts(original: str, rewritten: str) -> bool:
 def adds_facts(known: str, rewritten: str) -> bool:
     """Whether a rewrite has a number or a code that what is known has not."""
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
-    held = codes_in(known)
-    return not numbers or not all(any(same_thing(code, own) for own in held) for code in codes_in(rewritten))
+    return not numbers or not names_all(codes_in(rewritten), codes_in(known))

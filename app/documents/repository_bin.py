@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, or_, select, update
 
 from app.db.base import now
 from app.db.engine import Database
@@ -99,10 +99,7 @@ class BinRepository:
         where = (Document.tenant_id == tenant) & (Document.kind == DocumentKind.BINNED)
         if text:
             columns = Document.name, Document.title, Document.path
-            said: ColumnElement[bool] = columns[0].icontains(text, autoescape=True)
-            for column in columns[1:]:
-                said |= column.icontains(text, autoescape=True)
-            where &= said
+            where &= or_(*(column.icontains(text, autoescape=True) for column in columns))
         own = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
         versions = select(func.count()).select_from(DocumentVersion).where(own).scalar_subquery()
         told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)

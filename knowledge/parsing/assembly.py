@@ -104,7 +104,7 @@ class _Assembly:
             self._text(TextPiece(text, page))
             return
         self._close_bare(level)
-        self._group, self._in_list = 0, False
+        self._close_group()
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
         self._path.append((level, text))
@@ -134,7 +134,7 @@ class _Assembly:
         if text.kind is BlockKind.ITEM:
             self._opens(in_list=True)
         elif self._in_list and not text.level:
-            self._group, self._in_list = 0, False
+            self._close_group()
         indent = "  " * min(text.level, _MAX_INDENT)
         self._add(
             Block(
@@ -158,6 +158,9 @@ class _Assembly:
         self._lead = last.text.rpartition("\n")[2] if last and announced else ""
         self._group, self._in_list = self._groups, in_list
 
+    def _close_group(self) -> None:
+        self._group, self._in_list = 0, False
+
     def _table(self, table: ParsedTable) -> None:
         self._opens()
         for row in read_rows(table, self._columns):
@@ -180,10 +183,10 @@ class _Assembly:
             block = self._blocks[at]
             kind = box.kind if block.kind is BlockKind.PARAGRAPH else block.kind
             self._blocks[at] = replace(block, kind=kind, label=block.label or box.label, group=group, lead=lead)
-        self._group, self._in_list = 0, False
+        self._close_group()
 
     def _entry(self, entry: AskedEntry) -> None:
-        self._group, self._in_list = 0, False
+        self._close_group()
         first, path, faqs = len(self._blocks), self._headings(), len(self._faqs)
         for piece in entry.answer:
             self.take(piece)

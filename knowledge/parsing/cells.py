@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+SENTENCE_END = re.compile(r"[。！？!?；]$")
 _NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
-_SENTENCE = re.compile(r"[。！？!?；]$")
 _PROSE = 15
 """Characters; what is longer is no name, no code and no amount."""
 _SAME = 0.3
@@ -31,7 +31,7 @@ def kind_of(cell: str) -> CellKind:
     """Of a cell that is not empty."""
     if _NUMBER.fullmatch(cell):
         return CellKind.NUMBER
-    if len(cell) > _PROSE or _SENTENCE.search(cell):
+    if len(cell) > _PROSE or SENTENCE_END.search(cell):
         return CellKind.PROSE
     if any(map(str.isdigit, cell)):
         return CellKind.FIGURE

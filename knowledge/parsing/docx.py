@@ -22,7 +22,7 @@ from knowledge.parsing.docx_tables import table_pieces
 from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.left_out import LeftOut, OmittedPart
-from knowledge.parsing.pieces import WIDE, Heading, Piece, TextPiece, Title, item
+from knowledge.parsing.pieces import Heading, Piece, TextPiece, Title, item, marked, picture
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -131,8 +131,8 @@ class _Reader:
 
     def _anchored(self, line: Line, level: int) -> Iterator[Piece]:
         """What a paragraph refers to, or holds in its place: pictures, text boxes, notes. level: of a list."""
-        for picture in line.pictures:
-            yield TextPiece(picture, kind=BlockKind.IMAGE, level=level)
+        for alternative in line.pictures:
+            yield from picture(alternative, level)
         for box in line.boxes:
             counters, self._counters = self._counters, ListCounters()
             yield from self.pieces(box)
@@ -172,7 +172,7 @@ class _Reader:
 def _numbered(marker: str, text: str) -> str:
     """A heading with its number; its lines are one."""
     text = " ".join(text.split())
-    return f"{marker}{'' if not marker or marker.endswith(WIDE) else ' '}{text}" if text else text
+    return marked(marker, text) if text else text
 
 
 def _without_marks(line: Line, text: str) -> str:

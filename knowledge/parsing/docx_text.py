@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -154,11 +153,11 @@ class TextReader:
             elif child.tag == _R:
                 self._run(child, line)
             elif child.tag == qn("wp:docPr"):
-                _describe(child.get("descr") or child.get("title"), line)
+                line.pictures.append(child.get("descr") or child.get("title") or "")
             elif child.tag == f"{_VML}textpath":
                 line.say(child.get("string") or "")
             elif child.tag == f"{_VML}imagedata":
-                _describe(child.getparent().get("alt") or child.get(f"{_OFFICE}title"), line)
+                line.pictures.append(child.getparent().get("alt") or child.get(f"{_OFFICE}title") or "")
             elif child.tag == f"{_OFFICE}OLEObject":
                 self._left_out.add(OmittedPart.EMBEDDED, "")
             elif child.tag in (f"{_CHART}chart", f"{_DIAGRAM}relIds"):
@@ -178,13 +177,6 @@ def texts_of(root: Any, visibility: Visibility) -> Iterator[str]:
         older = any(parent.tag == f"{_COMPATIBILITY}Fallback" for parent in node.iterancestors())
         if not older and visibility.shows(node):
             yield node.text or ""
-
-
-def _describe(text: str | None, line: Line) -> None:
-    """A description of a picture; programs write the name of its file in its stead."""
-    text = (text or "").strip()
-    if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
-        line.pictures.append(text)
 
 
 def _sign(node: Any) -> str:

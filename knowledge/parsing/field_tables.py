@@ -112,4 +112,4 @@ def _fields(row: Row) -> Iterator[Field]:
     for column in range(0, len(row), 2):
         name, value = row[column], row[column + 1] if column + 1 < len(row) else ""
         if name or value:
-            yield (name, value) if name else ("", value)
+            yield name, value

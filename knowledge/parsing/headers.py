@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
+from knowledge.parsing.cells import SENTENCE_END, CellKind, kind_of
+
 Row = Sequence[str]
 
 SAMPLE = 50
@@ -17,9 +19,7 @@ LIKELY = 0.5
 """Most tables have a header: without any evidence the first row is taken for one."""
 DECLARED = 2.0
 """The format calls the first row a header, though there may be none, as Markdown does."""
-_NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_SENTENCE = re.compile(r"[。！？!?；]$")
 _LONG = 30
 """Characters; nobody names a column by so many."""
 _DIGITS = re.compile(r"\d+")
@@ -91,9 +91,9 @@ def _vote(head: str, body: Sequence[str]) -> float:
     """Positive: the cell is of another kind than what is below it; negative: of the same kind, or no name at all."""
     if head in body:
         return -2
-    if _NUMBER.fullmatch(head) and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
+    if kind_of(head) is CellKind.NUMBER and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
         return -3
-    if _SENTENCE.search(head) or len(head) > _LONG:
+    if SENTENCE_END.search(head) or len(head) > _LONG:
         return -2
     if not body:
         return 0

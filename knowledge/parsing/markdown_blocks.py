@@ -43,6 +43,17 @@ def unless(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
     return lambda state, start, end, silent: not is_text(state, start) and rule(state, start, end, silent)
 
 
+def line_of(state: StateBlock, line: int) -> str:
+    """What stands on a line, without its indent and the marks of what it is in."""
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def push_inline(state: StateBlock, line: int, text: str) -> None:
+    """Running text, with what is bold or linked in it."""
+    token = state.push("inline", "", 0)
+    token.content, token.children, token.map = text, [], [line, line + 1]
+
+
 def begins_with(state: StateBlock, line: int, marks: str) -> bool:
     """Whether the first character of a line is one of the marks."""
     start = state.bMarks[line] + state.tShift[line]
@@ -51,18 +62,18 @@ def begins_with(state: StateBlock, line: int, marks: str) -> bool:
 
 def is_key(state: StateBlock, line: int) -> bool:
     """Whether a heading or an item would begin with a key of a telephone: # 号键返回."""
-    return begins_with(state, line, "*#") and KEY.match(_line(state, line)) is not None
+    return begins_with(state, line, "*#") and KEY.match(line_of(state, line)) is not None
 
 
 def is_compared(state: StateBlock, line: int) -> bool:
     """Whether > means more than: >50件, or the only line of its kind with a figure; and quotes without end."""
     if not begins_with(state, line, ">"):
         return False
-    text = _line(state, line)
+    text = line_of(state, line)
     if _COMPARED.match(text) or _DEEP.match(text):
         return True
     around = (near for near in (line - 1, line + 1) if 0 <= near < state.lineMax)
-    return bool(_FIGURE.match(text)) and not any(_line(state, near).startswith(">") for near in around)
+    return bool(_FIGURE.match(text)) and not any(line_of(state, near).startswith(">") for near in around)
 
 
 def is_no_definition(state: StateBlock, line: int) -> bool:
@@ -102,7 +113,7 @@ def after_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
     """
     if not silent or not 0 <= state.sCount[line] < state.blkIndent:
         return False
-    wrapped = _LATIN_WRAP.search(_line(state, line - 1)) and re.match(r"[a-z(]", _line(state, line))
+    wrapped = _LATIN_WRAP.search(line_of(state, line - 1)) and re.match(r"[a-z(]", line_of(state, line))
     return not wrapped
 
 
@@ -110,7 +121,7 @@ def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> boo
     """####标题. One # alone is a topic or a number (#话题, #123) unless deeper ones stand so in the document, too."""
     if not begins_with(state, start, "#"):
         return False
-    text = _line(state, start)
+    text = line_of(state, start)
     found = _TIGHT.match(text)
     if not found or state.is_code_block(start) or is_key(state, start):
         return False
@@ -131,8 +142,7 @@ def _has_tight_headings(state: StateBlock) -> bool:
 def _heading(state: StateBlock, line: int, level: int, text: str) -> None:
     state.line = line + 1
     state.push("heading_open", f"h{level}", 1).map = [line, line + 1]
-    token = state.push("inline", "", 0)
-    token.content, token.children, token.map = text, [], [line, line + 1]
+    push_inline(state, line, text)
     state.push("heading_close", f"h{level}", -1)
 
 
@@ -140,7 +150,7 @@ def tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """=== "标题" with an indented block (Python-Markdown), and @tab 标题 (VuePress)."""
     if not begins_with(state, start, "=@") or state.is_code_block(start):
         return False
-    text = _line(state, start)
+    text = line_of(state, start)
     if switched := _SWITCHED.match(text):
         if not silent:
             _label(state, start, switched[1])
@@ -168,14 +178,9 @@ def _indented(state: StateBlock, start: int, end: int) -> int:
 def _label(state: StateBlock, line: int, text: str) -> None:
     state.push("paragraph_open", "p", 1)
     state.push("strong_open", "strong", 1)
-    _inline(state, line, text)
+    push_inline(state, line, text.strip())
     state.push("strong_close", "strong", -1)
     state.push("paragraph_close", "p", -1)
-
-
-def _inline(state: StateBlock, line: int, text: str) -> None:
-    token = state.push("inline", "", 0)
-    token.content, token.children, token.map = text.strip(), [], [line, line + 1]
 
 
 def _inside(state: StateBlock, first: int, last: int, indent: int = 0) -> None:
@@ -189,7 +194,7 @@ def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """::: tip 标题, :::warning[标题], ::: details, ::: tabs; one within another with as many colons or fewer."""
     if not begins_with(state, start, ":"):
         return False
-    text = _line(state, start)
+    text = line_of(state, start)
     marks = _BOX.match(text)
     head = _BOX_HEAD.match(text[marks.end() :]) if marks and not state.is_code_block(start) else None
     if not marks or not head:
@@ -214,7 +219,7 @@ def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
     if kind == "details":
         state.push("details_open", "details", 1)
         state.push("summary_open", "summary", 1)
-        _inline(state, line, title)
+        push_inline(state, line, title.strip())
         state.push("summary_close", "summary", -1)
         return
     token = state.push("box_open", "div", 1)
@@ -222,7 +227,7 @@ def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
         token.attrs = {"class": f"admonition {label}"}
     if title.strip() and label:
         state.push("paragraph_open", "p", 1).attrs = {"class": "admonition-title"}
-        _inline(state, line, title)
+        push_inline(state, line, title.strip())
         state.push("paragraph_close", "p", -1)
     elif title.strip():
         _label(state, line, title)
@@ -268,7 +273,7 @@ def _boxes(text: str) -> dict[int, int]:
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo)."""
-    found = _TAG.match(_line(state, start)) if begins_with(state, start, "{") else None
+    found = _TAG.match(line_of(state, start)) if begins_with(state, start, "{") else None
     if not found or state.is_code_block(start):
         return False
     ends, name, rest = found[1], found[2].lower(), found[3]
@@ -307,7 +312,3 @@ def _end_of_tag(state: StateBlock, start: int, end: int, name: str) -> int | Non
     ends: list[int] = state.env["tags"].get(name, [])
     place = bisect_right(ends, start)
     return ends[place] if place < len(ends) and ends[place] < end else None
-
-
-def _line(state: StateBlock, line: int) -> str:
-    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()

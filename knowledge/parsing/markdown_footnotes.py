@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from markdown_it.common.utils import escapeHtml
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
@@ -59,14 +60,10 @@ def _notes_of(labels: list[str], notes: dict[str, list[Token]]) -> list[Token]:
         if tokens is None:
             continue
         mark = _html('<div class="footnote" data-mark="')
-        mark.content += f'{_escaped(label)}">'
+        mark.content += f'{escapeHtml(label)}">'
         found += [mark, *tokens, _html("</div>")]
         waiting += [inner for token in tokens for inner in _labels(token)]
     return found
-
-
-def _escaped(label: str) -> str:
-    return label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
 def _html(text: str) -> Token:

@@ -6,6 +6,8 @@ import re
 
 from markdown_it.rules_block import StateBlock
 
+from knowledge.parsing.markdown_blocks import line_of, push_inline
+
 _RULE = re.compile(r"[:：]?\s*[-\u2010-\u2015\u2500\uff0d]+\s*[:：]?")
 _RULE_BEGINS = re.compile(r"[|｜:：\-\u2010-\u2015\u2500\uff0d]")
 _SEPARATORS = re.compile(r"(?<!\\)[|｜]")
@@ -20,7 +22,7 @@ def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     if not _RULE_BEGINS.match(state.src, state.bMarks[start + 1] + state.tShift[start + 1]):
         return False
-    head, rule = _line(state, start), _line(state, start + 1)
+    head, rule = line_of(state, start), line_of(state, start + 1)
     if not _SEPARATORS.search(head) or not _SEPARATORS.search(rule):
         return False
     names = _cells(head)
@@ -40,7 +42,7 @@ def _rows(state: StateBlock, first: int, end: int, width: int) -> tuple[list[lis
     rows: list[list[str]] = []
     line, cells = first, 0
     while line < end and state.sCount[line] >= state.blkIndent and not state.is_code_block(line):
-        text = _line(state, line)
+        text = line_of(state, line)
         if not _SEPARATORS.search(text) or any(rule(state, line, end, True) for rule in terminators):
             break
         cells += max(width, len(row := _cells(text, width)))
@@ -85,11 +87,6 @@ def _row(state: StateBlock, tag: str, cells: list[str], line: int) -> None:
     state.push("tr_open", "tr", 1)
     for cell in cells:
         state.push(f"{tag}_open", tag, 1)
-        token = state.push("inline", "", 0)
-        token.content, token.children, token.map = cell, [], [line, line + 1]
+        push_inline(state, line, cell)
         state.push(f"{tag}_close", tag, -1)
     state.push("tr_close", "tr", -1)
-
-
-def _line(state: StateBlock, line: int) -> str:
-    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -122,12 +122,12 @@ class _Walker:
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unboxed(piece)]
         held = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
-        if held and title and _ASKS.search(title) and len(held) == len(flat):
-            yield AskedEntry(title, held)
+        if entry := _asked(title, flat):
+            yield entry
         elif (held or title) and len(held) == len(flat):
             yield Box(kind, held, label, title)
         else:
-            yield from [TextPiece(title, markdown=f"**{title}**")] if title else []
+            yield from _bold(title)
             yield from found
 
     def _box_title(self, node: LexborNode) -> str:
@@ -148,13 +148,11 @@ class _Walker:
             question = " ".join(self._flat(summary).split())
             self._taken.add(summary.mem_id)
         answer = list(self.walk(node))
-        held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
-        if _ASKS.search(question) and held and len(held) == len(answer):
-            yield AskedEntry(question, held)
-            return
-        if question:
-            yield TextPiece(question, markdown=f"**{question}**")
-        yield from answer
+        if entry := _asked(question, answer):
+            yield entry
+        else:
+            yield from _bold(question)
+            yield from answer
 
     def _definitions(self, node: LexborNode) -> Iterator[Piece]:
         """Terms with what is said of them: one line, where that is short."""
@@ -265,10 +263,21 @@ def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
 def _unboxed(piece: Piece) -> Iterator[Piece]:
     """The pieces of a box within a box; others as they are."""
     if isinstance(piece, Box):
-        yield from [TextPiece(piece.title, markdown=f"**{piece.title}**")] if piece.title else []
+        yield from _bold(piece.title)
         yield from piece.pieces
     else:
         yield piece
+
+
+def _bold(text: str) -> list[TextPiece]:
+    """A name that stands above a text and is no heading; nothing for none."""
+    return [TextPiece(text, markdown=f"**{text}**")] if text else []
+
+
+def _asked(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
+    """The entry of what asks and an answer that an entry can hold; None for any other."""
+    held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
+    return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
 
 
 def _joined(held: list[TextPiece], level: int = 0) -> TextPiece:
@@ -287,14 +296,13 @@ def _defined(term: str, said: list[Piece]) -> Iterator[Piece]:
         yield from said
         return
     texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH]
-    held = [piece for piece in said if isinstance(piece, TextPiece | ParsedTable | Box)]
-    if _ASKS.search(term) and held and len(held) == len(said):
-        yield AskedEntry(term, held)
+    if entry := _asked(term, said):
+        yield entry
     elif len(texts) == len(said) and sum(len(text.text) for text in texts) <= _MAX_FIELD and said:
         name = term.rstrip("：: ")
         yield TextPiece(f"{name}：{'；'.join(text.text for text in texts)}", kind=BlockKind.FIELD, label=name)
     else:
-        yield TextPiece(term, markdown=f"**{term}**")
+        yield from _bold(term)
         yield from said
 
 

@@ -17,6 +17,7 @@ from knowledge.parsing.pdf_labels import Label, LabelPlace, Widget, labels_of
 from knowledge.parsing.pdf_layout import LineCell, PageLine
 
 _TEXTS = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+_BOXES = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
 _UNSEEN = raw.FPDF_ANNOT_FLAG_INVISIBLE | raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _PASSWORD = 1 << 13
 """Flag of a text field whose value is shown as asterisks."""
@@ -124,24 +125,23 @@ def _shares(line: PageLine, place: LabelPlace) -> bool:
 def _widget(form: Any, annotation: Any) -> Widget | None:
     """None for buttons, signatures, passwords, and what is too faint or too small to be read."""
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
-    if kind not in (*_TEXTS, raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+    if kind not in (*_TEXTS, *_BOXES):
         return None
     place = _place(annotation)
     flags = raw.FPDFAnnot_GetFormFieldFlags(form, annotation)
     secret = kind == raw.FPDF_FORMFIELD_TEXTFIELD and flags & _PASSWORD
     if secret or place.right <= place.left or place.top <= place.bottom or not _is_readable(form, annotation):
         return None
-    boxes = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
     return Widget(
         name=_string(raw.FPDFAnnot_GetFormFieldName, form, annotation),
         title=_string(raw.FPDFAnnot_GetFormFieldAlternateName, form, annotation).strip(),
         value=_string(raw.FPDFAnnot_GetFormFieldExportValue, form, annotation)
-        if kind in boxes
+        if kind in _BOXES
         else _value(form, annotation),
         place=place,
         is_box=kind == raw.FPDF_FORMFIELD_CHECKBOX,
         is_choice=kind == raw.FPDF_FORMFIELD_RADIOBUTTON,
-        ticked=kind in boxes and bool(raw.FPDFAnnot_IsChecked(form, annotation)),
+        ticked=kind in _BOXES and bool(raw.FPDFAnnot_IsChecked(form, annotation)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import mimetypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title, picture
 from knowledge.parsing.pptx_outside import leave_out_beside, leave_out_masters, leave_out_slide
 from knowledge.parsing.pptx_text import paragraphs_of
 from knowledge.types import Notice, NoticeCode
@@ -125,14 +124,7 @@ def _slide(shapes: Iterable[Any], number: int, left_out: LeftOut) -> Iterator[Pi
         elif shape.shape_type in (MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT):
             left_out.add(OmittedPart.EMBEDDED, "", number)
         else:
-            yield from _described(shape, number)
-
-
-def _described(shape: Any, number: int) -> Iterator[TextPiece]:
-    """What stands for a picture to who cannot see it; programs write the name of its file in its stead."""
-    text = _named(shape, "descr").strip()
-    if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
-        yield TextPiece(text, number, BlockKind.IMAGE)
+            yield from picture(_named(shape, "descr"), page=number)
 
 
 def _is_title(shape: Any) -> bool:

@@ -179,7 +179,7 @@ class _Sheet:
         """What stood alone behind the last table: notes; and without any table a column, or lines of text."""
         yield from self._names()
         lines = [line for line in self.between if not line.blank]
-        above = next((one for one in reversed(self.above) if lines and set(filled(lines[0].cells)) & one.columns), None)
+        above = self._above(lines[0].cells) if lines else None
         if self.above:
             apart = False
             for line in self.between:
