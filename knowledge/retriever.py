@@ -17,6 +17,7 @@ from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavailable
+from knowledge.filters import Filter
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.overlay import PageReader
 from knowledge.probability import PROVISIONAL, CalibrationMap
@@ -27,18 +28,7 @@ from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, millisecon
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.tracing import span
-from knowledge.types import (
-    Candidate,
-    Context,
-    Filter,
-    Form,
-    FormKind,
-    GateVerdict,
-    PageText,
-    RecallCounts,
-    Retrieval,
-    Vector,
-)
+from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
 from knowledge.vocabulary import AnalyzerHistory
 
 _EVERYTHING = Filter()

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from knowledge.types import Context
+from knowledge.versions import versions_in
 
 if TYPE_CHECKING:
     from agents.types import Answer, Turn
 
 MAX_QUESTIONS = 3
 MAX_TOPICS = 4
+MAX_VERSIONS = 3
 MAX_QUESTION_CHARS = 100
 """Of a long story the end is kept: there it asks."""
 ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits"})
@@ -36,6 +38,7 @@ class Topic:
 class DialogueState:
     """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
 
+    `versions` of products are those that the customer named, the last first.
     `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
     choose from; `member` is the one whose data a reply held: only they go on from here.
     """
@@ -46,6 +49,7 @@ class DialogueState:
     outcome: str = ""
     offered: tuple[str, ...] = ()
     member: str = ""
+    versions: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.questions)
@@ -60,6 +64,7 @@ class DialogueState:
             frozenset(last.documents),
             frozenset(last.sections),
             frozenset(document for topic in before for document in topic.documents),
+            self.versions,
         )
 
     def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
@@ -80,6 +85,7 @@ class DialogueState:
             answer.outcome.value,
             answer.suggestions,
             member or self.member,
+            named_versions(question, self.versions),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -91,6 +97,7 @@ class DialogueState:
             "outcome": self.outcome,
             "offered": self.offered,
             "member": self.member,
+            "versions": self.versions,
         }
 
     @classmethod
@@ -109,6 +116,7 @@ class DialogueState:
             kept["outcome"],
             tuple(kept["offered"]),
             kept["member"],
+            tuple(kept.get("versions", ())),
         )
 
 
@@ -117,5 +125,13 @@ NOTHING_SAID = DialogueState()
 
 def state_of(turns: Iterable[Turn]) -> DialogueState:
     """The state of a conversation that a client tells, which knows no documents."""
-    questions = tuple(turn.question[-MAX_QUESTION_CHARS:] for turn in turns)
-    return replace(NOTHING_SAID, questions=questions[-MAX_QUESTIONS:])
+    state = NOTHING_SAID
+    for turn in turns:
+        questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
+        state = replace(state, questions=questions, versions=named_versions(turn.question, state.versions))
+    return state
+
+
+def named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions of products that were named, the last first."""
+    return tuple(dict.fromkeys((*reversed(versions_in(question)), *before)))[:MAX_VERSIONS]
