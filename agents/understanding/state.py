@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from agents.understanding.named_versions import named_versions
 from knowledge.types import Context
-from knowledge.versions import versions_in
 
 if TYPE_CHECKING:
     from agents.types import Answer, Turn
 
 MAX_QUESTIONS = 3
 MAX_TOPICS = 4
-MAX_VERSIONS = 3
 MAX_QUESTION_CHARS = 100
 """Of a long story the end is kept: there it asks."""
 ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits"})
@@ -130,8 +129,3 @@ def state_of(turns: Iterable[Turn]) -> DialogueState:
         questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
         state = replace(state, questions=questions, versions=named_versions(turn.question, state.versions))
     return state
-
-
-def named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions of products that were named, the last first."""
-    return tuple(dict.fromkeys((*reversed(versions_in(question)), *before)))[:MAX_VERSIONS]

@@ -13,7 +13,7 @@ from app.chat.openai_unsupported import Only
 from app.chat.schemas import FILTER, MAX_BODY_CHARS
 from app.errors import InvalidRequest
 from app.http.fields import MAX_TOKEN_CHARS, WHOLE, SessionId
-from app.search.filters import FilterIn
+from app.search.filter_requests import FilterIn
 from knowledge.text import clean
 
 MAX_MESSAGES = 1000

@@ -9,7 +9,7 @@ from app.chat.page_schemas import PageIn
 from app.conversations.schemas import ButtonOut, DecisionOut, RowSourceOut, SourceOut, VerificationOut
 from app.desk.schemas import HandoffOut
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
-from app.search.filters import FilterIn
+from app.search.filter_requests import FilterIn
 
 FILTER = "只根据这些文档回答；密钥限定了文档时，只能在其中再收窄。没有对应的文档时返回 404"
 MAX_BODY_CHARS = 100_000

@@ -25,7 +25,7 @@ from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthoriz
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
-from app.search.filters import asked_filter
+from app.search.filter_requests import asked_filter
 from app.types import Proof, SessionKey
 from knowledge.filters import Filter
 

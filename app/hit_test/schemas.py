@@ -11,7 +11,7 @@ from app.conversations.schemas import DecisionOut
 from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
 from app.http.fields import CLEANED, VISIBLE, WHOLE
-from app.search.filters import FilterIn
+from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
 from app.traces.schemas import RouteOut

@@ -20,7 +20,7 @@ from app.errors import Forbidden
 from app.types import Proof, SessionKey
 
 if TYPE_CHECKING:
-    from app.search.filters import FilterIn
+    from app.search.filter_requests import FilterIn
     from app.wiring.container import Container
     from knowledge.filters import Filter
 

@@ -13,7 +13,7 @@ from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.keys.repository import KeyFilter, KeyState
 from app.keys.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, KeyPatch, KeyRotation
-from app.search.filters import FilterIn
+from app.search.filter_requests import FilterIn
 from knowledge.filters import EVERYTHING, Filter
 
 router = APIRouter(prefix="/api/v1/keys", tags=["keys"], route_class=GuardedRoute)

@@ -13,7 +13,7 @@ from app.db.base import now
 from app.http.fields import CLEANED, Moment
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, checked_grace
-from app.search.filters import FilterIn
+from app.search.filter_requests import FilterIn
 
 _SCOPES = "权限范围：只能用角色之内的这几部分；空为不限"
 _FILTER = "只能根据这些文档回答，请求里的 filter 只能在其中再收窄；只用于 client、server"

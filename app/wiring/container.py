@@ -58,7 +58,7 @@ from app.quality.service import QualityService
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
-from app.search.filters import Filters
+from app.search.filter_requests import Filters
 from app.search.repository import FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
