@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
+from agents.answering.continuing import keep_article
 from agents.answering.deadlines import computed
 from agents.answering.naming import shown_title, topic_of
 from agents.answering.subjects import mentions, other_subject
@@ -165,7 +166,8 @@ class KnowledgeAgent:
         )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        found = retrieval.passing if retrieval.parts else keep_article(question, retrieval)
+        passing = ordered_up(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
         before = questions_before(question)

@@ -365,6 +365,7 @@ class Retrieval:
     `parts`: where the message holds several questions, what was found for each of them, in their order.
     For whoever traces a search: `forms` in which the question was searched; `recalled`: how much; `threshold` of the
     gate; `top`: how many may be answered from; `beyond`: the next candidates behind these.
+    `goes_on`: an article that the last answer cited is about as near to the message as any other one.
     `superseded`: all candidates are of versions of which a newer one is there, which is silent.
     """
 
@@ -383,6 +384,7 @@ class Retrieval:
     top: int = 0
     beyond: tuple[Candidate, ...] = ()
     superseded: bool = False
+    goes_on: bool = False
 
     @property
     def passing(self) -> tuple[Candidate, ...]:
