@@ -134,7 +134,7 @@ def goes_on(chunks: Sequence[Chunk], readings: Readings, context: Context) -> bo
     article = np.array([chunk.question is None and not chunk.in_view for chunk in chunks])
     cited = np.isin([chunk.document.id for chunk in chunks], list(context.documents)) & article
     others = readings.alone[article & ~cited]
-    return bool(cited.any()) and float(readings.alone[cited].max()) >= others.max(initial=-np.inf) - CLOSE
+    return bool(cited.any() and readings.alone[cited].max() >= others.max(initial=-np.inf) - CLOSE)
 
 
 def weighed(
