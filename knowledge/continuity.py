@@ -35,7 +35,7 @@ else the only passage there is would answer whatever is asked in a conversation.
 """
 CLOSE = 0.6
 """How much nearer to the message, on the calibration's scale, another article may be while the talk goes on with the
-one that was cited. With manuals of two products it was -.4 to .5 nearer where the talk went on, .8 to 1.5 where it
+one that was cited. In tests/evaluation/products it was -.4 to .5 nearer where the talk went on, .8 to 1.5 where it
 turned.
 """
 FEATURES = (

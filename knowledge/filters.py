@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from knowledge.types import DocumentMeta
 
@@ -65,4 +66,5 @@ EVERYTHING = Filter()
 
 def named_filter(named: Mapping[str, Sequence[str]]) -> Filter:
     """The filter of which `Filter.named` told this."""
-    return Filter(**{kind: frozenset(values) for kind, values in named.items()})
+    fields: dict[str, Any] = {kind: frozenset(values) for kind, values in named.items()}
+    return Filter(**fields)

@@ -113,4 +113,5 @@ def _having(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bo
             items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
             tags = items(Document.tags).table_valued("value")
             return exists(select(1).select_from(tags).where(tags.c.value.in_(wanted)))
-    return _COLUMNS[kind].in_(wanted)
+    found: ColumnElement[bool] = _COLUMNS[kind].in_(wanted)
+    return found
