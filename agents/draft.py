@@ -98,7 +98,8 @@ class Draft:
     @property
     def complete(self) -> bool:
         """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
-        return self.used and self._written and self._confident and not self._unanswered
+        sure = self._confident and not self._request.superseded
+        return self.used and self._written and sure and not self._unanswered
 
     @property
     def _written(self) -> bool:
@@ -137,13 +138,17 @@ class Draft:
         return [self._request.candidate(number) for number in self._quotes]
 
     def _opening(self, text: str) -> list[str]:
-        """What is said before the first text: how sure it is, or that it is quoted in another language."""
+        """What is said before the first text: that it is of an older version, how sure it is, or that it is quoted in
+        another language.
+        """
         english = self._request.english
         if self._texts:
             return []
+        older = self._request.superseded
+        opening = [say("older_version", english, version=older) + "\n"] if older else []
         if not self._confident:
-            return [say("disclaimer", english) + "\n"]
-        return [say("quoted", english) + "\n"] if english and is_chinese(text) else []
+            return [*opening, say("disclaimer", english) + "\n"]
+        return [*opening, say("quoted", english) + "\n"] if english and is_chinese(text) else opening
 
     def _out(self, texts: list[str]) -> list[str]:
         self._texts += texts

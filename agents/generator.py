@@ -40,7 +40,8 @@ class Request:
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
     without. `vector` is the question's embedding, `told` that of it behind what was talked about.
-    `parts` are the questions that it holds, in order; empty where it is one.
+    `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the version of which the
+    fragments are, where there is a newer one, which is silent.
     """
 
     question: str
@@ -59,6 +60,7 @@ class Request:
     vector: Vector | None = None
     told: Vector | None = None
     parts: tuple[SubQuestion, ...] = ()
+    superseded: str = ""
 
     def candidate(self, fragment: int) -> Candidate:
         """A fragment, or the page. Raises IndexError."""

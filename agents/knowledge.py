@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
+from agents.answering.continuing import keep_article
 from agents.answering.deadlines import computed
 from agents.answering.naming import shown_title, topic_of
 from agents.answering.subjects import mentions, other_subject
+from agents.answering.versions import undecided_versions
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
@@ -45,6 +47,7 @@ from knowledge.probability import PROVISIONAL
 from knowledge.text import fold
 from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
+from knowledge.versions import show_version
 
 MAX_TOPICS = 3
 RULING = 3
@@ -107,7 +110,7 @@ class KnowledgeAgent:
 
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
-        answer = self._about_another(question, retrieval)
+        answer = self._about_another(question, retrieval) or self._of_several_versions(question, retrieval)
         if answer is None and retrieval.verdict is GateVerdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
@@ -163,7 +166,8 @@ class KnowledgeAgent:
         )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        found = retrieval.passing if retrieval.parts else keep_article(question, retrieval)
+        passing = ordered_up(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
         before = questions_before(question)
@@ -186,6 +190,7 @@ class KnowledgeAgent:
             vector=question.vector,
             told=question.told,
             parts=asked_parts(question, retrieval, fragments, before),
+            superseded=show_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
@@ -216,6 +221,17 @@ class KnowledgeAgent:
             question=other.question,
         )
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=(other.question,))
+
+    def _of_several_versions(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Asks which version is meant, where two answer differently and nobody can tell which is newer."""
+        if retrieval.parts or not retrieval.passing:
+            return None
+        versions = undecided_versions(retrieval.passing)
+        if not versions:
+            return None
+        choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_TOPICS])
+        reply = say("which_version", self._english(question), versions="\n".join(f"- {each}" for each in versions))
+        return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody

@@ -9,10 +9,9 @@ from typing import Protocol
 from agents.pages import page_text
 from agents.types import Question
 from agents.understanding.context import part_context, search_context
+from knowledge.filters import Filter
 from knowledge.several import side_by_side
-from knowledge.types import Context, Filter, GateVerdict, PageText, Retrieval, Vector
-
-_EVERYTHING = Filter()
+from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
 
 
 class Searcher(Protocol):
@@ -32,8 +31,9 @@ class Searcher(Protocol):
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
 
-async def recall(searcher: Searcher, question: Question, where: Filter = _EVERYTHING) -> Retrieval:
+async def recall(searcher: Searcher, question: Question) -> Retrieval:
     """What the customer's own words find, and each question that they hold. Raises what `Searcher.search` raises."""
+    where = question.where
     if question.spoken and not question.parts:
         return await _spoken(searcher, question, where)
     return side_by_side(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agents.understanding.reading import Reading, read
 from agents.understanding.state import NOTHING_SAID, DialogueState
+from knowledge.filters import Filter
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
@@ -159,7 +160,7 @@ class Question:
     proposed.
     `slots` are kinds and words of what a model finds named in it, `language` the one that a model says it is in, zh or
     en; both empty without.
-    `max_calls` are the requests to models that the answer may still cost.
+    `max_calls` are the requests to models that the answer may still cost; `where`: the documents that it may rest on.
     """
 
     text: str
@@ -181,6 +182,7 @@ class Question:
     slots: tuple[tuple[str, str], ...] = ()
     language: str = ""
     max_calls: int = MAX_CALLS
+    where: Filter = Filter()  # noqa: RUF009 - frozen
     reading: Reading = NOTHING_READ
 
     def __post_init__(self) -> None:

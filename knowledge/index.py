@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.buckets import Buckets
-from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, Vector
+from knowledge.filters import Filter
+from knowledge.types import Chunk, Hit, IndexChange, Matrix, Vector
 
 
 class Snapshot(Protocol):

@@ -16,6 +16,7 @@ from knowledge.parsing.links import PageLinks, page_links
 from knowledge.reading import ReadDocument, read
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, FaqColumns, Notice
+from knowledge.versions import canonical, product_of, version_of
 
 MAX_TERM_CHARS = 128
 """Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
@@ -39,12 +40,27 @@ AnalyzerOf = Callable[[str], Awaitable[Analyzer]]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The ids and labels that the caller gives a file. Ids are new ones: an id never names two contents."""
+    """The ids and labels that the caller gives a file. Ids are new ones: an id never names two contents. product,
+    product_version: None is for the file to tell, or its title, its name and its folder.
+    """
 
     document_id: str
     version_id: str
     category: str = ""
     tags: tuple[str, ...] = ()
+    folder: str = ""
+    product: str | None = None
+    product_version: str | None = None
+
+    def describe(self, name: str, found: ReadDocument) -> DocumentMeta:
+        """The document that a file of this name becomes."""
+        product, version = self.product, self.product_version
+        if product is None:
+            product = found.product or product_of(found.title, self.folder)
+        if version is None:
+            version = canonical(found.product_version) or version_of(found.title, name, self.folder)
+        place = self.category, self.tags, self.folder
+        return DocumentMeta(self.document_id, name, found.title, *place, product, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +185,7 @@ class Ingestor:
         embedder = await self._embedder_of(tenant)
         options = replace(self._options, tokenizer=embedder.tokenizer_file)
         found = await self._reader.read(tenant, name, content, options, columns)
-        document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
+        document = identity.describe(name, found)
         labelled = found.labelled(document, identity.version_id)
         corrected = await self._corrector.corrected(tenant, document.id, labelled)
         chunks = corrected.chunks

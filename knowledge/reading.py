@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A title and at least one chunk. Ids and document are blank until `labelled`: "-0", "-1" … and entries "-q0" …"""
+    """A title and at least one chunk. Ids and document are blank until `labelled`: "-0", "-1" … and entries "-q0" …
+
+    product, product_version: see `ParsedDocument`.
+    """
 
     title: str
     chunks: tuple[Chunk, ...]
     notices: tuple[Notice, ...] = ()
+    product: str = ""
+    product_version: str = ""
 
     def labelled(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
         """The chunks of a version of a document, with the ids of `chunking.split`."""
@@ -54,4 +59,4 @@ def read(
         indexed += len(chunk.indexed_text)
         if number > limits.max_chunks or indexed > limits.max_indexed_characters:
             raise DocumentTooLarge(name, "切分后的文字过多（标题、问法或答案大量重复），请拆分后再上传")
-    return ReadDocument(title, chunks, parsed.notices)
+    return ReadDocument(title, chunks, parsed.notices, parsed.product, parsed.product_version)

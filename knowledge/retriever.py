@@ -17,6 +17,7 @@ from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavailable
+from knowledge.filters import Filter
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.overlay import PageReader
 from knowledge.probability import PROVISIONAL, CalibrationMap
@@ -27,18 +28,7 @@ from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, millisecon
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.tracing import span
-from knowledge.types import (
-    Candidate,
-    Context,
-    Filter,
-    Form,
-    FormKind,
-    GateVerdict,
-    PageText,
-    RecallCounts,
-    Retrieval,
-    Vector,
-)
+from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
 from knowledge.vocabulary import AnalyzerHistory
 
 _EVERYTHING = Filter()
@@ -185,8 +175,9 @@ class Retriever:
         asked = await self._asked(snapshot, question, rewrite, vector, context, timings)
         snapshot, unseen = await self._with_page(snapshot, page, asked, timings)
         scored, scorer, degraded = await self._scored(snapshot, asked.queries, where, timings)
+        goes_on = False
         if context and scored:
-            scored, probabilities = self._in_context(snapshot, asked, scored, scorer, context)
+            scored, probabilities, goes_on = self._in_context(snapshot, asked, scored, scorer, context)
         else:
             probabilities = [self._calibration(scorer).probability(item.score) for item in scored]
         started = perf_counter()
@@ -212,6 +203,7 @@ class Retriever:
             threshold=self._options.gate.threshold,
             top=top,
             beyond=() if explain else candidates[top:],
+            goes_on=goes_on,
         )
 
     async def _asked(
@@ -264,29 +256,32 @@ class Retriever:
         scored: Sequence[ScoredChunk],
         scorer: Reranker,
         context: Context,
-    ) -> tuple[list[ScoredChunk], list[float]]:
-        """The candidates as the conversation orders them, and their probabilities."""
+    ) -> tuple[list[ScoredChunk], list[float], bool]:
+        """The candidates as the conversation orders them, their probabilities, and see `Retrieval.goes_on`."""
         calibration = self._calibration(scorer)
         readings = np.array([item.readings for item in scored])
         alone, told = readings[:, : asked.alone].max(axis=1), readings[:, asked.alone :].max(axis=1)
         scale = calibration.typical - calibration.unrelated
         question = asked.queries[0]
         total = FULL_MATCH * sum(snapshot.idf(question.terms))
+        chunks = [item.chunk for item in scored]
+        read = continuity.Readings(
+            (alone - calibration.cutoff) / scale,
+            (told - calibration.cutoff) / scale,
+            np.array([item.bm25 for item in scored]) / max(total, 1e-9),
+            (calibration.unrelated - calibration.cutoff) / scale,
+        )
         order, probabilities = continuity.weighed(
             question.text,
-            [item.chunk for item in scored],
-            continuity.Readings(
-                (alone - calibration.cutoff) / scale,
-                (told - calibration.cutoff) / scale,
-                np.array([item.bm25 for item in scored]) / max(total, 1e-9),
-                (calibration.unrelated - calibration.cutoff) / scale,
-            ),
+            chunks,
+            read,
             context,
             continuity.Odds.of(
                 *([calibration.probability(float(score)) for score in scores] for scores in (alone, told))
             ),
         )
-        return [scored[row] for row in order], probabilities[order].tolist()
+        goes_on = continuity.goes_on(chunks, read, context)
+        return [scored[row] for row in order], probabilities[order].tolist(), goes_on
 
     def _calibration(self, scorer: Reranker) -> CalibrationMap:
         calibration = self._calibrations.get(scorer.kind)

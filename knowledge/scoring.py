@@ -9,13 +9,14 @@ from time import perf_counter
 
 from knowledge.bridging import comparable, foreign
 from knowledge.errors import InvalidConfiguration
+from knowledge.filters import Filter
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import EvidenceGate
 from knowledge.index import Snapshot
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.tracing import span
-from knowledge.types import Chunk, Filter, Hit
+from knowledge.types import Chunk, Hit
 
 _EVERYTHING = Filter()
 Recalled = tuple[list[Hit], list[Hit]]

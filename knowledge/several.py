@@ -39,6 +39,7 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
             sum(one.recalled.fused for one in found),
         ),
         beyond=(),
+        superseded=all(one.superseded for one in found),
     )
 
 

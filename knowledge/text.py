@@ -14,8 +14,8 @@ from knowledge.codes import codes_in
 from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.segmentation import tokenizer
 
-VERSION = "7"
-"""Part of the identity of stored term ids: raise it when the tokens of some text change."""
+VERSION = "8"
+"""Part of the identity of stored term ids: raise it when the tokens of a text change, or what indexes hold beside."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
 """Model numbers, order ids, versions and file names: kept whole, and their parts beside them. Tried only where a run

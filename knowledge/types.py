@@ -94,23 +94,48 @@ class FaqColumns:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser makes of one file; at least one block or one pair."""
+    """What a parser makes of one file; at least one block or one pair. product, product_version: what it says itself
+    that it is about, empty for nothing.
+    """
 
     title: str
     blocks: tuple[Block, ...] = ()
     faqs: tuple[FaqPair, ...] = ()
     notices: tuple[Notice, ...] = ()
+    product: str = ""
+    product_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentMeta:
-    """Where chunks come from and what they are filtered by."""
+    """Where chunks come from and what they are filtered by. folder: with slashes, empty at the top; product and
+    product_version: what it is about, empty where nothing says so, see `knowledge.versions`.
+    """
 
     id: str
     name: str
     title: str
     category: str = ""
     tags: tuple[str, ...] = ()
+    folder: str = ""
+    product: str = ""
+    product_version: str = ""
+
+    def labels(self, kind: str) -> tuple[str, ...]:
+        """What a field of `knowledge.filters.Filter` finds it by; of folders the one it is in and those above."""
+        match kind:
+            case "document_ids":
+                return (self.id,)
+            case "categories":
+                return (self.category,)
+            case "tags":
+                return self.tags
+            case "products":
+                return (self.product,)
+            case "versions":
+                return (self.product_version,)
+        parts = self.folder.split("/") if self.folder else []
+        return tuple("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,30 +248,12 @@ class IndexChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """Narrows recall; an empty field does not restrict, the fields are joined by AND."""
-
-    document_ids: frozenset[str] = frozenset()
-    categories: frozenset[str] = frozenset()
-    tags: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.document_ids or self.categories or self.tags)
-
-    def matches(self, document: DocumentMeta) -> bool:
-        return (
-            (not self.document_ids or document.id in self.document_ids)
-            and (not self.categories or document.category in self.categories)
-            and (not self.tags or not self.tags.isdisjoint(document.tags))
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Context:
     """What a conversation is about when a message comes: the questions before it, the oldest first, the title of
     the article that the last answer rested on, the documents and sections that the last answer cited, and the documents
-    that the answers before that one did. `message`: what to read behind those questions, where it is not the whole
-    message. `vector`: the embedding of `continuity.told`, where the caller has it.
+    that the answers before that one did; `versions` of products that the customer named, the last first. `message`:
+    what to read behind those questions, where it is not the whole message. `vector`: the embedding of
+    `continuity.told`, where the caller has it.
     """
 
     questions: tuple[str, ...] = ()
@@ -254,6 +261,7 @@ class Context:
     documents: frozenset[str] = frozenset()
     sections: frozenset[tuple[str, str]] = frozenset()
     earlier: frozenset[str] = frozenset()
+    versions: tuple[str, ...] = ()
     message: str = ""
     vector: Vector | None = field(default=None, compare=False)
 
@@ -357,6 +365,8 @@ class Retrieval:
     `parts`: where the message holds several questions, what was found for each of them, in their order.
     For whoever traces a search: `forms` in which the question was searched; `recalled`: how much; `threshold` of the
     gate; `top`: how many may be answered from; `beyond`: the next candidates behind these.
+    `goes_on`: an article that the last answer cited is about as near to the message as any other one.
+    `superseded`: all candidates are of versions of which a newer one is there, which is silent.
     """
 
     question: str
@@ -373,6 +383,8 @@ class Retrieval:
     threshold: float = 0.0
     top: int = 0
     beyond: tuple[Candidate, ...] = ()
+    superseded: bool = False
+    goes_on: bool = False
 
     @property
     def passing(self) -> tuple[Candidate, ...]:

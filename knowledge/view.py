@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.buckets import Buckets, bucket_of
+from knowledge.filters import Filter
 from knowledge.index import Snapshot
-from knowledge.types import Chunk, Filter, Hit, Matrix, Vector
+from knowledge.types import Chunk, Hit, Matrix, Vector
 
 _EVERYTHING = Filter()
 AT_ONCE = 50
@@ -142,7 +143,7 @@ class View:
         seen = [hit for hit in hits if hit.chunk_id not in self._hidden]
         for row, score in own.items():
             chunk = self._chunks[row]
-            if not where or where.matches(chunk.document):
+            if chunk.in_view or where.matches(chunk.document):
                 seen.append(Hit(chunk.id, score))
         return nlargest(k, seen, key=lambda hit: hit.score)
 

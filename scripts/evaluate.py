@@ -47,10 +47,11 @@ from knowledge.evaluation.documents import OwnDocuments, injection_report, own_d
 from knowledge.evaluation.report import set_report
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
+from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Context, Filter, PageText, Retrieval, Vector
+from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
 from scripts.evaluation.curated import curated_report
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report

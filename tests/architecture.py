@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 LAYERS = ("knowledge", "agents", "app", "scripts")
 """Each imports only itself and those before it."""
-LEAVES = ("types", "errors", "state", "blocks")
+LEAVES = ("types", "errors", "state", "blocks", "filters")
 """Values that everybody hands about, and nothing else."""
 UNDERSTANDING = "agents.understanding"
 ONLY_IN: Mapping[str, tuple[str, ...]] = {

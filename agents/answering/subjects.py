@@ -91,8 +91,9 @@ def _heads(sentence: Sentence) -> bool:
 
 
 def speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
-    """Whether a passage names a model that is asked about: YS-W5 is W5, and W5 Pro another one."""
-    return names_one(codes_in(f"{chunk.above}\n{chunk.text}"), asked)
+    """Whether a passage names a model that is asked about, or is of it: YS-W5 is W5, and W5 Pro another one."""
+    document = chunk.document
+    return names_one(codes_in(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked)
 
 
 def _likeness(code: Code, other: Code) -> float:

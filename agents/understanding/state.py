@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from agents.understanding.named_versions import named_versions
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Topic:
 class DialogueState:
     """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
 
+    `versions` of products are those that the customer named, the last first.
     `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
     choose from; `member` is the one whose data a reply held: only they go on from here.
     """
@@ -46,6 +48,7 @@ class DialogueState:
     outcome: str = ""
     offered: tuple[str, ...] = ()
     member: str = ""
+    versions: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.questions)
@@ -60,6 +63,7 @@ class DialogueState:
             frozenset(last.documents),
             frozenset(last.sections),
             frozenset(document for topic in before for document in topic.documents),
+            self.versions,
         )
 
     def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
@@ -80,6 +84,7 @@ class DialogueState:
             answer.outcome.value,
             answer.suggestions,
             member or self.member,
+            named_versions(question, self.versions),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -91,6 +96,7 @@ class DialogueState:
             "outcome": self.outcome,
             "offered": self.offered,
             "member": self.member,
+            "versions": self.versions,
         }
 
     @classmethod
@@ -109,6 +115,7 @@ class DialogueState:
             kept["outcome"],
             tuple(kept["offered"]),
             kept["member"],
+            tuple(kept.get("versions", ())),
         )
 
 
@@ -117,5 +124,8 @@ NOTHING_SAID = DialogueState()
 
 def state_of(turns: Iterable[Turn]) -> DialogueState:
     """The state of a conversation that a client tells, which knows no documents."""
-    questions = tuple(turn.question[-MAX_QUESTION_CHARS:] for turn in turns)
-    return replace(NOTHING_SAID, questions=questions[-MAX_QUESTIONS:])
+    state = NOTHING_SAID
+    for turn in turns:
+        questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
+        state = replace(state, questions=questions, versions=named_versions(turn.question, state.versions))
+    return state

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from app.auth.scopes import KeyScope
 from knowledge.errors import InvalidConfiguration
+from knowledge.filters import Filter
 
 DEFAULT_TENANT = "default"
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -36,7 +37,7 @@ class Principal:
     """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; name: what
     people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not; scopes:
     to what of its roles the key is narrowed, empty for all of them; caller: the member who came with a token and no
-    key, empty for all others.
+    key, empty for all others; bound_to: the documents that answers to it may rest on.
     """
 
     tenant: str
@@ -46,6 +47,7 @@ class Principal:
     name: str = field(default="", compare=False)
     scopes: frozenset[KeyScope] = frozenset()
     caller: str = ""
+    bound_to: Filter = Filter()  # noqa: RUF009 - frozen
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

@@ -17,7 +17,7 @@ from app.chat.stream import HEADERS, RESTARTING, frames, paced, replayed
 from app.chat.streams import OpenStream, streamed
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
-from app.http.deps import TurnTenant, current_container, proof_from
+from app.http.deps import TurnTenant, current_container, filter_from, proof_from
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
@@ -39,7 +39,7 @@ _REFUSALS = RateLimited, Overloaded
 """Told by the status; whatever else goes wrong with a stream is told within it."""
 
 
-@router.post("", response_model=ChatResponse, responses=fails(409))
+@router.post("", response_model=ChatResponse, responses=fails(404, 409))
 async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message."""
     message, key = await _message(body, request, tenant)
@@ -52,7 +52,7 @@ async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Respo
     return await once(request, key, work)
 
 
-@router.post("/stream", response_class=StreamingResponse, responses=fails(409))
+@router.post("/stream", response_class=StreamingResponse, responses=fails(404, 409))
 async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message as it is written. With a key it goes on to its end when the client leaves, so that a retry
     gets what it came to.
@@ -149,5 +149,6 @@ async def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Me
         proof=proof,
         client_id=message_id(own_key),
         sender=request.state.sender,
+        where=await filter_from(request, body.filter),
     )
     return message, retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None

@@ -23,7 +23,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.tracing import span
-from knowledge.types import Retrieval
+from knowledge.types import DocumentMeta, Retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,9 @@ async def _curated(team: Team, question: Question) -> CuratedMatch | None:
     if team.curated is None:
         return None
     with span("curated"):
-        return await team.curated.match(question)
+        match = await team.curated.match(question)
+    # An entry is in no folder and of no category: where these count it answers only if it is named itself.
+    return match if match and question.where.matches(DocumentMeta(match.entry.id, "", "")) else None
 
 
 async def _found(team: Team, question: Question) -> Retrieval | None:

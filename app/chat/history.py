@@ -45,6 +45,7 @@ class History:
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
             caller=message.caller,
+            where=message.where,
             state=self._state(message, rows),
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,

@@ -40,13 +40,16 @@ class Version(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """Two questions with one key have one answer. What is kept is kept for every `caller`; what runs is not shared."""
+    """Two questions with one key have one answer. What is kept is kept for every `caller`; what runs is not shared.
+    `where`: of the documents that may answer, see `Filter.key`.
+    """
 
     tenant: str
     version: Version
     question: str
     page: Page | None
     caller: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class HotCache:
         version = await self._version(tenant, arm) if self.max_size else None
         if version is None or version.size == 0:
             return CacheResult(compute(), cached=False)
-        key = CacheKey(tenant, version, normalised(question.text), question.page, question.caller)
+        key = CacheKey(tenant, version, normalised(question.text), question.page, question.caller, question.where.key)
         stats = self.stats(tenant)
         shared = key._replace(caller="")
         if (entry := self._entries.get(shared)) is not None:

@@ -15,7 +15,7 @@ from app.chat.stream import Items, paced
 from app.chat.streams import streamed
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
-from app.http.deps import TenantId, TurnTenant, Wiring, current_container, proof_from
+from app.http.deps import TenantId, TurnTenant, Wiring, current_container, filter_from, proof_from
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
@@ -97,6 +97,7 @@ async def _message(body: CompletionRequest, request: Request, tenant: str) -> Me
         history=body.history() if session_id is None else (),
         proof=proof,
         sender=request.state.sender,
+        where=await filter_from(request, body.filter),
     )
 
 

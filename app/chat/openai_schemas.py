@@ -10,9 +10,10 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, W
 from agents.types import Turn
 from app.chat.openai_limits import ReplyLimits
 from app.chat.openai_unsupported import Only
-from app.chat.schemas import MAX_BODY_CHARS
+from app.chat.schemas import FILTER, MAX_BODY_CHARS
 from app.errors import InvalidRequest
 from app.http.fields import MAX_TOKEN_CHARS, WHOLE, SessionId
+from app.search.filter_requests import FilterIn
 from knowledge.text import clean
 
 MAX_MESSAGES = 1000
@@ -123,6 +124,7 @@ class CompletionRequest(BaseModel):
     session_token: str = Field(
         "", max_length=MAX_TOKEN_CHARS, description="扩展字段：会话凭据；也可放在 X-Session-Token 或 yingda 里"
     )
+    filter: FilterIn | None = Field(None, description=f"扩展字段：{FILTER}")
     yingda: YingdaIn = Field(YingdaIn(), description="扩展字段：上次响应中的 yingda，可原样送回")
 
     def question(self) -> str:

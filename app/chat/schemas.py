@@ -9,7 +9,9 @@ from app.chat.page_schemas import PageIn
 from app.conversations.schemas import ButtonOut, DecisionOut, RowSourceOut, SourceOut, VerificationOut
 from app.desk.schemas import HandoffOut
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
+from app.search.filter_requests import FilterIn
 
+FILTER = "只根据这些文档回答；密钥限定了文档时，只能在其中再收窄。没有对应的文档时返回 404"
 MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
@@ -31,6 +33,7 @@ class ChatRequest(BaseModel):
         description="发送方自己的消息编号，与请求头 Idempotency-Key 相同：重发时带同一个，返回首次的结果",
     )
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
+    filter: FilterIn | None = Field(None, description=FILTER)
 
 
 class ProposalOut(BaseModel):

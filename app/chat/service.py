@@ -200,7 +200,7 @@ class ChatService:
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
         reading = read(text)
         if await self._first(message, reading):
-            question = Question(text, page=message.page, caller=message.caller, reading=reading)
+            question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
             with turn.span.child("cache"):
                 served = await self._hot_cache.serve(
                     message.tenant, question, lambda: turn.computed(self._computing.run(message, question)), message.arm

@@ -14,6 +14,7 @@ from app.idempotency.service import RequestAttempt
 from app.limits.types import NOBODY, Requester
 from app.tuner.types import Placing
 from app.types import Proof
+from knowledge.filters import Filter
 
 if TYPE_CHECKING:
     from app.conversations.repository import ConversationRepository
@@ -33,7 +34,7 @@ class Message:
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
     taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `placing`: where an experiment puts the customer.
+    again. `placing`: where an experiment puts the customer. `where`: the documents that an answer may rest on.
     """
 
     tenant: str
@@ -51,6 +52,7 @@ class Message:
     claim: Claim | None = None
     attempt: RequestAttempt | None = None
     placing: Placing | None = None
+    where: Filter = Filter()  # noqa: RUF009 - frozen
 
     @property
     def arm(self) -> str:

@@ -25,7 +25,9 @@ from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthoriz
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
+from app.search.filter_requests import asked_filter
 from app.types import Proof, SessionKey
+from knowledge.filters import Filter
 
 if TYPE_CHECKING:
     from app.wiring.container import Container
@@ -166,7 +168,8 @@ class _Customer:
             await limits.take(self._key.tenant, sender, self._key.session_id)
         match frame.get("type"):
             case "message":
-                await self._said(str(frame.get("content", "")), mark, sender)
+                where = await self._container.filters.narrow(self._hello.principal, asked_filter(frame.get("filter")))
+                await self._said(str(frame.get("content", "")), mark, sender, where)
             case "handoff":
                 claim = await self.claim()
                 user_id = claim.caller or self._shown["user_id"]
@@ -204,7 +207,7 @@ class _Customer:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
         return await self._access.claim(self._key, await self._proof())
 
-    async def _said(self, content: str, mark: dict[str, str], sender: Requester) -> None:
+    async def _said(self, content: str, mark: dict[str, str], sender: Requester, where: Filter) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         claim, proof = await self.claim(), await self._proof()
         client_id = mark.get("id", "")
@@ -222,6 +225,7 @@ class _Customer:
             proof=proof,
             claim=claim,
             sender=sender,
+            where=where,
         )
         try:
             async with aclosing(self._container.chat.stream(message)) as events:

@@ -35,6 +35,7 @@ from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
+from knowledge.versions import MAX_CHARS
 
 router = APIRouter(prefix=UPLOADS, tags=["documents"], route_class=GuardedRoute)
 
@@ -66,6 +67,12 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "urls": _each("与 files 一一对应的原文网址"),
                         "category": {"type": "string", "maxLength": MAX_CATEGORY_CHARS},
                         "tags": _each("标签", maxLength=MAX_TAG_CHARS),
+                        "product": {"type": "string", "maxLength": MAX_CHARS, "description": "讲的是哪个产品"},
+                        "product_version": {
+                            "type": "string",
+                            "maxLength": MAX_CHARS,
+                            "description": "产品的哪个版本，例如 V2.3；不给则由文件、标题、文件名和目录认出",
+                        },
                         "question_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
                         "answer_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
                         "valid_from": {"type": "string", "format": "date-time"},

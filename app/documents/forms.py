@@ -14,6 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 
 from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, checked_validity
+from app.documents.products import checked_product, checked_version
 from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
@@ -79,6 +80,8 @@ def upload_form(form: FormData, author: str = "") -> UploadForm:
         tags=_tags(form),
         valid_from=_moment(form, "valid_from"),
         valid_until=_moment(form, "valid_until"),
+        product=checked_product(_text(form, "product")),
+        product_version=checked_version(_text(form, "product_version")),
     )
     checked_validity(labels.valid_from, labels.valid_until)
     paths, ids = (_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
@@ -101,6 +104,11 @@ def _category(form: FormData) -> str | None:
     if len(category) > MAX_CATEGORY_CHARS:
         raise InvalidRequest(f"category 不能超过 {MAX_CATEGORY_CHARS} 个字")
     return category
+
+
+def _text(form: FormData, name: str) -> str | None:
+    value = form.get(name)
+    return value if isinstance(value, str) else None
 
 
 def _tags(form: FormData) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.db.base import now
 from app.documents.naming import path_of
 from app.documents.paths import filing as filed
+from app.documents.products import FIELDS
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_labels import LabelRepository, PathTaken
@@ -60,7 +61,10 @@ class _Upload:
         labels = self.file.labels
         category = labels.category if labels.category is not None else known.category if known else ""
         tags = labels.tags if labels.tags is not None else known.tags if known else ()
-        return Identity(known.id if known else secrets.token_hex(8), secrets.token_hex(8), category, tags)
+        own: Mapping[str, str | None] = known.own_labels if known else {}
+        about = (getattr(labels, name) if getattr(labels, name) is not None else own.get(name) for name in FIELDS)
+        ids = known.id if known else secrets.token_hex(8), secrets.token_hex(8)
+        return Identity(*ids, category, tags, self.filing.folder, *about)
 
     def together(self, report: FileReport) -> Callable[[Any, int], None] | None:
         """`committed`, with the revision that the commit makes."""

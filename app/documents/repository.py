@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database
+from app.documents.products import labels_of
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, HeldFile
 
@@ -28,6 +29,8 @@ class DocumentRow:
     external_id: str
     category: str
     tags: tuple[str, ...]
+    product: str
+    product_version: str
     url: str
     valid_from: datetime | None
     valid_until: datetime | None
@@ -48,6 +51,12 @@ class DocumentRow:
     def filing(self) -> Filing:
         """Where it is filed."""
         return Filing(self.path, self.external_id)
+
+    @property
+    def own_labels(self) -> dict[str, str | None]:
+        """See `labels_of`."""
+        known = {"product": self.product, "product_version": self.product_version}
+        return labels_of(self.title, self.filing, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +224,8 @@ def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             Document.external_id,
             Document.category,
             Document.tags,
+            Document.product,
+            Document.product_version,
             Document.url,
             Document.valid_from,
             Document.valid_until,

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import Base
 from app.documents import repository_vocabulary as vocabulary
+from app.documents.meta import META, document_meta
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind, StoredPiece
 from knowledge.blocks import checked
@@ -138,12 +139,12 @@ async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> 
     loaded: list[tuple[Chunk, TermIds]] = []
     for part in vocabulary.batches(wanted):
         query = (
-            select(StoredChunk, Document.name, Document.title, Document.category, Document.tags, Document.identity)
+            select(StoredChunk, *META, Document.identity)
             .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))
             .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(part))
         )
         for row in await connection.execute(query):
-            meta = DocumentMeta(row.document_id, row.name, row.title, row.category, tuple(row.tags))
+            meta = document_meta(row.document_id, row)
             places[meta.id] = row.identity
             # One value per document, not one per chunk: a base of 100,000 chunks has few documents.
             loaded.append((_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack(row.terms)))

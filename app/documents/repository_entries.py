@@ -89,6 +89,8 @@ class EntryRepository:
             "title": document.title,
             "category": document.category,
             "tags": list(document.tags),
+            "product": document.product,
+            "product_version": document.product_version,
             "url": "",
             "valid_from": None,
             "valid_until": None,

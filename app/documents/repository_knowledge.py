@@ -158,6 +158,8 @@ async def document_values(
         "title": document.title,
         "category": document.category,
         "tags": list(document.tags),
+        "product": document.product,
+        "product_version": document.product_version,
         "media_type": prepared.media_type,
         "size": len(prepared.content),
         "content_hash": prepared.content_hash,

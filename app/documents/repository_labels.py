@@ -13,11 +13,12 @@ from app.db.base import now
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents.labels import check_validity
+from app.documents.products import FIELDS, renamed_values
 from app.documents.repository_knowledge import Together, hold_revision, raise_revision, valid
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 
-_SEARCHED = frozenset({"name", "category", "tags"})
+_SEARCHED = frozenset({"name", "path", "category", "tags", *FIELDS})
 """What the indexes hold of a document, besides its chunks."""
 
 
@@ -85,7 +86,7 @@ class LabelRepository:
         connection: AsyncConnection, known: Mapping[Any, Any], labels: Mapping[str, Any], filing: Filing | None
     ) -> dict[str, Any]:
         """The columns that get another value."""
-        values: dict[str, Any] = dict(labels)
+        values: dict[str, Any] = {**labels, **renamed_values(known, labels, filing)}
         if "tags" in values:
             values["tags"] = list(values["tags"])
         if filing is not None:

@@ -13,9 +13,10 @@ from sqlalchemy.sql import ColumnElement
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as terms
+from app.documents.products import told_by_names
 from app.documents.repository_knowledge import raise_revision
 from app.documents.tables import Document, DocumentVersion, KbState, StoredChunk
-from app.documents.types import OutdatedBatch, OutdatedDocument, RenewedDocument
+from app.documents.types import DocumentKind, Filing, OutdatedBatch, OutdatedDocument, RenewedDocument
 from knowledge import text
 from knowledge.types import Chunk
 
@@ -79,6 +80,7 @@ class TokenRepository:
                 made = {chunk.id: terms.pack(next(packed)) for chunk in item.chunks}
                 await chunks.renew(connection, tenant, item.id, made)
             done = (Document.tenant_id == tenant) & Document.id.in_([item.id for item in same])
+            await _describe(connection, done)
             current = {"text_version": text.VERSION, "vocabulary": vocabulary}
             await connection.execute(update(Document).where(done).values(current))
             return revision
@@ -124,6 +126,18 @@ async def _chunks_of(connection: AsyncConnection, tenant: str, ids: Sequence[str
     ):
         found.setdefault(chunk.document.id, []).append(chunk)
     return {document: tuple(of_document) for document, of_document in found.items()}
+
+
+async def _describe(connection: AsyncConnection, where: ColumnElement[bool]) -> None:
+    """Notes what the names of documents tell of product and version, of those from before that was looked at."""
+    columns = Document.tenant_id, Document.id, Document.title, Document.path
+    unsaid = (Document.product == "") & (Document.product_version == "") & (Document.text_version != text.VERSION)
+    query = select(*columns).where(where, unsaid, Document.kind == DocumentKind.FILE)
+    for row in (await connection.execute(query)).all():
+        told = told_by_names(row.title, Filing(row.path))
+        one = (Document.tenant_id == row.tenant_id) & (Document.id == row.id)
+        if any(told.values()):
+            await connection.execute(update(Document).where(one).values(**told))
 
 
 async def _ids_of(connection: AsyncConnection, tenant: str, documents: Sequence[str]) -> dict[str, set[str]]:

@@ -17,11 +17,14 @@ from app.documents.labels import (
     checked_validity,
 )
 from app.documents.paths import MAX_PATH_CHARS
+from app.documents.products import checked_version
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED, TIDIED, Moment
+from knowledge.versions import MAX_CHARS
 
 Status = Literal["ready", "indexing"]
+_MAY_BE_NULL = ("valid_", "product")
 
 
 class DocumentOut(BaseModel):
@@ -35,6 +38,8 @@ class DocumentOut(BaseModel):
     title: str
     category: str
     tags: list[str]
+    product: str = Field(description="讲的是哪个产品；没有写明时为空")
+    product_version: str = Field(description="产品的哪个版本，例如 2.3；没有写明时为空")
     url: str | None
     valid_from: datetime | None
     valid_until: datetime | None
@@ -60,6 +65,8 @@ class DocumentOut(BaseModel):
             title=row.title,
             category=row.category,
             tags=list(row.tags),
+            product=row.product,
+            product_version=row.product_version,
             url=row.url or None,
             valid_from=row.valid_from,
             valid_until=row.valid_until,
@@ -121,6 +128,12 @@ class DocumentPatch(BaseModel):
 
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
     tags: list[Tag] | None = Field(None, max_length=MAX_TAGS)
+    product: Annotated[str, CLEANED, Field(max_length=MAX_CHARS)] | None = Field(
+        None, description="讲的是哪个产品；null 为由标题和目录认出"
+    )
+    product_version: Annotated[str, CLEANED, Field(max_length=MAX_CHARS)] | None = Field(
+        None, description="产品的哪个版本，例如 V2.3；null 为由标题、文件名和目录认出"
+    )
     url: Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=URL_PATTERN), TIDIED] | None = Field(
         None, description="原文网址"
     )
@@ -131,7 +144,9 @@ class DocumentPatch(BaseModel):
     def labels(self, known: DocumentRow) -> dict[str, Any]:
         """The labels that were sent, checked. Raises InvalidRequest, Conflict."""
         sent = self.model_dump(include=self.model_fields_set - {"folder"})
-        values = {name: value for name, value in sent.items() if value is not None or name.startswith("valid_")}
+        values = {name: value for name, value in sent.items() if value is not None or name.startswith(_MAY_BE_NULL)}
+        if "product_version" in values:
+            values["product_version"] = checked_version(values["product_version"])
         if "tags" in values:
             values["tags"] = checked_tags(values["tags"])
         if "url" in sent:

@@ -30,12 +30,12 @@ class KbState(Base):
 class Document(Base):
     """A document as it stands at the head revision. `revision` is the one that brought what searches find of it.
 
-    `kind`: see `app.documents.types.DocumentKind`; `identity`, `path` and `external_id`: see `Filing` there;
-    `published`: a version of it is, else it stands as its newest draft has it; `live`: that, and it was within its
-    validity when that was last looked at, which is what the indexes hold; `last_number`: the last that a version was
-    given, which is given no other, whatever is discarded; `text_version` and `vocabulary`: of what made
-    the terms of its chunks, `knowledge.text.VERSION` and the tenant's words; `deleted_at`, `deleted_by`: of one in the
-    bin.
+    `product` and `product_version`: see `DocumentMeta`; `kind`: see `app.documents.types.DocumentKind`; `identity`,
+    `path` and `external_id`: see `Filing` there; `published`: a version of it is, else it stands as its newest draft
+    has it; `live`: that, and it was within its validity when that was last looked at, which is what the indexes hold;
+    `last_number`: the last that a version was given, which is given no other, whatever is discarded; `text_version` and
+    `vocabulary`: of what made the terms of its chunks, `knowledge.text.VERSION` and the tenant's words; `deleted_at`,
+    `deleted_by`: of one in the bin.
     """
 
     __tablename__ = "documents"
@@ -50,6 +50,8 @@ class Document(Base):
     title: Mapped[str]
     category: Mapped[str]
     tags: Mapped[list[str]]
+    product: Mapped[str] = mapped_column(server_default="")
+    product_version: Mapped[str] = mapped_column(server_default="")
     url: Mapped[str] = mapped_column(server_default="")
     valid_from: Mapped[datetime | None]
     valid_until: Mapped[datetime | None]
@@ -72,6 +74,7 @@ class Document(Base):
         UniqueConstraint("tenant_id", "identity", name="uq_documents_tenant_id_name"),  # of before it was renamed
         Index(None, "tenant_id", "content_hash"),
         Index(None, "tenant_id", "category"),
+        Index(None, "tenant_id", "product_version"),
     )
 
 

@@ -117,6 +117,8 @@ class Labels:
     url: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    product: str | None = None
+    product_version: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Those that say something."""

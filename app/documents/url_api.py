@@ -11,6 +11,7 @@ from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, Tag, checked_tags, checked_validity
 from app.documents.naming import path_of, suffix_of
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS
+from app.documents.products import checked_version
 from app.documents.taking import MAX_WAIT_SECONDS, located, taken
 from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
@@ -23,6 +24,7 @@ from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.net.fetcher import Fetched
+from knowledge.versions import MAX_CHARS
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 _GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的任务", "model": JobDetail}}
@@ -44,6 +46,12 @@ class UrlImport(BaseModel):
         default=None, description="分类；不给则保留原有的"
     )
     tags: list[Tag] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
+    product: Annotated[str, CLEANED, Field(max_length=MAX_CHARS)] | None = Field(
+        default=None, description="讲的是哪个产品；不给则保留原有的，或由标题和目录认出"
+    )
+    product_version: Annotated[str, CLEANED, Field(max_length=MAX_CHARS)] | None = Field(
+        default=None, description="产品的哪个版本，例如 V2.3；不给则同上"
+    )
     valid_from: Moment | None = Field(default=None, description="生效时间")
     valid_until: Moment | None = Field(default=None, description="失效时间")
     draft: StrictBool = Field(default=False, description="只存为草稿，不发布")
@@ -68,7 +76,8 @@ class UrlImport(BaseModel):
         checked_validity(self.valid_from, self.valid_until)
         tags = None if self.tags is None else checked_tags(self.tags)
         known = url if len(url) <= MAX_URL_CHARS else None
-        return Labels(self.category, tags, known, self.valid_from, self.valid_until)
+        validity = self.valid_from, self.valid_until
+        return Labels(self.category, tags, known, *validity, self.product, checked_version(self.product_version))
 
 
 @router.post("/from-url", status_code=201, response_model=JobDetail, responses=_GOING_ON | fails(400, 409, 415, 502))

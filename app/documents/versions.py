@@ -12,6 +12,7 @@ from loguru import logger
 from app.db.base import now
 from app.documents.diff import Diff, compared
 from app.documents.ingestion import IngestionService, unknown
+from app.documents.products import FIELDS
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_version_rows import Approval, Ruling, VersionRow, WrongState
@@ -159,9 +160,11 @@ class VersionService:
         labels = stored.row.labels if stored.row.state in UNPUBLISHED else Labels()
         category = known.category if labels.category is None else labels.category
         tags = known.tags if labels.tags is None else labels.tags
-        identity = Identity(known.id, version_id or stored.row.id, category, tags)
-        name, columns = _filing(known, stored.row).name, stored.row.columns
-        return await self._ingestion.prepare(tenant, name, stored.content, identity, columns=columns)
+        own, filing = known.own_labels, _filing(known, stored.row)
+        about = (own[name] if getattr(labels, name) is None else getattr(labels, name) for name in FIELDS)
+        identity = Identity(known.id, version_id or stored.row.id, category, tags, filing.folder, *about)
+        columns = stored.row.columns
+        return await self._ingestion.prepare(tenant, filing.name, stored.content, identity, columns=columns)
 
     async def _publish(self, tenant: str, known: DocumentRow, stored: StoredVersion, approval: Approval) -> int:
         prepared = await self.read_again(tenant, known, stored)

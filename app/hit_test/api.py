@@ -38,9 +38,12 @@ async def search_knowledge(
     body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SearchResponse:
     """Searches as the chat does, with drafts if wanted, and says why what was expected is not found."""
+    trial = body.trial()
+    if not body.drafts:  # which may be all that has such a label
+        await wiring.filters.require(tenant, trial.where)
     async with wiring.limits.slots.slot(tenant, request.state.sender.key):
         trying = await wiring.canaries.trying(tenant, draft_choice(body.drafts)) if body.drafts else None
-        tried = await wiring.hit_test.run(tenant, body.trial(), trying)
+        tried = await wiring.hit_test.run(tenant, trial, trying)
     return SearchResponse.of(tried, body.top_k, explain=body.explain)
 
 

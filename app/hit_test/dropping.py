@@ -11,8 +11,9 @@ from typing import Any
 from agents.types import Question
 from app.hit_test.trial import Dropped, Stage, Stored
 from app.search.waterfall import ranked
+from knowledge.filters import Filter
 from knowledge.index import Snapshot, embedded
-from knowledge.types import Filter, Hit, Retrieval
+from knowledge.types import Hit, Retrieval
 
 PLACES = 500
 """How far down the recalls the place of a piece is looked for."""
@@ -30,13 +31,14 @@ class Widths:
 @dataclass(frozen=True, slots=True)
 class Search:
     """A search to look into: the view of the index, the question as it was read, what it was narrowed to, and all that
-    was recalled.
+    was recalled. left_out: ids of documents for which another version of them answers.
     """
 
     snapshot: Snapshot
     question: Question
     where: Filter
     found: Retrieval
+    left_out: frozenset[str] = frozenset()
 
 
 async def dropped(stored: Stored | None, search: Search, widths: Widths) -> Dropped:
@@ -49,7 +51,10 @@ async def dropped(stored: Stored | None, search: Search, widths: Widths) -> Drop
             return Dropped(Stage.FILTERED, _validity(stored))
         return Dropped(Stage.NOT_INDEXED, "文档已保存，但索引还没有更新到它，请稍后再试。")
     if not search.where.matches(stored.document):
-        return Dropped(Stage.FILTERED, "它在知识库里，但不在这次限定的文档、分类或标签之内。")
+        return Dropped(Stage.FILTERED, "它在知识库里，但不在这次限定的范围（filter）之内。")
+    if stored.document.id in search.left_out and not search.found.superseded:
+        message = "同一份资料有更新的版本，或者问的是别的版本：由那个版本回答，它没有参加检索。"
+        return Dropped(Stage.FILTERED, message)
     best = max(_candidates(search.found, stored.chunks), key=_reached, default=None)
     if best is None:
         return await _unrecalled(search, pieces, widths)

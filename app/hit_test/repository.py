@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.db.engine import Database
+from app.documents.meta import META, document_meta
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind
 from app.hit_test.trial import Expected, Stored
-from knowledge.types import DocumentMeta
 
 
 class ExpectedRepository:
@@ -22,16 +22,7 @@ class ExpectedRepository:
         chunk = StoredChunk
         own = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
         query = (
-            select(
-                Document.id,
-                Document.name,
-                Document.title,
-                Document.category,
-                Document.tags,
-                Document.live,
-                Document.valid_from,
-                Document.valid_until,
-            )
+            select(Document.id, *META, Document.live, Document.valid_from, Document.valid_until)
             .join(chunk, own)
             .where(Document.tenant_id == tenant, Document.kind != DocumentKind.BINNED)
             .limit(1)
@@ -49,5 +40,4 @@ class ExpectedRepository:
             if row is None:
                 return None
             chunks = frozenset((await connection.execute(pieces)).scalars())
-        document = DocumentMeta(row.id, row.name, row.title, row.category, tuple(row.tags))
-        return Stored(document, chunks, row.live, row.valid_from, row.valid_until)
+        return Stored(document_meta(row.id, row), chunks, row.live, row.valid_from, row.valid_until)

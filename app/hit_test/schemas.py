@@ -11,19 +11,11 @@ from app.conversations.schemas import DecisionOut
 from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
 from app.http.fields import CLEANED, VISIBLE, WHOLE
+from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
 from app.traces.schemas import RouteOut
 from app.traces.types import route_fields
-from knowledge.types import Filter
-
-
-class SearchFilter(BaseModel):
-    """An empty list does not restrict; the fields are joined by AND."""
-
-    document_ids: list[str] = Field(default=[], max_length=1000)
-    categories: list[str] = Field(default=[], max_length=100)
-    tags: list[str] = Field(default=[], max_length=100)
 
 
 class ExpectedIn(BaseModel):
@@ -72,7 +64,7 @@ class SearchRequest(BaseModel):
     top_k: Annotated[StrictInt, Field(ge=1, le=200), WHOLE] | None = Field(
         None, description="最多返回几条；留空则返回检索给出的全部"
     )
-    filter: SearchFilter = SearchFilter()
+    filter: FilterIn = FilterIn()
     explain: StrictBool = Field(False, description="为 true 时返回所有召回的候选，而不只是重排后的前几条")
     history: list[Annotated[str, Field(max_length=2000)]] = Field(
         default=[], max_length=10, description="之前问过的话，先问的在前：像对话里那样接着它们理解"
@@ -85,11 +77,10 @@ class SearchRequest(BaseModel):
 
     def trial(self) -> Trial:
         """What is to be tried."""
-        chosen = self.filter
         return Trial(
             text=self.query,
             history=tuple(self.history),
-            where=Filter(frozenset(chosen.document_ids), frozenset(chosen.categories), frozenset(chosen.tags)),
+            where=self.filter.filter(),
             explain=self.explain,
             decide=self.decide,
             expected=Expected(self.why.document_id, self.why.chunk_id) if self.why else None,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from agents.recall import Searcher, recall
 from agents.types import Question, Turn, Usage
+from agents.understanding.context import search_context
 from agents.understanding.reading import read
 from app.chat.account import Account
 from app.chat.answering import Answering, HeardMessage
@@ -18,9 +19,10 @@ from app.hit_test.dropping import Search, Widths, dropped
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.trial import EVERYTHING, Dropped, Trial, Tried
 from app.tenants import TenantParts, Tenants
+from knowledge.filters import Filter
 from knowledge.index import Snapshot
 from knowledge.text import clean
-from knowledge.types import Context, Filter, PageText, Retrieval, Vector
+from knowledge.types import Context, PageText, Retrieval, Vector
 
 _NOTHING_SAID = Context()
 
@@ -71,7 +73,8 @@ class HitTest:
         if not text:
             raise InvalidRequest("query 不能为空")
         heard = await self._answering.read(parts.team, await self._question(tenant, text, trial.history), account)
-        return replace(heard, rejected=rejected or heard.rejected)
+        question = replace(heard.question, where=trial.where)
+        return replace(heard, question=question, rejected=rejected or heard.rejected)
 
     async def _tried(
         self,
@@ -111,7 +114,7 @@ class HitTest:
         searcher = heard.team.searcher
         if trial.explain or trial.expected is not None:
             searcher = _Explained(searcher)
-        return await recall(searcher, question, trial.where)
+        return await recall(searcher, question)
 
     async def _dropped(
         self,
@@ -130,7 +133,9 @@ class HitTest:
         own = parts.tuned.settings
         widths = Widths(own.vector_top_k, own.bm25_top_k)
         stored = stored or await self._expected.find(tenant, expected)
-        return await dropped(stored, Search(snapshot, question, trial.where, found), widths)
+        meant = question.searched, question.rewrite, trial.where, search_context(question)
+        choice = await parts.retriever.choose_versions(*meant)
+        return await dropped(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
 
 
 class _Explained:

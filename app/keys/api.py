@@ -13,6 +13,8 @@ from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.keys.repository import KeyFilter, KeyState
 from app.keys.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, KeyPatch, KeyRotation
+from app.search.filter_requests import FilterIn
+from knowledge.filters import EVERYTHING, Filter
 
 router = APIRouter(prefix="/api/v1/keys", tags=["keys"], route_class=GuardedRoute)
 
@@ -42,18 +44,22 @@ async def list_keys(
     )
 
 
-@router.post("", status_code=201, responses=fails(409))
+@router.post("", status_code=201, responses=fails(404, 409))
 async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyCreated:
     """Makes a key, which is returned this once."""
-    given = body.role, body.name, body.origins, body.expires_at, body.scopes
+    bound_to = await _bound_to(wiring, tenant, body.filter)
+    given = body.role, body.name, body.origins, body.expires_at, body.scopes, bound_to
     row, secret = await wiring.key_management.create(tenant, *given)
     return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
 
 
 @router.patch("/{key_id}", responses=fails(404, 409))
 async def change_key(key_id: KeyId, body: KeyPatch, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyOut:
-    """Changes name, origins or end of a key that was not revoked."""
-    row = await wiring.key_management.change(tenant, key_id, body.model_dump(exclude_unset=True))
+    """Changes name, origins, end or documents of a key that was not revoked."""
+    given = body.model_dump(exclude_unset=True, exclude={"filter"})
+    if "filter" in body.model_fields_set:
+        given["bound_to"] = await _bound_to(wiring, tenant, body.filter)
+    row = await wiring.key_management.change(tenant, key_id, given)
     return KeyOut.of(row, request.state.principal.key)
 
 
@@ -71,3 +77,9 @@ async def revoke_key(key_id: KeyId, request: Request, tenant: AdminTenant, wirin
     """Ends a key for good; not the one that is shown."""
     await wiring.key_management.revoke(tenant, key_id, request.state.principal.key)
     return Response(status_code=204)
+
+
+async def _bound_to(wiring: Wiring, tenant: str, asked: FilterIn | None) -> Filter:
+    """Raises NotFound."""
+    where: Filter = await wiring.filters.require(tenant, asked.filter() if asked else EVERYTHING)
+    return where

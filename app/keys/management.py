@@ -13,8 +13,11 @@ from app.errors import Conflict, InvalidRequest, NotFound
 from app.keys.repository import KeyFilter, KeyRepository, KeyRow
 from app.keys.rules import checked_expiry, checked_name, checked_origins, checked_scopes
 from app.keys.service import KeyRing, digest_of, new_key
+from knowledge.filters import EVERYTHING, Filter
 
 T = TypeVar("T")
+_FOR_CUSTOMERS = (Role.CLIENT, Role.SERVER)
+"""Roles whose keys may be bound to some documents: what else they read are conversations."""
 
 
 class KeyManagement:
@@ -40,6 +43,7 @@ class KeyManagement:
         origins: Sequence[str],
         expires_at: datetime | None = None,
         scopes: Sequence[KeyScope] = (),
+        bound_to: Filter = EVERYTHING,
     ) -> tuple[KeyRow, str]:
         """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
         one with which more can be made, for from then on nobody comes in without.
@@ -50,15 +54,16 @@ class KeyManagement:
             )
         name, allowed = _told("name ", checked_name, name), _origins(role, origins)
         scopes = _told("", checked_scopes, role, scopes)
+        _require_customers(role, bound_to)
         ends = _expiry(expires_at)
         secret = new_key()
-        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends, scopes)
+        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends, scopes, bound_to)
         self._ring.expire()
         return await self._get(tenant, key_id), secret
 
     async def change(self, tenant: str, key_id: str, given: Mapping[str, Any]) -> KeyRow:
-        """Changes what is given of name, origins and expires_at of a key that was not revoked; one that expired works
-        again with a later end. Raises NotFound, InvalidRequest, Conflict.
+        """Changes what is given of name, origins, expires_at and bound_to of a key that was not revoked; one that
+        expired works again with a later end. Raises NotFound, InvalidRequest, Conflict.
         """
         known, values = await self._get(tenant, key_id), dict[str, Any]()
         if given.get("name") is not None:
@@ -67,6 +72,9 @@ class KeyManagement:
             values["origins"] = _origins(known.role, given["origins"])
         if "expires_at" in given:
             values["expires_at"] = _expiry(given["expires_at"])
+        if "bound_to" in given:
+            _require_customers(known.role, given["bound_to"])
+            values["filter"] = given["bound_to"].named
         if not await self._repository.change(tenant, key_id, values):
             raise _unknown(key_id)
         self._ring.expire()
@@ -108,6 +116,12 @@ def _origins(role: Role, origins: Sequence[str]) -> list[str]:
     if origins and role is not Role.CLIENT:
         raise Conflict("来源只用于 client：其他角色的密钥不能放进网页", code="no_origins_for_role", role=role)
     return _told("", checked_origins, role, origins)
+
+
+def _require_customers(role: Role, bound_to: Filter) -> None:
+    if bound_to and role not in _FOR_CUSTOMERS:
+        message = "filter 只用于 client、server：其他角色的密钥能看到全部文档"
+        raise Conflict(message, code="no_filter_for_role", role=role)
 
 
 def _expiry(moment: datetime | None) -> datetime | None:

@@ -17,6 +17,7 @@ from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
 from app.keys.tables import ApiKey
+from knowledge.filters import EVERYTHING, Filter, named_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class KeyRow:
     expires_at: datetime | None
     previous_until: datetime | None
     scopes: tuple[KeyScope, ...]
+    bound_to: Filter
 
     def state(self, moment: datetime) -> KeyState:
         """As it is at that moment."""
@@ -104,6 +106,7 @@ _ROW = (
     ApiKey.expires_at,
     ApiKey.previous_until,
     ApiKey.scopes,
+    ApiKey.filter,
 )
 
 
@@ -142,6 +145,7 @@ class KeyRepository:
         origins: Sequence[str] = (),
         expires_at: datetime | None = None,
         scopes: Sequence[KeyScope] = (),
+        bound_to: Filter = EVERYTHING,
     ) -> str:
         """Stores a key and returns its id. origins: of the web pages that may use it."""
         key_id = secrets.token_hex(6)
@@ -156,6 +160,7 @@ class KeyRepository:
                 origins=list(origins),
                 expires_at=expires_at,
                 scopes=[scope.value for scope in scopes],
+                filter=bound_to.named,
             )
             await connection.execute(row)
         return key_id
@@ -238,7 +243,8 @@ class KeyRepository:
 
 def _row(row: Any) -> KeyRow:
     moments = row.created_at, row.revoked_at, row.last_used_at, row.expires_at, row.previous_until
-    return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *moments, scopes=_scopes(row))
+    said = row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins)
+    return KeyRow(*said, *moments, scopes=_scopes(row), bound_to=named_filter(row.filter))
 
 
 def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
@@ -265,9 +271,8 @@ def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
 
 
 def _owner(row: Any) -> Principal:
-    return Principal(
-        row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins), row.name, frozenset(_scopes(row))
-    )
+    role, may = frozenset({Role(row.role)}), (frozenset(row.origins), row.name, frozenset(_scopes(row)))
+    return Principal(row.tenant_id, role, row.id, *may, bound_to=named_filter(row.filter))
 
 
 def _scopes(row: Any) -> tuple[KeyScope, ...]:

@@ -13,8 +13,10 @@ from app.db.base import now
 from app.http.fields import CLEANED, Moment
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, checked_grace
+from app.search.filter_requests import FilterIn
 
 _SCOPES = "权限范围：只能用角色之内的这几部分；空为不限"
+_FILTER = "只能根据这些文档回答，请求里的 filter 只能在其中再收窄；只用于 client、server"
 _EXPIRY = "到期时间，到时自动失效；null 为不到期"
 _BY_ROLE: dict[str, Any] = {
     "anyOf": [
@@ -47,6 +49,7 @@ class KeyIn(BaseModel):
     origins: list[Origin] = Field([], max_length=MAX_ORIGINS, description="允许哪些网页跨站使用，只用于 client")
     scopes: list[KeyScope] = Field([], max_length=20, description=_SCOPES)
     expires_at: Moment | None = Field(None, description=_EXPIRY)
+    filter: FilterIn | None = Field(None, description=_FILTER)
 
 
 class KeyPatch(BaseModel):
@@ -59,6 +62,7 @@ class KeyPatch(BaseModel):
         None, max_length=MAX_ORIGINS, description="允许哪些网页跨站使用，只用于 client"
     )
     expires_at: Moment | None = Field(None, description=_EXPIRY)
+    filter: FilterIn | None = Field(None, description=f"{_FILTER}；null 为不限")
 
 
 class KeyRotation(BaseModel):
@@ -84,6 +88,7 @@ class KeyOut(BaseModel):
     role: Role
     origins: list[str] = Field(description="允许哪些网页跨站使用，只用于 client")
     scopes: list[KeyScope] = Field(description=_SCOPES)
+    filter: FilterIn | None = Field(description=f"{_FILTER}；null 为不限")
     created_at: datetime
     revoked_at: datetime | None = Field(description="停用时间；有效时为 null")
     last_used_at: datetime | None = Field(description="最近一次使用，精确到分钟；没有用过为 null")
@@ -98,6 +103,7 @@ class KeyOut(BaseModel):
         made = {
             "origins": list(row.origins),
             "scopes": list(row.scopes),
+            "filter": row.bound_to.named or None,
             "current": row.id == own,
             "state": row.state(now()),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -13,6 +14,7 @@ from app.db.base import Base, tenant_key
 class ApiKey(Base):
     """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one.
     `last_used_at` to the minute. After a rotation the digest before works until `previous_until`.
+    `filter`: the documents that it is bound to, see `Filter.named`.
     """
 
     __tablename__ = "api_keys"
@@ -31,3 +33,4 @@ class ApiKey(Base):
     previous_digest: Mapped[str | None] = mapped_column(String(64))
     previous_until: Mapped[datetime | None]
     origins: Mapped[list[str]] = mapped_column(server_default="[]")
+    filter: Mapped[dict[str, Any]] = mapped_column(server_default="{}")

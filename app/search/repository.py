@@ -1,15 +1,27 @@
-"""What the gate learnt, kept between starts: one set of parameters per tenant, scorer and base."""
+"""What the gate learnt, kept between starts, and what searches know of documents besides the index."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
+from app.documents.meta import META, document_meta
+from app.documents.tables import Document
+from app.documents.types import DocumentKind
 from app.search.tables import CalibrationRow
+from knowledge.filters import Filter
 from knowledge.probability import CalibrationMap
+from knowledge.types import DocumentMeta
+
+_COLUMNS: dict[str, Any] = {
+    "document_ids": Document.id,
+    "categories": Document.category,
+    "products": Document.product,
+    "versions": Document.product_version,
+}
 
 
 class CalibrationRepository:
@@ -37,3 +49,69 @@ class CalibrationRepository:
     def _row(self, scorer: str, key: str) -> tuple[Any, ...]:
         table = CalibrationRow
         return table.tenant_id == self._tenant, table.scorer == scorer, table.base == key
+
+
+class VersionedDocuments:
+    """A tenant's documents that name a version of what they are about: those of the last revision that was asked for
+    are kept.
+    """
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        self._database = database
+        self._tenant = tenant
+        self._kept: tuple[int, tuple[DocumentMeta, ...]] = -1, ()
+
+    async def at(self, revision: int) -> tuple[DocumentMeta, ...]:
+        """As the index of that revision has them; of one that changed since nothing is known before it is indexed."""
+        kept, found = self._kept
+        if kept != revision:
+            mine = (Document.tenant_id == self._tenant) & (Document.revision <= revision) & Document.live
+            query = select(Document.id, *META).where(mine, Document.product_version != "").order_by(Document.id)
+            async with self._database.read() as connection:
+                found = tuple(document_meta(row.id, row) for row in await connection.execute(query))
+            self._kept = revision, found
+        return found
+
+
+class FilterRepository:
+    """Whether what a filter names is there."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def missing(self, tenant: str, where: Filter) -> dict[str, list[str]]:
+        """What no document has of what `where` names by itself, among those that the filter around it lets through."""
+        async with self._database.read() as connection:
+            inside = _matching(tenant, where.within or Filter(), connection.dialect.name)
+            absent: dict[str, list[str]] = {}
+            for kind, values in where.named.items():
+                for value in values:
+                    has = _having(kind, frozenset({value}), connection.dialect.name)
+                    if (await connection.execute(select(Document.id).where(inside, has).limit(1))).first() is None:
+                        absent.setdefault(kind, []).append(value)
+            return absent
+
+    async def any(self, tenant: str, where: Filter) -> bool:
+        """Whether a document is let through."""
+        async with self._database.read() as connection:
+            query = select(Document.id).where(_matching(tenant, where, connection.dialect.name)).limit(1)
+            return (await connection.execute(query)).first() is not None
+
+
+def _matching(tenant: str, where: Filter, dialect: str) -> ColumnElement[bool]:
+    """See `Filter.matches`."""
+    mine = (Document.tenant_id == tenant) & (Document.kind != DocumentKind.BINNED)
+    return and_(mine, *(_having(kind, wanted, dialect) for kind, wanted in where.conditions()))
+
+
+def _having(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bool]:
+    """Documents that have one of the labels."""
+    match kind:
+        case "folders":
+            return or_(*(Document.path.startswith(f"{folder}/", autoescape=True) for folder in sorted(wanted)))
+        case "tags":
+            items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
+            tags = items(Document.tags).table_valued("value")
+            return exists(select(1).select_from(tags).where(tags.c.value.in_(wanted)))
+    found: ColumnElement[bool] = _COLUMNS[kind].in_(wanted)
+    return found

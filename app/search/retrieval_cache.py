@@ -9,7 +9,8 @@ from dataclasses import replace
 from cachetools import TTLCache
 
 from app.privacy import personal_data
-from knowledge.types import Context, Filter, Retrieval
+from knowledge.filters import Filter
+from knowledge.types import Context, Retrieval
 
 Scope = Filter | Context | str
 """The last is the digest of a page."""

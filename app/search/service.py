@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from app.auth.principal import DEFAULT_TENANT
 from app.retrieval import reranker_options, retrieval_options
-from app.search.repository import CalibrationRepository
+from app.search.repository import CalibrationRepository, VersionedDocuments
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
 from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
+from knowledge.filters import Filter
 from knowledge.index import Index
 from knowledge.outside import outside
 from knowledge.probability import CalibrationMap
@@ -25,7 +27,8 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Context, Filter, PageText, Retrieval, Vector
+from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
+from knowledge.versions import VersionChoice, choose_versions
 
 if TYPE_CHECKING:
     from app.generations.engine import Generation
@@ -46,18 +49,21 @@ class CalibratedSearch:
         cache: RetrievalCache,
         generation: Generation,
         settings: Settings,
+        versioned: VersionedDocuments,
     ) -> None:
-        """settings: what it was made by."""
+        """settings: what it was made by; versioned: documents of which there may be several versions."""
         self._retriever = retriever
         self.calibrator = calibrator
         self.cache = cache
         self.generation = generation
         self.settings = settings
+        self._versioned = versioned
 
     def over(self, index: Index) -> CalibratedSearch:
         """The same search of another view of this base; what it finds is not remembered."""
         none = RetrievalCache(0, 0)
-        return CalibratedSearch(self._retriever.over(index), self.calibrator, none, self.generation, self.settings)
+        retriever = self._retriever.over(index)
+        return CalibratedSearch(retriever, self.calibrator, none, self.generation, self.settings, self._versioned)
 
     def carry_over(self, others: Iterable[CalibratedSearch]) -> None:
         """What a cross-encoder scores does not depend on the widths: until its own calibration is there, minutes later,
@@ -106,14 +112,16 @@ class CalibratedSearch:
     ) -> Retrieval:
         """See `Retriever.search`. Raises NotCalibrated when there is no calibration and none can be made.
 
-        What was found before at this revision and calibration is not searched again, but for `explain`.
+        Of a manual that is there in several versions the newest one answers, or those that were named; where the newest
+        ones are silent, what an older one says is `superseded`. What was found before at this revision and calibration
+        is not searched again, but for `explain`.
         """
         calibrations = self.calibrations
         scope = where, context, page.digest if page else ""
         if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, *scope)):
             return known
         search = partial(
-            self._retriever.search,
+            self._of_versions,
             question,
             rewrite=rewrite,
             vector=vector,
@@ -132,6 +140,25 @@ class CalibratedSearch:
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)
         return found
+
+    async def choose_versions(
+        self, question: str, rewrite: str | None, where: Filter, context: Context
+    ) -> VersionChoice:
+        """Which documents are left out for another version of them, among those that `where` lets through."""
+        documents = await self._versioned.at(self.revision)
+        allowed = [document for document in documents if where.matches(document)]
+        return choose_versions(allowed, f"{question}\n{rewrite or ''}", context.versions, context.documents)
+
+    async def _of_versions(
+        self, question: str, *, rewrite: str | None, where: Filter, context: Context, page: PageText | None, **more: Any
+    ) -> Retrieval:
+        choice = await self.choose_versions(question, rewrite, where, context)
+        search = partial(self._retriever.search, question, rewrite=rewrite, context=context, **more)
+        found = await search(where=replace(where, excluded=choice.excluded), page=page)
+        if found.verdict is GateVerdict.PASS or not choice.older:
+            return found
+        older = await search(where=Filter(document_ids=choice.older), page=None)
+        return replace(older, superseded=True) if older.verdict is GateVerdict.PASS else found
 
     async def calibrate(self) -> None:
         """Returns once the gate is calibrated on what the index holds now, a slow reranker's apart, which is fitted
@@ -203,7 +230,9 @@ class Searches:
         reranker = self._reranker.reading(settings.rerank_candidates)
         retriever = Retriever(index, generation.embedder, analyzers, reranker, retrieval_options(settings))
         labelled = self._labelled if generation.tenant == DEFAULT_TENANT else ()
-        return CalibratedSearch(retriever, Calibrator(retriever, store, labelled), cache, generation, settings)
+        calibrator = Calibrator(retriever, store, labelled)
+        versioned = VersionedDocuments(base.database, generation.tenant)
+        return CalibratedSearch(retriever, calibrator, cache, generation, settings, versioned)
 
     def put(self, search: CalibratedSearch) -> None:
         """From here on this is the tenant's, which is calibrated when its index moves; those of the index before are

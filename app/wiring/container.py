@@ -58,6 +58,8 @@ from app.quality.service import QualityService
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
+from app.search.filter_requests import Filters
+from app.search.repository import FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
@@ -129,6 +131,7 @@ class Container:
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
+        self.filters = Filters(FilterRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))

@@ -17,7 +17,8 @@ from knowledge.evaluation.dataset import EvalQuestion, text_chunks
 from knowledge.evaluation.metrics import auroc
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, contains, share
 from knowledge.evaluation.runner import QuestionResult
-from knowledge.types import Chunk, Filter, GateVerdict
+from knowledge.filters import Filter
+from knowledge.types import Chunk, GateVerdict
 
 _SENTENCE = re.compile(r"[^。！？；\n]+[。！？；]?")
 _MIN_SENTENCE = 8

@@ -11,6 +11,7 @@ import numpy as np
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion
+from knowledge.filters import Filter
 from knowledge.fusion import reciprocal_rank_fusion
 from knowledge.ingest import tokens_of
 from knowledge.rerankers.base import Reranker
@@ -18,7 +19,7 @@ from knowledge.retriever import Retriever
 from knowledge.scoring import RetrievalOptions
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Retrieval, Vector
+from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Retrieval, Vector
 
 Progress = Callable[[int], object]
 

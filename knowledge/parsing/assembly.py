@@ -16,9 +16,20 @@ from knowledge.parsing.characters import shown
 from knowledge.parsing.entries import take_entries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
-from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import (
+    AskedEntry,
+    Box,
+    Enclosed,
+    FrontMatter,
+    Heading,
+    ParsedTable,
+    Piece,
+    TextPiece,
+    Title,
+)
 from knowledge.parsing.rows import Taken, read_rows
 from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
+from knowledge.versions import MAX_CHARS
 
 _MAX_TITLE = 200
 """Characters; the title is a part of every chunk's indexed text."""
@@ -59,6 +70,7 @@ class _Assembly:
         self._heading_page: int | None = None
         self._blocks: list[Block] = []
         self._faqs: list[FaqPair] = []
+        self._product = self._version = ""
         self._groups = 0
         self._group = 0
         self._in_list = False
@@ -70,6 +82,8 @@ class _Assembly:
         match piece:
             case Title(text):
                 self._title = self._title or _one_line(text)[:_MAX_TITLE]
+            case FrontMatter(product, version):
+                self._product, self._version = (_one_line(text)[:MAX_CHARS] for text in (product, version))
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
             case TextPiece():
@@ -95,7 +109,7 @@ class _Assembly:
             self._notices[_missing(self._columns)] = None
         notices = tuple(self._notices)[:_MAX_NOTICES]
         blocks, faqs = take_entries(self._blocks, self._faqs)
-        return ParsedDocument(title=title, blocks=blocks, faqs=faqs, notices=notices)
+        return ParsedDocument(title, blocks, faqs, notices, self._product, self._version)
 
     def _heading(self, level: int, text: str, page: int | None) -> None:
         if not text:

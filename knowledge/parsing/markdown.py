@@ -10,24 +10,30 @@ from knowledge.parsing import markup, mdx
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.markdown_dialects import make_renderer
-from knowledge.parsing.pieces import Piece, Title
+from knowledge.parsing.pieces import FrontMatter, Piece, Title
 
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML_MATTER = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?\n)?\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^[\w-]+[ \t]*[:=]", re.MULTILINE)
-_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(?:\"(.*)\"|'(.*)'|(.*?))[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_VALUE = re.compile(
+    r"^(title|product|version|product_version)[ \t]*[:=][ \t]*(?:\"(.*)\"|'(.*)'|(.*?))[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 class MarkdownParser(Parser):
-    """Front matter gives the title and nothing else. See `markdown_dialects` for what is understood."""
+    """Front matter gives title, product and version. See `markdown_dialects` for what is understood."""
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
         front = _FRONT_MATTER.match(text) or _TOML_MATTER.match(text)
         if front and _FIELD.match(front.group(1) or ""):
             text = text[front.end() :]
-            if title := _TITLE.search(front.group(1)):
-                yield Title(next(filter(None, title.groups()), ""))
+            told = {
+                found[1].lower(): found[2] or found[3] or found[4] or "" for found in _VALUE.finditer(front.group(1))
+            }
+            yield Title(told.get("title", ""))
+            yield FrontMatter(told.get("product", ""), told.get("product_version") or told.get("version", ""))
         components = PurePath(source.name).suffix.lower() == ".mdx" or mdx.is_mdx(text)
         if components:
             text = mdx.to_markdown(text)

@@ -21,6 +21,14 @@ class Title:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What the document says of itself: the product that it is about, and the version of that; empty for nothing."""
+
+    product: str
+    product_version: str
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A heading; `level` >= 1 orders headings among each other, and the first of level 1 titles the document."""
 
@@ -107,4 +115,4 @@ class Enclosed:
     document: ParsedDocument
 
 
-Piece = Title | Heading | TextPiece | Box | AskedEntry | ParsedTable | Enclosed | Notice
+Piece = Title | FrontMatter | Heading | TextPiece | Box | AskedEntry | ParsedTable | Enclosed | Notice

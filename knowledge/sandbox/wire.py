@@ -20,6 +20,7 @@ from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
+from knowledge.versions import MAX_CHARS
 
 T = TypeVar("T")
 LENGTH = struct.Struct(">I")
@@ -118,7 +119,7 @@ def encode(reply: ParsedReply) -> bytes:
                 fields["frames"] = [frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES]]
         case PageLinks() as page:
             fields |= {"page": asdict(page)}
-        case ReadDocument(title, chunks, notices):
+        case ReadDocument(title, chunks, notices, product, version):
             paths: dict[tuple[str, ...], int] = {}
             rows = [
                 (
@@ -131,7 +132,7 @@ def encode(reply: ParsedReply) -> bytes:
                 )
                 for chunk in chunks
             ]
-            fields |= {"title": title, "chunks": rows, "paths": list(paths)}
+            fields |= {"title": title, "about": [product, version], "chunks": rows, "paths": list(paths)}
             fields["notices"] = [
                 (notice.code, notice.message[:MAX_MESSAGE], notice.pages, notice.part[:MAX_REASON], notice.characters)
                 for notice in notices
@@ -155,7 +156,8 @@ def decode(payload: bytes, name: str) -> ParsedReply:
         if not chunks:
             raise Garbled("no chunks")
         notices = tuple(_notice(*row) for row in fields["notices"])
-        return ParsedReply(ReadDocument(document.title, chunks, notices), retires)
+        product, version = (_of(str, text)[:MAX_CHARS] for text in fields["about"])
+        return ParsedReply(ReadDocument(document.title, chunks, notices, product, version), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise Garbled(str(error)) from error
 

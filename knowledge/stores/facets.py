@@ -7,26 +7,24 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.filters import FILTER_KINDS, Filter
 from knowledge.stores.recent import Recent
-from knowledge.types import DocumentMeta, Filter
+from knowledge.types import DocumentMeta
 
 Rows = NDArray[np.int64]
 
 
 class Facets:
-    """Ids, categories and tags of the documents of one revision."""
+    """The labels of the documents of one revision."""
 
     def __init__(self, documents: Sequence[DocumentMeta], document_of: NDArray[np.int32]) -> None:
         """document_of: row -> place of its document."""
         self._document_of, self._count = document_of, len(documents)
-        self._by_id: dict[str, list[int]] = {}
-        self._by_category: dict[str, list[int]] = {}
-        self._by_tag: dict[str, list[int]] = {}
+        self._places: dict[tuple[str, str], list[int]] = {}
         for place, document in enumerate(documents):
-            self._by_id.setdefault(document.id, []).append(place)
-            self._by_category.setdefault(document.category, []).append(place)
-            for tag in document.tags:
-                self._by_tag.setdefault(tag, []).append(place)
+            for kind in FILTER_KINDS:
+                for label in document.labels(kind):
+                    self._places.setdefault((kind, label), []).append(place)
         self._recent: Recent[Filter, Rows] = Recent()
 
     def rows(self, where: Filter) -> Rows:
@@ -34,18 +32,13 @@ class Facets:
         return self._recent.get(where, self._rows)
 
     def _rows(self, where: Filter) -> Rows:
-        allowed = np.ones(self._count, dtype=bool)
-        for places, wanted in (
-            (self._by_id, where.document_ids),
-            (self._by_category, where.categories),
-            (self._by_tag, where.tags),
-        ):
-            if wanted:
-                allowed &= self._any_of(places, wanted)
+        allowed = ~self._any_of("document_ids", where.excluded)
+        for kind, wanted in where.conditions():
+            allowed &= self._any_of(kind, wanted)
         return np.flatnonzero(allowed[self._document_of])
 
-    def _any_of(self, places: dict[str, list[int]], wanted: Iterable[str]) -> NDArray[np.bool_]:
+    def _any_of(self, kind: str, wanted: Iterable[str]) -> NDArray[np.bool_]:
         found = np.zeros(self._count, dtype=bool)
-        for value in wanted:
-            found[places.get(value, [])] = True
+        for label in wanted:
+            found[self._places.get((kind, label), [])] = True
         return found

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from knowledge.buckets import Buckets, bucket_of
 from knowledge.errors import IndexUnavailable
+from knowledge.filters import Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
@@ -23,7 +24,7 @@ from knowledge.stores.packed import PackedChunks
 from knowledge.stores.recent import Recent
 from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
-from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
+from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
 _EVERYTHING = Filter()
 _row_order = attrgetter("document.name", "ordinal", "id")

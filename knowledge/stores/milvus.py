@@ -16,11 +16,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
+from knowledge.filters import Filter
 from knowledge.stores import milvus_rows as rows
 from knowledge.stores.base import StoredRow
 from knowledge.stores.milvus_rows import named
 from knowledge.stores.rows import Seen, TermRow
-from knowledge.types import Chunk, Filter, IndexedChunk, Vector
+from knowledge.types import Chunk, IndexedChunk, Vector
 
 try:
     from pymilvus import DataType, Function, FunctionType, MilvusClient

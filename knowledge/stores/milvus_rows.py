@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 from knowledge.blocks import checked
 from knowledge.buckets import bucket_of
 from knowledge.errors import IndexUnavailable
+from knowledge.filters import FILTER_KINDS, Filter
 from knowledge.stores.base import StoredRow
 from knowledge.stores.rows import FOREVER, Seen, TermRow
-from knowledge.types import Chunk, DocumentMeta, Filter, IndexedChunk
+from knowledge.types import Chunk, DocumentMeta, IndexedChunk
 
 MAX_BYTES = 65_535
 """The longest text that a field of Milvus holds."""
@@ -26,6 +27,8 @@ SEEN = ["key", "chunk", "content", "since", "until"]
 STORED = [*READ, *SEEN[1:], "tenant", "name", "bucket", "document", "category", "tags"]
 ID = ["key", "name"]
 TERM = ["term", "number", "history"]
+_FIELDS = {"document_ids": "document", "categories": "category"}
+_IN_TAGS = tuple(kind for kind in FILTER_KINDS if kind not in _FIELDS)
 NO_VECTOR = [0.0, 0.0]
 """Milvus has no collection without one."""
 
@@ -51,7 +54,7 @@ def encoded(tenant: str, dimension: int, added: IndexedChunk, since: int) -> dic
         "bucket": bucket_of(chunk.id),
         "document": named(document.id),
         "category": named(document.category),
-        "tags": [named(tag) for tag in document.tags],
+        "tags": [_label(kind, label) for kind in _IN_TAGS for label in document.labels(kind)],
         "payload": payload,
         "terms": terms,
         # Of a base that could not be embedded; no search by embedding looks at it.
@@ -124,8 +127,19 @@ def decoded_term(item: dict[str, Any]) -> TermRow:
 
 def conditions(where: Filter) -> Iterator[str]:
     """Expressions that all have to hold."""
-    for field, wanted in (("document", where.document_ids), ("category", where.categories)):
-        if wanted:
-            yield f"{field} in {json.dumps(sorted(map(named, wanted)))}"
-    if where.tags:
-        yield f"array_contains_any(tags, {json.dumps(sorted(map(named, where.tags)))})"
+    for kind, wanted in where.conditions():
+        if field := _FIELDS.get(kind):
+            yield f"{field} in {_list(map(named, wanted))}"
+        else:
+            yield f"array_contains_any(tags, {_list(_label(kind, each) for each in wanted)})"
+    if where.excluded:
+        yield f"document not in {_list(map(named, where.excluded))}"
+
+
+def _label(kind: str, label: str) -> str:
+    """What stands in the field of tags, which labels of other kinds share: no hash of a tag has a capital."""
+    return named(label) if kind == "tags" else f"{kind[0].upper()}{named(label)[1:]}"
+
+
+def _list(names: Iterable[str]) -> str:
+    return json.dumps(sorted(names))

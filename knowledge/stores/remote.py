@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.buckets import COUNT, Buckets
+from knowledge.filters import Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
 from knowledge.stores.rows import KEPT_REVISIONS, RowCache, RowTable, TermCache
 from knowledge.stores.statistics import NOTHING, TermStatistics
 from knowledge.stores.writing import RevisionStep, everything, step
-from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, TermIds, Vector
+from knowledge.types import Chunk, Hit, IndexChange, Matrix, TermIds, Vector
 
 _EVERYTHING = Filter()
 _Given = ParamSpec("_Given")

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 from cachetools import LRUCache
 
+from knowledge.filters import Filter
 from knowledge.stores.base import StoredRow
-from knowledge.types import Chunk, Filter, IndexedChunk, Vector
+from knowledge.types import Chunk, IndexedChunk, Vector
 
 CACHED_ROWS = 2000
 """Rows that were read last; what a search found is asked for again and again until it is answered."""

@@ -21,9 +21,9 @@ from app.wiring.knowledge import embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import build_retriever
+from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
-from knowledge.types import Filter
 from scripts.benchmarks import peers as others
 from scripts.benchmarks.timing import measure_search, rss_mb
 

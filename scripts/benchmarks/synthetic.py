@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from knowledge.evaluation.dataset import load_set
+from knowledge.filters import Filter
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, DocumentMeta, Filter, IndexChange, IndexedChunk, Matrix
+from knowledge.types import Chunk, DocumentMeta, IndexChange, IndexedChunk, Matrix
 
 SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
 DIMENSION = 384

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from knowledge.embeddings.base import Embedder
+from knowledge.filters import Filter
 from knowledge.retriever import Retriever
-from knowledge.types import Filter, Matrix
+from knowledge.types import Matrix
 
 WARM_UP = 20
 """Questions asked before the clock runs."""

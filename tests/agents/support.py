@@ -8,19 +8,9 @@ from dataclasses import replace
 from agents.generator import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
+from knowledge.filters import Filter
 from knowledge.text import Analyzer
-from knowledge.types import (
-    PAGE_ID,
-    Candidate,
-    Chunk,
-    Context,
-    DocumentMeta,
-    Filter,
-    GateVerdict,
-    PageText,
-    Retrieval,
-    Vector,
-)
+from knowledge.types import PAGE_ID, Candidate, Chunk, Context, DocumentMeta, GateVerdict, PageText, Retrieval, Vector
 
 ANALYZER = Analyzer()
 

@@ -13,7 +13,8 @@ from agents.understanding.followups import picked
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
 from agents.wording.catalogue import catalogue
-from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector
+from knowledge.filters import Filter
+from knowledge.types import Candidate, Context, PageText, Retrieval, Vector
 from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of, retrieval
 
 REFUND = candidate("退款在验货后 1～5 个工作日内到账。", 0.9, number=1, title="退款时效")

@@ -56,6 +56,19 @@ def test_it_answers_on_a_site_that_allows_nothing_else(shop: Shop, page: Page) -
     assert serious(page) == []
 
 
+def test_a_site_narrows_answers_to_its_product(shop: Shop, page: Page) -> None:
+    asked: list[Any] = []
+    page.on("request", lambda sent: asked.append(sent.post_data_json) if sent.url.endswith("/chat/stream") else None)
+    [document] = shop.admin.get("/knowledge/documents").json()["items"]
+    assert shop.admin.patch(f"/knowledge/documents/{document['id']}", json={"product": "YS-H30"}).is_success
+    chat = opened(page, shop, products="YS-H30")
+    expect(chat.ask(QUESTION)).to_contain_text("90 分钟")
+    assert asked[0]["filter"] == {"products": ["YS-H30"]}
+    chat = opened(page, shop, folders="没有这个目录")
+    chat.say(QUESTION)
+    expect(page.locator("yingda-chat .delivery[data-state=failed]")).to_be_visible()
+
+
 def test_the_conversation_goes_on_after_a_reload_and_is_nobody_elses(shop: Shop, page: Page) -> None:
     chat = opened(page, shop)
     chat.ask(QUESTION)

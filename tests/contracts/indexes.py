@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knowledge.buckets import Buckets, bucket_of, difference
+from knowledge.filters import Filter
 from knowledge.index import Snapshot
 from knowledge.stores.base import EXACT_SEARCH_MAX_CHUNKS, DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
-from knowledge.types import Chunk, Filter, Hit
+from knowledge.types import Chunk, Hit
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
 
 QUESTION = "退货的运费谁承担"
@@ -252,11 +254,24 @@ class IndexContract:
             (Filter(categories=frozenset({"售后"}), tags=frozenset({"vip"})), {"d"}),
             (Filter(document_ids=frozenset({"one"}), categories=frozenset({"售后"})), set()),
             (Filter(document_ids=frozenset({"stranger"})), set()),
+            (Filter(folders=frozenset({"手册"})), {"a", "b", "c"}),
+            (Filter(folders=frozenset({"手册/北区"})), {"c"}),
+            (Filter(folders=frozenset({"手"})), set()),
+            (Filter(products=frozenset({"YS-100"})), {"a", "b", "d"}),
+            (Filter(products=frozenset({"YS-100", "YS-200"})), {"a", "b", "c", "d"}),
+            (Filter(versions=frozenset({"2.3"})), {"c", "d"}),
+            (Filter(excluded=frozenset({"one", "stranger"})), {"c", "d"}),
+            (Filter(tags=frozenset({"vip"}), excluded=frozenset({"one"})), {"d"}),
+            (Filter(folders=frozenset({"手册"}), within=Filter(products=frozenset({"YS-200"}))), {"c"}),
+            (Filter(within=Filter(tags=frozenset({"vip"}), within=Filter(categories=frozenset({"售后"})))), {"d"}),
+            (Filter(tags=frozenset({"vip"}), within=Filter(tags=frozenset({"new"}))), {"d"}),
+            (Filter(tags=frozenset({"folders\0手册"})), set()),
         ],
     )
     async def test_filters_narrow_both_recalls(self, tmp_path: Path, where: Filter, expected: set[str]) -> None:
         base = self.open(tmp_path)
-        one, two = document("one", "售前", ("vip",)), document("two", "售后", ("new",))
+        one = replace(document("one", "售前", ("vip",)), folder="手册", product="YS-100", product_version="2.2")
+        two = replace(document("two", "售后", ("new",)), folder="手册/北区", product="YS-200", product_version="2.3")
         three = document("three", "售后", ("vip", "new"))
         sources = {"a": one, "b": one, "c": two, "d": three}
         await base.apply([chunk(name, f"退货运费说明 {name}", source) for name, source in sources.items()])
@@ -268,9 +283,9 @@ class IndexContract:
         base = self.open(tmp_path)
         near = [chunk(f"near{row}", f"退货运费 {row}") for row in range(40)]
         await base.apply([*near, chunk("far", "退货也可以到门店办理，店员会帮您登记", document("other"))])
-        where = Filter(document_ids=frozenset({"other"}))
-        dense, lexical = await both(base, "退货运费", k=5, where=where)
-        assert [hit.chunk_id for hit in dense] == [hit.chunk_id for hit in lexical] == ["far"]
+        for where in (Filter(document_ids=frozenset({"other"})), Filter(excluded=frozenset({"d1"}))):
+            dense, lexical = await both(base, "退货运费", k=5, where=where)
+            assert [hit.chunk_id for hit in dense] == [hit.chunk_id for hit in lexical] == ["far"]
         await base.close()
 
     async def test_it_opens_again_at_any_revision(self, tmp_path: Path) -> None:

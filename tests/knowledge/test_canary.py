@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from knowledge.canary import CanaryIndex, Replacement, replaced
-from knowledge.types import Chunk, Filter, GateVerdict
+from knowledge.filters import Filter
+from knowledge.types import Chunk, GateVerdict
 from knowledge.view import AT_ONCE, View
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document
 

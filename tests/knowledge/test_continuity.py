@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, told, weighed
+from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, goes_on, told, weighed
 from knowledge.types import Candidate, Chunk, Context, GateVerdict
 from tests.knowledge.builders import Base, base_of, chunk, document, faq
 
@@ -138,3 +138,18 @@ async def test_a_base_of_few_passages_does_not_answer_whatever_is_asked_in_a_con
     assert (await base.retriever().search("长号长颈鹿", context=before)).verdict is GateVerdict.REFUSE
     assert (await base.retriever().search("退货运费由谁承担", context=before)).verdict is GateVerdict.PASS
     await base.close()
+
+
+@pytest.mark.parametrize(
+    ("alone", "expected"),
+    [([0.2, 0.1], True), ([0.2, 0.7], True), ([0.2, 1.0], False)],
+)
+def test_talk_goes_on_with_the_article_that_was_cited_unless_another_is_clearly_nearer(
+    alone: list[float], expected: bool
+) -> None:
+    read, chunks = readings(alone, [9.0, 0.0]), [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES)]
+    assert goes_on(chunks, read, IN_WATCH) is expected
+    assert not goes_on(chunks, read, Context(("手表怎么充电",)))  # nothing was cited
+    curated = [chunks[0], faq("b", "乙吗", "乙。", "b", EARPHONES)]
+    assert goes_on(curated, read, IN_WATCH)  # an entry is no other article
+    assert not goes_on([faq("a", "甲吗", "甲。", "a", WATCH), chunks[1]], read, IN_WATCH)

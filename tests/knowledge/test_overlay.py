@@ -9,9 +9,10 @@ from knowledge import overlay
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable
+from knowledge.filters import Filter
 from knowledge.overlay import MAX_PASSAGE_CHARS, Overlay, PageReader, passage
 from knowledge.rerankers.registry import get_reranker
-from knowledge.types import PAGE_ID, Context, Filter, GateVerdict, Matrix, PageText
+from knowledge.types import PAGE_ID, Context, GateVerdict, Matrix, PageText
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document
 
 QUESTION = "空气炸锅的容量多大"
@@ -129,10 +130,10 @@ async def test_both_recalls_have_it_in_its_place(base: Base) -> None:
     assert PAGE_ID not in {hit.chunk_id for hit in await seen.lexical(ANALYZER.tokens("会员积分"), 9)}
 
 
-async def test_a_filter_on_documents_leaves_the_page_out(base: Base) -> None:
+async def test_a_filter_narrows_the_documents_and_leaves_the_page(base: Base) -> None:
     seen = await overlaid(base)
     hits = await seen.dense(await base.embedder.query(QUESTION), 9, Filter(document_ids=frozenset({"d1"})))
-    assert [hit.chunk_id for hit in hits] == ["c1"]
+    assert {hit.chunk_id for hit in hits} == {"c1", PAGE_ID}
 
 
 async def test_the_title_neither_answers_nor_need_be_covered(base: Base) -> None:

@@ -9,12 +9,13 @@ import pytest
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import InvalidConfiguration, NotCalibrated
+from knowledge.filters import Filter
 from knowledge.fusion import RRF_K
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.scoring import RetrievalOptions
-from knowledge.types import Candidate, Filter, GateVerdict, Matrix
+from knowledge.types import Candidate, GateVerdict, Matrix
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document, faq
 
 QUESTION = "退货的运费谁承担"

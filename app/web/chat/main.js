@@ -11,6 +11,7 @@ const t = words({
   en: { title: "{name} · Support", other: "中文", theme: "Switch between light and dark" },
 });
 const STAFF = ["admin", "agent"];
+const FILTERS = ["documents", "categories", "tags", "folders", "products", "versions"];
 const api = client();
 
 async function start() {
@@ -20,7 +21,9 @@ async function start() {
   chat.mode = "full";
   chat.dataset.lang = document.documentElement.lang = language();
   chat.dataset.page = "none";
-  chat.dataset.key = new URLSearchParams(location.search).get("key") || config.key;
+  const asked = Object.fromEntries(new URLSearchParams(location.search));
+  chat.dataset.key = asked.key || config.key;
+  for (const name of FILTERS) if (asked[name]) chat.dataset[name] = asked[name];
   chat.trace = explains ? (entry) => showTrace(entry.id) : undefined;
   chat.tools = html`<${Tools} chat=${chat} />`;
   dressed(chat, stored());

@@ -11,10 +11,12 @@ const EVENTS = { "bot>queued": "request", "bot>out_of_hours": "request_after_hou
 const TYPING_MS = 6000;
 
 export class Conversation {
-  // base: origin (and path) of the server. page: () => what is sent of the page, or null.
-  constructor({ base, key, userToken, page }) {
+  // base: origin (and path) of the server. page: () => what is sent of the page, or null; filter: () => the documents
+  // that answers may rest on, or undefined for all.
+  constructor({ base, key, userToken, page, filter }) {
     const own = new URL(base).origin === location.origin;
     this.page = page;
+    this.filter = filter;
     this.key = key;
     this.api = client({ base, headers: () => ({ ...(key && { "X-API-Key": key }), ...this.proof.headers() }), credentials: own ? "same-origin" : "omit" });
     this.proof = new Proof({ api: this.api, own, name: `yingda ${base} ${key.slice(0, 12)}`, userToken });
@@ -100,7 +102,7 @@ export class Conversation {
   }
 
   async send(text) {
-    const body = { message: text, client_id: newId(), channel: "web", page: this.page() || undefined };
+    const body = { message: text, client_id: newId(), channel: "web", page: this.page() || undefined, filter: this.filter() };
     const { key } = this.add({ who: "customer", text, body });
     await this.deliver(key);
   }

@@ -3,7 +3,7 @@
 import { setLanguage } from "../shared/i18n.js";
 import { html, render } from "../vendor/preact-htm.js";
 import { Conversation } from "./conversation.js";
-import { pageContext } from "./page.js";
+import { documentFilter, pageContext } from "./page.js";
 import { Floating, Full } from "./view.js";
 
 const BASE = new URL("../..", import.meta.url).href.replace(/\/$/, "");
@@ -18,7 +18,7 @@ const styles = () => (sheets ??= Promise.all(STYLES.map(async (name) => {
 })).catch((error) => { sheets = undefined; throw error; }));
 
 // Attributes: data-key, data-lang (zh, en), data-theme (light, dark, auto), data-position (left, right), data-label,
-// data-page (basic, full, none), data-user-token, data-open. Properties: `mode` ("full" fills its place), `trace`, `tools`.
+// data-page (basic, full, none), data-user-token, data-open; data-products and the like, see `documentFilter`. Properties: `mode` ("full" fills its place), `trace`, `tools`.
 class YingdaChat extends HTMLElement {
   static observedAttributes = ["data-lang"];
 
@@ -30,7 +30,7 @@ class YingdaChat extends HTMLElement {
     const { dataset } = this;
     setLanguage(this.tongue(), false);
     this.opened = "open" in dataset;
-    this.conversation = new Conversation({ base: BASE, key: dataset.key || "", userToken: () => this.dataset.userToken || "", page: () => pageContext(this.dataset.page || "basic") });
+    this.conversation = new Conversation({ base: BASE, key: dataset.key || "", userToken: () => this.dataset.userToken || "", page: () => pageContext(this.dataset.page || "basic"), filter: () => documentFilter(this.dataset) });
     const root = this.attachShadow({ mode: "open" });
     this.place = root.appendChild(document.createElement("div"));
     this.place.className = "root";

@@ -14,4 +14,17 @@ export function pageContext(how) {
   return { ...basic, headings, json_ld, text: main.innerText.slice(0, MAX_TEXT) };
 }
 
+const KINDS = { documents: "document_ids", categories: "categories", tags: "tags", folders: "folders", products: "products", versions: "versions" };
+
+// To which documents answers are narrowed: by attributes of the element (data-products="LX-200, LX-300"), else by what
+// the site's page says (<meta name="yingda:products" content="LX-200">).
+export function documentFilter(attributes) {
+  const filter = {};
+  for (const [name, field] of Object.entries(KINDS)) {
+    const values = (attributes[name] ?? meta(`yingda:${name}`)).split(/[,，]/).map((value) => value.trim()).filter(Boolean);
+    if (values.length) filter[field] = values;
+  }
+  return Object.keys(filter).length ? filter : undefined;
+}
+
 const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content || "";

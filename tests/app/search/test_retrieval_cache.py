@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from app.search.retrieval_cache import RetrievalCache
-from knowledge.types import Context, Filter, PageText
+from knowledge.filters import Filter
+from knowledge.types import Context, PageText
 from tests.agents.support import candidate, page_candidate, retrieval
 
 QUESTION = "活动价多少"

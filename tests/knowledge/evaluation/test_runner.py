@@ -9,9 +9,10 @@ import pytest
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.evaluation.dataset import EvalQuestion, load_set
 from knowledge.evaluation.runner import AgentReply, build_retriever, run_questions
+from knowledge.filters import Filter
 from knowledge.ingest import MAX_TERM_CHARS
 from knowledge.scoring import RetrievalOptions
-from knowledge.types import Chunk, Filter, Vector
+from knowledge.types import Chunk, Vector
 from tests.knowledge.builders import ANALYZER
 from tests.knowledge.evaluation.files import corpus_set, document_set
 from tests.knowledge.evaluation.results import chunk

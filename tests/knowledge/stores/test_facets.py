@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowledge.filters import FILTER_KINDS, Filter
 from knowledge.stores.facets import Facets
-from knowledge.types import DocumentMeta, Filter
+from knowledge.types import DocumentMeta
 
 NAMES = ("a", "b", "c")
 names = st.sampled_from(NAMES)
@@ -16,9 +17,13 @@ documents = st.builds(
     title=st.just(""),
     category=st.sampled_from(("", *NAMES)),
     tags=st.lists(names, max_size=2).map(tuple),
+    folder=st.lists(names, max_size=3).map("/".join),
+    product=st.sampled_from(("", *NAMES)),
+    product_version=st.sampled_from(("", *NAMES)),
 )
 wanted = st.frozensets(st.sampled_from((*NAMES, "stranger")), max_size=2)
-filters = st.builds(Filter, document_ids=wanted, categories=wanted, tags=wanted)
+kinds = dict.fromkeys((*FILTER_KINDS, "excluded"), wanted)
+filters = st.builds(Filter, **kinds, within=st.none() | st.builds(Filter, **kinds))
 
 
 @given(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
+from knowledge.filters import Filter
 from knowledge.stores import local
 from knowledge.stores.base import IndexOptions
 from knowledge.stores.local import LocalIndex
-from knowledge.types import Chunk, Filter, Hit, Matrix, Vector
+from knowledge.types import Chunk, Hit, Matrix, Vector
 from tests.knowledge.builders import TEXTS, Base, chunk, document
 
 QUESTION = "退货的运费谁承担"

@@ -8,10 +8,11 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
+from knowledge.filters import Filter
 from knowledge.stores.milvus import MilvusTable, drop_others, owner
 from knowledge.stores.milvus_rows import named
 from knowledge.stores.registry import get_index
-from knowledge.types import Chunk, Filter, IndexedChunk
+from knowledge.types import Chunk, IndexedChunk
 from tests.knowledge.builders import chunk, document
 
 pytestmark = pytest.mark.xdist_group("milvus")

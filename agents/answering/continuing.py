@@ -1,0 +1,33 @@
+"""A conversation goes on with the article that answered before, where another one is not clearly nearer."""
+
+from __future__ import annotations
+
+from agents.types import Question
+from knowledge.text import fold
+from knowledge.types import Candidate, Chunk, Retrieval
+
+_PAIR = 2
+
+
+def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, ...]:
+    """What may be answered from, best first: of articles those alone that the last answer rests on, where these are as
+    near as others, unless the message names another one: manuals of two products say different things of the same.
+    Curated answers and the page in view stay.
+    """
+    found, cited = retrieval.passing, question.state.context.documents
+    others = [one for one in found if _is_article(one.chunk) and one.chunk.document.id not in cited]
+    own = next((one for one in found if _is_article(one.chunk) and one not in others), None)
+    if not retrieval.goes_on or own is None or any(_names(question.standalone, one.chunk, own.chunk) for one in others):
+        return found
+    return tuple(one for one in found if one not in others)
+
+
+def _is_article(chunk: Chunk) -> bool:
+    return chunk.question is None and not chunk.in_view
+
+
+def _names(text: str, chunk: Chunk, own: Chunk) -> bool:
+    """Whether a text has something of the title of a passage's document that the title of the other one lacks."""
+    asked, title, known = fold(text), fold(chunk.document.title), fold(own.document.title)
+    pairs = {title[start : start + _PAIR] for start in range(len(title) - 1)}
+    return any(pair in asked and pair not in known for pair in pairs)

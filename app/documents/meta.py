@@ -1,0 +1,21 @@
+"""What indexes know of a document, as its row tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.documents.tables import Document
+from app.documents.types import Filing
+from knowledge.types import DocumentMeta
+
+META = (
+    *(Document.name, Document.title, Document.category, Document.tags),
+    *(Document.path, Document.product, Document.product_version),
+)
+"""The columns that it takes, besides the id."""
+
+
+def document_meta(document_id: str, row: Any) -> DocumentMeta:
+    """Of a row with the columns of `META`."""
+    place = row.category, tuple(row.tags), Filing(row.path).folder
+    return DocumentMeta(document_id, row.name, row.title, *place, row.product, row.product_version)

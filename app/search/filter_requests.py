@@ -1,0 +1,88 @@
+"""To what documents a search is narrowed: as requests say it, and whether there are such documents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.auth.principal import Principal
+from app.documents.paths import MAX_PATH_CHARS, asked_folder
+from app.errors import InvalidRequest, NotFound
+from app.http.fields import CLEANED
+from app.search.repository import FilterRepository
+from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
+from knowledge.versions import MAX_CHARS, canonical
+
+MAX_VALUES = 100
+_CALLED = {
+    "document_ids": "文档",
+    "categories": "分类",
+    "tags": "标签",
+    "folders": "目录",
+    "products": "产品",
+    "versions": "版本",
+}
+_ID = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
+_LABEL = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
+_FOLDER = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_PATH_CHARS)]
+_NAME = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_CHARS)]
+
+
+class FilterIn(BaseModel):
+    """An empty list does not restrict; a document has to have one of each list that is not empty."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document_ids: list[_ID] = Field(default=[], max_length=1000, description="文档编号")
+    categories: list[_LABEL] = Field(default=[], max_length=MAX_VALUES, description="分类")
+    tags: list[_LABEL] = Field(default=[], max_length=MAX_VALUES, description="标签")
+    folders: list[_FOLDER] = Field(default=[], max_length=MAX_VALUES, description="目录，连同下面各级目录")
+    products: list[_NAME] = Field(
+        default=[], max_length=MAX_VALUES, description="产品；没有写明产品的文档对每个产品都适用"
+    )
+    versions: list[_NAME] = Field(
+        default=[], max_length=MAX_VALUES, description="产品版本，例如 V2.3；没有写明版本的文档对每个版本都适用"
+    )
+
+    def filter(self, within: Filter = EVERYTHING) -> Filter:
+        """What is let through, of what another filter lets through. Raises Forbidden for a folder that cannot be."""
+        named: dict[str, Any] = {kind: frozenset(getattr(self, kind)) for kind in FILTER_KINDS}
+        named["folders"] = frozenset(filter(None, map(asked_folder, self.folders)))
+        named["versions"] = frozenset(map(canonical, self.versions))
+        if not any(named.values()):
+            return within
+        return Filter(**named, within=within or None)
+
+
+def asked_filter(sent: object) -> FilterIn | None:
+    """Of a frame, which nobody has looked at. Raises InvalidRequest."""
+    try:
+        return None if sent is None else FilterIn.model_validate(sent)
+    except ValidationError as error:
+        raise InvalidRequest('filter 有误：要写成 {"categories": ["售后"]} 这样的对象', field="filter") from error
+
+
+class Filters:
+    """A filter that names what is not there narrows to nothing by mistake: it is refused, and never passed over."""
+
+    def __init__(self, stored: FilterRepository) -> None:
+        self._stored = stored
+
+    async def narrow(self, principal: Principal, asked: FilterIn | None) -> Filter:
+        """What a caller is bound to, and of that what it asks for. Raises NotFound, Forbidden."""
+        where = asked.filter(principal.bound_to) if asked else principal.bound_to
+        return where if where is principal.bound_to else await self.require(principal.tenant, where)
+
+    async def require(self, tenant: str, where: Filter) -> Filter:
+        """The filter itself. Raises NotFound with what it names in vain; what another filter around it hides is as if
+        it were not there.
+        """
+        if not where.named:
+            return where
+        if missing := await self._stored.missing(tenant, where):
+            told = "；".join(f"{_CALLED[kind]}“{'”“'.join(values)}”" for kind, values in missing.items())
+            raise NotFound(f"filter 里的{told}没有对应的文档", code="filter_matches_nothing", filter=missing)
+        if not await self._stored.any(tenant, where):
+            raise NotFound("没有同时符合 filter 各项的文档", code="filter_matches_nothing", filter=where.named)
+        return where

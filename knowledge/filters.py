@@ -1,0 +1,70 @@
+"""What a search is narrowed to. A leaf beside `types`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from knowledge.types import DocumentMeta
+
+FILTER_KINDS = ("document_ids", "categories", "tags", "folders", "products", "versions")
+"""By what a filter narrows."""
+_GENERAL = frozenset({"products", "versions"})
+"""A document that names no product is about all of them, one that names no version about each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Narrows recall; an empty field does not restrict, the fields are joined by AND. folders: with all below them;
+    products, versions: a document that names none belongs to each. excluded: ids of documents that are left out;
+    within: another filter that has to let a document through as well.
+    """
+
+    document_ids: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    products: frozenset[str] = frozenset()
+    versions: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    within: Filter | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.excluded) or any(True for _ in self.conditions())
+
+    @property
+    def named(self) -> dict[str, list[str]]:
+        """What it names by itself, as JSON has it."""
+        return {kind: sorted(values) for kind in FILTER_KINDS if (values := getattr(self, kind))}
+
+    @property
+    def key(self) -> str:
+        """Tells filters apart in cache keys of several processes; empty for everything."""
+        if not self:
+            return ""
+        told = self.named, sorted(self.excluded), self.within.key if self.within else ""
+        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def conditions(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Kinds, each with labels of which a document has to have one."""
+        for kind in FILTER_KINDS:
+            if wanted := getattr(self, kind):
+                yield kind, wanted | {""} if kind in _GENERAL else wanted
+        if self.within is not None:
+            yield from self.within.conditions()
+
+    def matches(self, document: DocumentMeta) -> bool:
+        """Whether the document is let through."""
+        every = all(not wanted.isdisjoint(document.labels(kind)) for kind, wanted in self.conditions())
+        return every and document.id not in self.excluded
+
+
+EVERYTHING = Filter()
+
+
+def named_filter(named: Mapping[str, Sequence[str]]) -> Filter:
+    """The filter of which `Filter.named` told this."""
+    fields: dict[str, Any] = {kind: frozenset(values) for kind, values in named.items()}
+    return Filter(**fields)

@@ -1,0 +1,179 @@
+"""Which product a document is about and in which version, by the structure of its names; which of two versions is the
+newer one; and which version a question names. Pure.
+
+A version is a number that is marked as one: V2.3, 版本 3, 2023版, 第三版, 2.3.1, a folder v2. A bare 2.3 may be a
+price, and a V5 a model: neither is read as one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from knowledge.codes import codes_in, is_code
+from knowledge.types import DocumentMeta
+
+MAX_CHARS = 50
+"""Of a product or a version."""
+_NUMBER = r"\d{1,8}(?:\.\d{1,8})*"
+_DOTTED = r"\d{1,8}(?:\.\d{1,8})+"
+_SUFFIX = r"(?:[-.]?[a-z]{1,8}\d{0,3})?"
+_HAN_DIGITS = "一二三四五六七八九十"
+_EDITION = r"版(?![权面块式图税画主])本?"
+_MENTION = re.compile(
+    rf"(?<![a-z0-9.])(?:v(?:er(?:sion)?)?\.?[ _-]?(?P<marked>{_DOTTED}{_SUFFIX})"
+    rf"|(?:ver(?:sion)?\.?|版本号?)[ :_-]?v?(?P<called>{_NUMBER}{_SUFFIX})"
+    rf"|第?(?P<edition>v?{_NUMBER}|[{_HAN_DIGITS}]{{1,3}})(?:年|[ ]?的)?[ ]?{_EDITION}"
+    r"|(?P<bare>(?!(?:19|20)\d\d\.)\d{1,3}(?:\.\d{1,5}){2}))(?![a-z0-9]|\.\d)"
+)
+_FOLDER = re.compile(rf"v{_NUMBER}|{_DOTTED}|v?{_NUMBER}\.x|第?(?:{_NUMBER}|[{_HAN_DIGITS}]{{1,3}})年?版本?")
+_FORM = re.compile(r"v?(\d+(?:[.-]\d+)*)(?:\.x)?(?:([-.]?)([a-z]+)[-.]?(\d*))?")
+_EMPTY = re.compile(r"[\s\W_]+")
+_BRACKETS = re.compile(r"[(\[（【]\s*[)\]）】]")
+
+Ordered = tuple[tuple[int, ...], int, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChoice:
+    """excluded: ids of documents that another version of them answers for; older: those among them that were left out
+    for their age alone, and not because a version was named.
+    """
+
+    excluded: frozenset[str] = frozenset()
+    older: frozenset[str] = frozenset()
+
+
+def version_of(title: str, name: str, folder: str) -> str:
+    """The version that the names of a document tell: its title, else its file name, else the nearest of its folders."""
+    for text in (title, name.rpartition(".")[0] or name):
+        if found := versions_in(text):
+            return found[-1]
+    for part in reversed(folder.split("/")):
+        if _FOLDER.fullmatch(_plain(part)):
+            return canonical(part)
+    return ""
+
+
+def product_of(title: str, folder: str) -> str:
+    """The model that the title tells, else the nearest of the folders."""
+    for code in codes_in(_MENTION.sub(" ", title)):
+        if code.numbered and len(code.text) <= MAX_CHARS and not versions_in(code.text):
+            return code.text
+    parts = (part for part in reversed(folder.split("/")) if is_code(part) and not _FOLDER.fullmatch(_plain(part)))
+    return next(parts, "")[:MAX_CHARS]
+
+
+@lru_cache(maxsize=4096)
+def versions_in(text: str) -> tuple[str, ...]:
+    """The versions that a text names, each once, in one form: 2.3 of V2.3, 3 of 第三版."""
+    found = (next(filter(None, match.groups())) for match in _MENTION.finditer(_plain(text)))
+    return tuple(dict.fromkeys(canonical(each) for each in found))
+
+
+def canonical(version: str) -> str:
+    """A version without what marks it as one; a name that is no number as it is."""
+    plain = _plain(version).strip()
+    bare = re.sub(rf"^第|年?{_EDITION}$|^(?:version|ver\.?|版本号?)[ :]?", "", plain)
+    if bare and set(bare) <= set(_HAN_DIGITS):
+        return str(_han(bare))
+    return bare.removeprefix("v") if _FORM.fullmatch(bare) else version.strip()
+
+
+def order(one: str, other: str) -> int | None:
+    """Below 0 where the first version is the older one, above where it is the newer; None where nobody can tell: one
+    is no number, or one is a year and the other is not.
+    """
+    first, second = _ordered(one), _ordered(other)
+    if first is None or second is None or _is_year(first) is not _is_year(second):
+        return None
+    return (first > second) - (first < second)
+
+
+@lru_cache(maxsize=65_536)
+def series_of(document: DocumentMeta) -> tuple[str, str, str]:
+    """What all versions of a document share: its product, its folder and its title, each without the version."""
+    folders = [part for part in document.folder.split("/") if not _FOLDER.fullmatch(_plain(part))]
+    plain = _plain(document.title or document.name.rpartition(".")[0])
+    title = _EMPTY.sub("", _BRACKETS.sub("", _MENTION.sub("", plain)))
+    return document.product.casefold(), "/".join(folders), title
+
+
+def choose_versions(
+    documents: Iterable[DocumentMeta], text: str, before: Sequence[str] = (), cited: Collection[str] = ()
+) -> VersionChoice:
+    """Of every manual that is there in several versions the newest one, or those that are named.
+
+    text: what is asked; before: versions that were named earlier, see `versions_in`; cited: ids of the documents that
+    the last answer rests on, which go on where nobody can tell which version is newer. Else all of these stay.
+    """
+    series: dict[tuple[str, str, str], list[DocumentMeta]] = {}
+    for document in documents:
+        if document.product_version:
+            series.setdefault(series_of(document), []).append(document)
+    excluded, older, plain = set[str](), set[str](), _plain(text)
+    for several in series.values():
+        wanted = _named(several, plain, versions_in(text)) or _named(several, "", before)
+        late = {document.id for document in several if _is_superseded(document, several)}
+        ids = {document.id for document in several}
+        if wanted:
+            excluded |= ids - wanted
+        else:
+            older |= late
+            going_on = (ids - late) & set(cited)
+            excluded |= ids - going_on if going_on else late
+    return VersionChoice(frozenset(excluded), frozenset(older))
+
+
+def show_version(version: str) -> str:
+    """As customers read and write it."""
+    found = _ordered(version)
+    return version if found is None else f"{version}版" if _is_year(found) else f"V{version}"
+
+
+def _named(several: Iterable[DocumentMeta], plain: str, named: Iterable[str]) -> set[str]:
+    """Ids of those of a version that is named; plain: what is asked, which may hold one that is no number."""
+    return {
+        document.id
+        for document in several
+        if (_ordered(document.product_version) is None and _plain(document.product_version) in plain)
+        or any(
+            order(document.product_version, version) == 0 or document.product_version.startswith(f"{version}.")
+            for version in named
+        )
+    }
+
+
+def _is_superseded(document: DocumentMeta, several: Iterable[DocumentMeta]) -> bool:
+    return any((order(document.product_version, other.product_version) or 0) < 0 for other in several)
+
+
+@lru_cache(maxsize=4096)
+def _ordered(version: str) -> Ordered | None:
+    found = _FORM.fullmatch(_plain(version))
+    if found is None:
+        return None
+    numbers = [int(part) for part in re.split(r"[.-]", found[1])]
+    while len(numbers) > 1 and not numbers[-1]:
+        numbers.pop()
+    letters = found[3] or ""
+    # 2.3-beta and 2.3rc1 come before 2.3, 2.3b after it.
+    stage = 1 if not letters else 2 if len(letters) == 1 and not found[2] else 0
+    return tuple(numbers), stage, letters, int(found[4] or 0)
+
+
+def _is_year(version: Ordered) -> bool:
+    return 1990 <= version[0][0] <= 2100
+
+
+def _han(text: str) -> int:
+    tens, ten, ones = text.rpartition("十")
+    value = _HAN_DIGITS.index(ones) + 1 if ones else 0
+    return value + (10 * (_HAN_DIGITS.index(tens) + 1 if tens else 1) if ten else 0)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
