@@ -10,14 +10,14 @@ from typing import Any
 
 import httpx
 
-from agents.reader import load_examples
+from agents.reader import measuring_examples
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.app.chat.test_chat import chat
 from tests.app.chat.test_chat_llm import ARRIVES, QUESTION, opened
 
 NEAR = "退款在验货后几个工作日内退手续费"
-_QUESTION = re.compile(r"<问题 \w+>\n(.*?)\n</问题", re.DOTALL)
-KNOWN = {example.question: example.answered for example in load_examples()}
+_QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
+KNOWN = {example.question: example.answered for example in measuring_examples()}
 
 
 def judge(prompt: str) -> float:
