@@ -44,6 +44,7 @@ from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.probability import PROVISIONAL
+from knowledge.reader import READER
 from knowledge.text import fold
 from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
@@ -245,7 +246,7 @@ class KnowledgeAgent:
         if topics:
             reply = _clarifying(topics, english, question.text)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
-        if set(retrieval.degraded) - {PROVISIONAL}:  # a provisional gate refuses as well as another
+        if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, english)
 

@@ -100,6 +100,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.document_runner,
             container.reindexing,
             container.job_worker,
+            container.reader,
             container.leader,
             container.scheduler,
         ):
@@ -108,6 +109,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
+        container.reader.start(container.startup.ready)
         await container.leader.look()
         container.leader.start()
         container.scheduler.start()

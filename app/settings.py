@@ -207,6 +207,13 @@ class Settings(
     rewrite_enabled: bool = Field(True, description="配置了大模型时，是否请它读懂消息：补全、拆问、判断意图")
     rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型读懂一条消息的秒数上限，超时则不用它")
 
+    reader_enabled: bool = Field(
+        True, description="配置了大模型时，是否请它看最靠前的几段资料里有没有写明答案；分不清或太慢的模型不会被请"
+    )
+    reader_model: str = Field("", description="看资料的大模型的名称，接口同小模型；留空则同小模型")
+    reader_passages: int = Field(3, ge=1, le=10, description="请大模型看最靠前的几段，同时问，每段一个 token")
+    reader_timeout: float = Field(2.0, gt=0, le=60, description="看资料的秒数上限；超时按检索本身的把握作答")
+
     # Human desk
     answer_while_queued: bool = Field(
         True, description="顾客排队等人工时，智能客服是否继续回答；false 则把消息存下来，只等客服"

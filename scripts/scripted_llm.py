@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import random
 import re
 import sys
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -81,8 +82,9 @@ class ScriptedLLM:
     """`async with ScriptedLLM(Behaviour.ANSWER) as llm:` serves at `llm.base_url` until the end of the block.
 
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
-    Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. `asked` is
-    set by a request, `left` when a connection is closed; `connections` counts those that were opened.
+    Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. judges:
+    prompt -> log-odds that a passage states the answer, for requests of one token with its probabilities, which take no
+    step. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class ScriptedLLM:
         stall: float = 3600.0,
         seed: int | None = None,
         obeys: Mapping[str, str] | None = None,
+        judges: Callable[[str], float] | None = None,
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
@@ -104,6 +107,8 @@ class ScriptedLLM:
         self._first, self._between, self._stall = first_token_delay, token_delay, stall
         self._random = None if seed is None else random.Random(seed)
         self._obeys = obeys or {}
+        self._judges = judges
+        self.judged = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.connections = 0
@@ -169,6 +174,10 @@ class ScriptedLLM:
             await _send(writer, 404, {"error": {"message": f"no {method} {path}"}})
 
     async def _complete(self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._judges is not None and body.get("logprobs"):
+            self.judged += 1
+            await _send(writer, 200, _judgement(self._judges(str(body["messages"][-1]["content"]))))
+            return
         step = self._next()
         self.bodies.append(body)
         self.taken["say" if isinstance(step, Say) else step.value] += 1
@@ -275,6 +284,17 @@ class ScriptedLLM:
         if (to.body.get("stream_options") or {}).get("include_usage"):
             yield json.dumps(head | {"choices": [], "usage": _usage(to)})
         yield "[DONE]"
+
+
+def _judgement(odds: float) -> dict[str, Any]:
+    """A reply of one token, 有 or 没, with the probabilities of both."""
+    yes = 1 / (1 + math.exp(-odds))
+    told = [{"token": "有", "logprob": math.log(yes)}, {"token": "没", "logprob": math.log(1 - yes)}]
+    told.sort(key=lambda each: -float(str(each["logprob"])))
+    choice = {"index": 0, "message": {"role": "assistant", "content": told[0]["token"]}, "finish_reason": "length"}
+    logprobs = {"content": [{**told[0], "top_logprobs": told}]}
+    usage = {"prompt_tokens": 200, "completion_tokens": 1, "total_tokens": 201}
+    return {"object": "chat.completion", "choices": [{**choice, "logprobs": logprobs}], "usage": usage}
 
 
 def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:

@@ -24,6 +24,8 @@ from tests.vectors import fill
 # Read when a library is imported, and inherited by the processes that tests start.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+# Scripted models answer request by request: those of the reader would take what tests wrote for others.
+os.environ.setdefault("READER_ENABLED", "false")
 # As many test processes as cores run at once: threads of linear algebra beside them would spin and wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

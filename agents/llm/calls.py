@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from agents.llm.chat import ChatMessage, ChatModel, Part
+from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
@@ -52,6 +52,14 @@ class NotedModel:
             with call.span.current():
                 reply, call.usage = await self._model.complete(messages, seconds)
             return reply, call.usage
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`."""
+        with self._asked(messages) as call:
+            call.usage = Usage(calls=1)
+            with call.span.current():
+                odds, call.usage = await self._model.choose(messages, words, seconds)
+            return odds, call.usage
 
     async def close(self) -> None:
         """Closes the model."""

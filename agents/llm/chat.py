@@ -41,6 +41,11 @@ class Cut:
     """The reply ended at the limit of tokens, perhaps within a sentence."""
 
 
+WordPair = tuple[str, str]
+"""Two replies to choose between; their first characters differ."""
+CERTAIN = 3.0
+"""The log-odds of a choice that was made in words: right about 95 times of 100."""
+
 Part = str | Usage | Cut | Thinking
 """Of a reply that is streamed."""
 
@@ -59,6 +64,13 @@ class ChatModel(Protocol):
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """How much likelier the reply begins with the first word than with the second, as log-odds: by the
+        probabilities of its first token where the model tells them, else CERTAIN or -CERTAIN by the word it writes.
+
+        Tried once. Raises GenerationUnavailable, GenerationRejected, the latter where it begins with neither too.
+        """
 
     async def close(self) -> None:
         """Releases connections, threads and weights."""

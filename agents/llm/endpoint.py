@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
-from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part
+from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
+from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_word, first_alternatives
 from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
@@ -56,6 +57,8 @@ class EndpointModel:
             **options.parameters,
         }
         self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
+        self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
+        self._tells_probabilities = True
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
         )
@@ -98,6 +101,26 @@ class EndpointModel:
             pieces = [*reading.pieces(whole), *reading.end()]
             return "".join(piece for piece in pieces if isinstance(piece, str)), Usage(calls=1) + _tokens(reply)
 
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`. An endpoint that does not tell probabilities, or whose model thinks first, is asked
+        for the word from then on.
+        """
+        if self._tells_probabilities and not self._thinks:
+            try:
+                async with self._within(seconds), outside():
+                    reply = await self._request(messages, self._one_token)
+                    choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+            except GenerationForbidden:
+                raise
+            except GenerationRejected as error:  # such an endpoint knows no such parameters
+                logger.bind(model=self.name).info("no probabilities of tokens: {}", error)
+            else:
+                if told := first_alternatives(choice):
+                    return choose_by_probability(told, words), usage
+            self._tells_probabilities = False
+        text, usage = await self.complete(messages, seconds)
+        return choose_by_word(text, words), usage
+
     async def close(self) -> None:
         """Closes the connections."""
         await self._streams.close()
@@ -126,10 +149,10 @@ class EndpointModel:
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
 
-    async def _request(self, messages: Sequence[ChatMessage]) -> Any:
+    async def _request(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
         """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
         options: Any = {"headers": dict(current().headers())}
-        body = self._body | {"messages": list(messages)}
+        body = {**self._body, **(further or {}), "messages": list(messages)}
         return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 
     @asynccontextmanager

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from typing import TypeVar
 
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.chat import ChatMessage, ChatModel, Part
+from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
 from agents.types import Thinking, Usage
+
+Reply = TypeVar("Reply")
 
 
 class GuardedModel:
@@ -37,6 +40,11 @@ class GuardedModel:
         """See `ChatModel.complete`. Raises CircuitOpen."""
         with self.breaker.watch(patient=seconds >= self._patience):
             return await self._model.complete(messages, seconds)
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`. Raises CircuitOpen."""
+        with self.breaker.watch(patient=seconds >= self._patience):
+            return await self._model.choose(messages, words, seconds)
 
     async def close(self) -> None:
         """Closes the model."""
@@ -76,10 +84,19 @@ class ModelFleet:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`; seconds: for all of them together."""
+        return await self._ask_first(lambda model, left: model.complete(messages, left), seconds)
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`; seconds: for all of them together."""
+        return await self._ask_first(lambda model, left: model.choose(messages, words, left), seconds)
+
+    async def _ask_first(
+        self, ask: Callable[[ChatModel, float], Awaitable[tuple[Reply, Usage]]], seconds: float
+    ) -> tuple[Reply, Usage]:
         deadline, spent = time.monotonic() + seconds, Usage()
         for model in self.models:
             try:
-                reply, usage = await model.complete(messages, deadline - time.monotonic())
+                reply, usage = await ask(model, deadline - time.monotonic())
                 return reply, spent + usage
             except CircuitOpen:
                 if model is self.models[-1]:

@@ -14,7 +14,8 @@ from threading import Event
 from typing import Any
 
 from agents.errors import GenerationError, GenerationRejected, GenerationUnavailable
-from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part
+from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
+from agents.llm.choosing import choose_by_word
 from agents.llm.thoughts import OPENING, ThoughtFilter
 from agents.types import Usage
 from knowledge.checkpoint import LazyModel, require
@@ -98,6 +99,11 @@ class LocalModel:
                 elif isinstance(piece, Usage):
                     usage += piece
         return text, usage
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`: by the word that it writes."""
+        reply, usage = await self.complete(messages, seconds)
+        return choose_by_word(reply, words), usage
 
     async def close(self) -> None:
         """Ends what is being written, and lets the weights go."""

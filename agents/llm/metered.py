@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from agents.errors import CircuitOpen, GenerationError
-from agents.llm.chat import ChatMessage, ChatModel, Part
+from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
 from agents.types import Usage
+
+Reply = TypeVar("Reply")
 
 
 class Meter(Protocol):
@@ -39,9 +41,16 @@ class MeteredModel:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.complete(messages, seconds))
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.choose(messages, words, seconds))
+
+    async def _ask(self, ask: Callable[[], Awaitable[tuple[Reply, Usage]]]) -> tuple[Reply, Usage]:
         await self._meter.allow()
         try:
-            reply, usage = await self._model.complete(messages, seconds)
+            reply, usage = await ask()
         except CircuitOpen:
             raise
         except GenerationError:

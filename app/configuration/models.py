@@ -82,8 +82,8 @@ class ModelBudget(BaseModel):
     cost: float = Field(0.0, ge=0, le=1_000_000_000)
 
 
-FIRST, SMALL = "llm", "small"
-"""What the providers of `LLM_*` and of `SMALL_LLM_*` are called."""
+FIRST, SMALL, READING = "llm", "small", "reader"
+"""What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called."""
 
 
 class ModelSettings(BaseModel):
@@ -142,7 +142,7 @@ class ModelSettings(BaseModel):
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
-        titles = [FIRST, SMALL, *(provider.title for provider in self.llm_providers)]
+        titles = [FIRST, SMALL, READING, *(provider.title for provider in self.llm_providers)]
         if twice := next((title for title in titles if titles.count(title) > 1), None):
             raise ValueError(f"LLM_PROVIDERS 里的名字 {twice} 重复或已被占用，请给各项写不同的 name")
         return self

@@ -8,6 +8,7 @@ from functools import partial
 
 from app.audit.repository import AuditRepository
 from app.audit.service import AuditLog
+from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
 from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
@@ -55,11 +56,12 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.filter_requests import Filters
-from app.search.repository import FilterRepository
+from app.search.repository import CalibrationRepository, FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
@@ -172,7 +174,8 @@ class Container:
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.models, self.accounts, self._searches = models, accounts, searches
-        self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
+        self.reader = ReaderScale(models.reader(), CalibrationRepository(database, DEFAULT_TENANT))
+        self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
@@ -254,5 +257,6 @@ class Container:
     async def answers_depend_on(self, tenant: str, arm: str) -> Version:
         """See `HotCache`."""
         parts = await self.tenants.of(tenant, arm)
-        config, kept = (parts.configuration, parts.retriever.calibrations), parts.tuned.settings
+        config = parts.configuration, parts.retriever.calibrations, self.reader.calibration
+        kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -25,9 +25,10 @@ from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import Prompts
+from agents.reader import PassageReader, ReaderOptions
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import FIRST, SMALL, LlmProvider, told
+from app.configuration.models import FIRST, READING, SMALL, LlmProvider, told
 from app.prompts.library import PromptLibrary
 from app.retrieval import generator_options
 from app.settings import Settings
@@ -61,6 +62,7 @@ class LanguageModels:
         small = self._small()
         readers = [small, *further] if small is not None else self.writers
         self.small: ModelFleet | None = ModelFleet(readers) if readers else None
+        self.judge = self._judge()
         if small is not None and self._elsewhere and self.writers:
             self.writers.insert(1, small)
 
@@ -78,6 +80,7 @@ class LanguageModels:
         own.writers = metered(self.writers)
         own.main = ModelFleet(metered(self.main.models)) if self.main is not None else None
         own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
+        own.judge = ModelFleet(metered(self.judge.models)) if self.judge is not None else None
         return own
 
     @property
@@ -106,6 +109,14 @@ class LanguageModels:
         if self.small is None:
             return None
         return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
+
+    def reader(self) -> PassageReader | None:
+        """Judges whether passages state an answer; None where no model does."""
+        if self.judge is None:
+            return None
+        settings = self._settings
+        options = ReaderOptions(settings.reader_passages, settings.reader_timeout, settings.max_chunk_chars)
+        return PassageReader(self.judge, options, self.prompts)
 
     def drafter(self) -> FaqDrafter | None:
         """Writes drafts of curated answers; None where no model writes."""
@@ -157,6 +168,19 @@ class LanguageModels:
         address = settings.small_llm_base_url or settings.llm_address
         name = settings.small_llm_model or settings.llm_model
         return self._guarded(SMALL, self._of_first(name, address, key))
+
+    def _judge(self) -> ModelFleet | None:
+        """Who judges passages: the model that READER_MODEL names where the small one is asked, else the small one."""
+        settings = self._settings
+        if not settings.reader_enabled:
+            return None
+        if not settings.reader_model:
+            return self.small
+        key = (settings.small_llm_api_key or settings.llm_api_key).get_secret_value()
+        address = settings.small_llm_base_url or settings.llm_address
+        return (
+            ModelFleet([self._guarded(READING, self._of_first(settings.reader_model, address, key))]) if key else None
+        )
 
     @property
     def _elsewhere(self) -> bool:

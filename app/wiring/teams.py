@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 from agents.care import CarePolicy
 from agents.profile import TenantProfile
+from agents.reader import ReadingSearch
+from agents.recall import Searcher
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.evidence import BaseCloseness
 from app.chat.evidence import Team
 from app.faqs.books import FaqBooks
 from app.limits.service import RateLimits
-from app.retrieval import configuration, knowledge_policy
+from app.reader import ReaderScale
+from app.retrieval import configuration, knowledge_policy, retrieval_options
 from app.search.service import CalibratedSearch
 from app.settings import Settings
 from app.tenants import TenantParts
@@ -35,6 +38,7 @@ class Teams:
     tickets: TicketService
     limits: RateLimits
     books: FaqBooks
+    reader: ReaderScale
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
@@ -43,9 +47,10 @@ class Teams:
         generation, business = retriever.generation, self.businesses.get(tenant)
         learning = generation.learning
         offers, facts = (business.offers, business.facts) if business else (None, None)
+        searcher = self._read(retriever, models, tuned.settings)
         roster = Roster.of(
             AgentParts(
-                retriever,
+                searcher,
                 models.generator(analyzer, profile, learning.meaning),
                 knowledge_policy(tuned.settings, profile),
                 business.parts if business else None,
@@ -66,9 +71,16 @@ class Teams:
             retriever.speller,
             router,
             roster,
-            retriever,
+            searcher,
             models.understanding(analyzer),
             {"configuration": hashlib.sha256(version.encode()).hexdigest()[:16], **tuned.told()},
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
         return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)
+
+    def _read(self, search: CalibratedSearch, models: LanguageModels, settings: Settings) -> Searcher:
+        """The search with a model in its gate, where one judges passages."""
+        reader = models.reader()
+        if reader is None:
+            return search
+        return ReadingSearch(search, reader, lambda: self.reader.calibration, retrieval_options(settings).gate)

@@ -41,9 +41,20 @@ def fit(
     spread = float(np.std(unrelated))
     cutoff = max(low + POSITION * (high - low), min(high - SPREADS * spread, low + 0.8 * (high - low)))
     if labelled and min(len(labelled.answerable), len(labelled.unanswerable)) >= MIN_LABELLED:
-        cutoff = _best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
-        low, high = min(low, cutoff - 1e-3), max(high, cutoff + 1e-3)
+        return _around(scorer, low, labelled, high)
     return CalibrationMap(scorer, low, cutoff, high)
+
+
+def fit_labelled(scorer: str, labelled: Labelled) -> CalibrationMap:
+    """From labelled questions alone, at least one of either kind."""
+    low, high = float(np.median(labelled.unanswerable)), float(np.median(labelled.answerable))
+    return _around(scorer, low, labelled, high)
+
+
+def _around(scorer: str, low: float, labelled: Labelled, high: float) -> CalibrationMap:
+    """With the cutoff that splits labelled questions best."""
+    cutoff = _best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
+    return CalibrationMap(scorer, min(low, cutoff - 1e-3), cutoff, max(high, cutoff + 1e-3))
 
 
 def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> CalibrationMap:

@@ -57,6 +57,7 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
                 await _ingest(container, setup.documents)
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
             snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
+            await container.reader.wait()
             yield Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
 
 

@@ -14,6 +14,7 @@ import pytest
 from agents.errors import GenerationUnavailable
 from agents.llm.chat import ChatModel
 from agents.types import Usage
+from tests.instruct_model import REPLY
 
 MESSAGES = [{"role": "system", "content": "只根据资料回答。"}, {"role": "user", "content": "退款多久到账"}]
 
@@ -64,12 +65,21 @@ class ChatModelContract(ABC):
                         break
             assert (await model.complete(MESSAGES, 60.0))[0]
 
+    async def test_a_choice_is_the_word_that_it_writes(self) -> None:
+        async with self.opened() as model:
+            odds, usage = await model.choose(MESSAGES, (REPLY, "×"), 60.0)
+            assert odds > 0
+            assert (await model.choose(MESSAGES, ("×", REPLY), 60.0))[0] == -odds
+            assert usage.calls == 1
+
     async def test_an_outage_is_an_error_that_says_try_again(self) -> None:
         async with self.broken() as model:
             with pytest.raises(GenerationUnavailable):
                 await streamed(model)
             with pytest.raises(GenerationUnavailable):
                 await model.complete(MESSAGES, 20.0)
+            with pytest.raises(GenerationUnavailable):
+                await model.choose(MESSAGES, ("有", "没有"), 20.0)
 
 
 async def streamed(model: ChatModel) -> tuple[list[str], Usage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,11 @@ def understood(*questions: str) -> str:
 
 
 @asynccontextmanager
-async def opened(tmp_path: Path, *script: Step, **options: Any) -> AsyncIterator[tuple[httpx.AsyncClient, ScriptedLLM]]:
-    """A client of the application, and the model that it asks."""
-    async with ScriptedLLM(*script) as llm:
+async def opened(
+    tmp_path: Path, *script: Step, judges: Callable[[str], float] | None = None, **options: Any
+) -> AsyncIterator[tuple[httpx.AsyncClient, ScriptedLLM]]:
+    """A client of the application, and the model that it asks; judges: see `ScriptedLLM`."""
+    async with ScriptedLLM(*script, judges=judges) as llm:
         settings = Settings(
             data_dir=tmp_path,
             embedder="hash",
@@ -74,7 +76,7 @@ async def test_tokens_come_one_by_one_and_end_in_the_same_reply(tmp_path: Path) 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_every_fault_ends_in_a_grounded_answer(tmp_path: Path, fault: Behaviour) -> None:
     outage = fault not in (Behaviour.UNKNOWN_CITATION, Behaviour.INVENT, Behaviour.OBEY)
-    patience = {"llm_first_token_timeout": 0.3} if "stall" in fault else {}
+    patience: dict[str, Any] = {"llm_first_token_timeout": 0.3} if "stall" in fault else {}
     async with opened(tmp_path, fault, **patience) as (client, _):
         received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
         done = received[-1][1]
@@ -162,7 +164,7 @@ async def test_understanding_by_a_model_can_be_turned_off(tmp_path: Path) -> Non
 async def test_a_small_model_elsewhere_stands_in_and_one_at_the_same_place_writes_nothing(tmp_path: Path) -> None:
     works = Say(f"{ARRIVES}[1]")
     async with ScriptedLLM(works) as small:
-        options = {"small_llm_base_url": small.base_url, "small_llm_model": "small", "llm_retries": 3}
+        options: dict[str, Any] = {"small_llm_base_url": small.base_url, "small_llm_model": "small", "llm_retries": 3}
         async with opened(tmp_path, Behaviour.BROKEN, **options) as (client, llm):
             body = await chat(client, QUESTION)
             assert (body["reply"], body["data"]["degraded"]) == (f"{ARRIVES}[1]", ["llm"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -24,7 +25,8 @@ async def states(client: httpx.AsyncClient) -> dict[str, str]:
 async def test_the_next_provider_answers_and_the_one_that_failed_is_left_alone_until_reset(tmp_path: Path) -> None:
     async with ScriptedLLM() as second:
         further = LlmProvider.model_validate({"name": "idc", "api_key": "k", "model": "m", "base_url": second.base_url})
-        options = {"llm_providers": (further,), "llm_breaker_failures": 1, "llm_breaker_seconds": 3600.0}
+        options: dict[str, Any] = {"llm_providers": (further,), "llm_breaker_failures": 1}
+        options["llm_breaker_seconds"] = 3600.0
         async with opened(tmp_path, Behaviour.BROKEN, rewrite_enabled=False, **options) as (client, first):
             assert list((await states(client)).items()) == [(name, "closed") for name in ("llm", "idc", "small")]
             for _ in range(2):
