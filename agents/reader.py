@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -49,7 +48,7 @@ REMEMBERED = 4096
 """Judgements of a tenant in memory."""
 MEASURING_SECONDS = 60.0
 """For one example, so that a slow model is found out and not only called late."""
-_MARK = re.compile(r"</?(?:资料|问题)\s*>")
+_MARKS = ("<资料>", "</资料>", "<问题>", "</问题>")
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
 
@@ -159,7 +158,7 @@ class PassageReader:
             prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout),
         )
         texts = {"before": one_line(before), "question": one_line(question), "heading": heading, "passage": passage}
-        return self._prompts.fill("reader_passage", **{name: _MARK.sub("", text) for name, text in texts.items()})
+        return self._prompts.fill("reader_passage", **{name: _without_marks(text) for name, text in texts.items()})
 
 
 class ReadingSearch:
@@ -237,6 +236,12 @@ def _load_examples() -> list[list[JudgedExample]]:
 @cache
 def _examples_text() -> str:
     return (files("agents") / "examples" / "reader.yaml").read_text(encoding="utf-8")
+
+
+def _without_marks(text: str) -> str:
+    for mark in _MARKS:
+        text = text.replace(mark, "")
+    return text
 
 
 def _batches(examples: Sequence[JudgedExample], size: int) -> Iterator[Sequence[JudgedExample]]:

@@ -63,7 +63,7 @@ def asked_filter(sent: object) -> FilterIn | None:
         raise InvalidRequest('filter 有误：要写成 {"categories": ["售后"]} 这样的对象', field="filter") from error
 
 
-class Filters:
+class FilterRequests:
     """A filter that names what is not there narrows to nothing by mistake: it is refused, and never passed over."""
 
     def __init__(self, stored: FilterRepository) -> None:

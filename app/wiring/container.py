@@ -60,7 +60,7 @@ from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
-from app.search.filter_requests import Filters
+from app.search.filter_requests import FilterRequests
 from app.search.repository import CalibrationRepository, FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
@@ -133,7 +133,7 @@ class Container:
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
-        self.filters = Filters(FilterRepository(database))
+        self.filters = FilterRequests(FilterRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))

@@ -175,7 +175,8 @@ async def test_the_hit_test_shows_every_number(client: httpx.AsyncClient) -> Non
 
 async def test_the_hit_test_can_be_narrowed(client: httpx.AsyncClient) -> None:
     unknown = {"query": "退货运费", "filter": {"document_ids": ["nothing"]}}
-    assert (await client.post("/api/v1/knowledge/search", json=unknown)).json()["candidates"] == []
+    response = await client.post("/api/v1/knowledge/search", json=unknown)
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "filter_matches_nothing")
     empty = await client.post("/api/v1/knowledge/search", json={"query": "  "})
     assert empty.json()["error"]["code"] == "invalid_request"
 
