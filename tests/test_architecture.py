@@ -185,6 +185,7 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
         ("app/wiring/container.py", "import apscheduler", "imports apscheduler"),
         ("app/hit_test/batch.py", "def f():\n    import openpyxl", "imports openpyxl"),
         ("app/spreadsheets.py", "from openpyxl import load_workbook", "reads workbooks in this process"),
+        ("scripts/evaluate.py", "from tqdm import tqdm", "imports tqdm"),
         ("knowledge/retriever.py", "from zipfile import ZipFile", "imports zipfile"),
         ("app/faqs/transfer.py", "from knowledge.sheets import read_sheet", "imports knowledge.sheets.read_sheet"),
         ("app/a.py", "from knowledge.parsing.archive import check_archive", "imports knowledge.parsing.archive"),
