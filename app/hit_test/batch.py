@@ -44,8 +44,8 @@ async def questions_of(content: bytes, read_sheet: SheetReader, *, decide: bool)
     """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
     bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
     """
-    lines = await asyncio.to_thread(_lines, content)
-    found = _written(lines) if lines else _table(await read_sheet("问题", content, _OPTIONS))
+    lines = await asyncio.to_thread(_text_lines, content)
+    found = _text_rows(lines) if lines else _table(await read_sheet("问题", content, _OPTIONS))
     return await asyncio.to_thread(_questions, found, decide)
 
 
@@ -79,7 +79,7 @@ def _questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> lis
     return rows
 
 
-def _lines(content: bytes) -> list[str]:
+def _text_lines(content: bytes) -> list[str]:
     """Of a text; none of a table."""
     if content.startswith((b"PK\x03\x04", OLD_OFFICE)):
         return []
@@ -93,7 +93,7 @@ def _first(lines: Sequence[str]) -> str:
     return next((line.strip() for line in lines if line.strip()), "")
 
 
-def _written(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _text_rows(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     if _first(lines).startswith("{"):
         return _jsonl(lines)
     return ((number, {"question": line}) for number, line in enumerate(lines, 1) if line.strip())

@@ -9,6 +9,7 @@ from fastapi import Request
 
 from app.errors import InvalidRequest
 from app.http.disconnects import while_connected
+from knowledge.ingest import DocumentReader
 from knowledge.sheets import SheetOptions, Spreadsheet
 
 SheetReader = Callable[[str, bytes, SheetOptions], Awaitable[Spreadsheet]]
@@ -19,7 +20,8 @@ def sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:
     """Once the client has gone, what reads for it is stopped, and InvalidRequest raised."""
 
     async def read(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
-        found = await while_connected(request, wiring.base.reader.sheet(tenant, name, content, options))
+        reader: DocumentReader = wiring.base.reader
+        found = await while_connected(request, reader.sheet(tenant, name, content, options))
         if found is None:
             raise InvalidRequest("表格还没有读完，连接就断开了。")
         return found
