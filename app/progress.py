@@ -48,12 +48,12 @@ class PlainLines:
 
 class ProgressBar:
     """A bar on stderr. line: how a line of it reads where that is no terminal, layout: how the bar on one does, in the
-    words of tqdm; smoothing: see there; shown: whether there is anything at all.
+    words of tqdm; total: None where it is not known yet; smoothing: see there; shown: whether there is anything at all.
     """
 
     def __init__(
         self,
-        total: int,
+        total: int | None,
         desc: str,
         unit: str = "",
         *,
@@ -91,8 +91,9 @@ class ProgressBar:
         """So many more are done."""
         self._bar.update(count)
 
-    def move_to(self, position: int) -> None:
-        """So many are done by now."""
+    def move_to(self, position: int, total: int | None = None) -> None:
+        """So many are done by now; total: of so many."""
+        self._bar.total = total or self._bar.total
         self._bar.update(position - self._bar.n)
 
     def tell(self, what: str, *, refresh: bool = True) -> None:

@@ -22,10 +22,11 @@ from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
 from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
-from app.configuration.sources import SourceSettings
+from app.configuration.sources import PORTS, SourceSettings
 from app.configuration.stores import StoreSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
+from app.net.targets import port_ranges
 from app.problems import of_setting
 from knowledge.errors import InvalidConfiguration
 
@@ -232,6 +233,9 @@ class Settings(
     ticket_normal_hours: float = Field(48.0, gt=0, description="普通工单的解决时限（小时）")
     ticket_low_hours: float = Field(120.0, gt=0, description="低优先级工单的解决时限（小时）")
     webhook_allow_private: bool = Field(False, description="是否允许 Webhook 指向本机和内网地址")
+    webhook_ports: str = Field(
+        PORTS, description="Webhook 指向公网时允许的端口，逗号分隔，可写成 8000-9999 这样的一段；留空则不限"
+    )
     webhook_timeout: float = Field(10.0, gt=0, le=60, description="一次 Webhook 投递的秒数上限")
     webhooks_per_tenant: int = Field(20, ge=1, le=1000, description="一个租户最多有几个 Webhook")
     webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
@@ -282,6 +286,12 @@ class Settings(
     def _host_names(cls, value: str) -> str:
         if wrong := next((host for host in split_list(value) if not _HOST.fullmatch(host)), None):
             raise ValueError(f"ALLOWED_HOSTS 里的 {wrong} 不是主机名：不带协议、端口与路径，例如 kefu.example.com")
+        return value
+
+    @field_validator("webhook_ports")
+    @classmethod
+    def _port_ranges(cls, value: str) -> str:
+        port_ranges(value)
         return value
 
     @field_validator("trusted_proxies")

@@ -1,8 +1,5 @@
-"""Rows of CSV and XLSX files, in and out, for what people keep in a spreadsheet: one place for limits and formulas.
-
-A file is read by the names of its first row; which row of the spreadsheet a value stands in is kept, to name what is
-wrong. Written files are safe to open: a cell that a spreadsheet would run as a formula gets an apostrophe before it,
-which reading takes off again.
+"""Tables written as CSV and XLSX files, safe to open: a cell that a spreadsheet would run as a formula gets an
+apostrophe before it, which `knowledge.sheets` takes off again.
 """
 
 from __future__ import annotations
@@ -10,121 +7,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
 
-from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, KnowledgeError, UnsupportedType
-from knowledge.parsing.archive import check_archive
-from knowledge.parsing.base import SourceFile
-from knowledge.parsing.csv import DELIMITERS, delimiter_of
-from knowledge.parsing.decoding import decode
-from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.office_kinds import not_a_sheet
-from knowledge.parsing.overlong import excess
+from knowledge.errors import UnsupportedType
+from knowledge.sheets import QUOTE, is_run
 from knowledge.text import clean
 
 CSV = "text/csv"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 """Media types of the two."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-_QUOTE = "'"
-_ARCHIVE = b"PK\x03\x04"
-_UNPACKED_BYTES = 20 * 2**20
-_ENTRIES = 1000
-
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\]")
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")
 """XML, and so a workbook, holds neither."""
-_ABOVE_HEADER = 20
-"""Rows with a title and explanations at most, before the one that names the columns."""
-_BLANK = 2
-"""Times as many rows as are taken may be there with the blank ones."""
 
 Cell = str | int | float | None
-Rows = Iterator[tuple[int, Sequence[str]]]
-"""Their numbers, and the cells as they were given."""
-Filled = Iterator[tuple[int, Sequence[str], Sequence[str]]]
-"""Those with something in them: their numbers, the cells as they are read, and as they were given."""
-IsHeader = Callable[[Sequence[str]], bool]
-"""Whether these cells name the columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class SheetLimits:
-    """A file over any of these is refused as a whole. `rows`: below the first; `characters`: of one cell; `total`: of
-    all cells, since the cells of a small workbook may all show the same long text.
-    """
-
-    bytes: int = 5 * 2**20
-    rows: int = 10_000
-    columns: int = 100
-    characters: int = 20_000
-    total: int = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class SheetRow:
-    """`number`: as the spreadsheet shows it; `cells`: by the name of their column, without surrounding blanks.
-
-    beyond: what stands behind the last column, as it was given; empty without any text there.
-    """
-
-    number: int
-    cells: Mapping[str, str]
-    beyond: tuple[str, ...] = ()
-
-    def first(self, *names: str) -> str:
-        """What the first of these columns that has something says; "" for none."""
-        return next((self.cells[name] for name in names if self.cells.get(name)), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Spreadsheet:
-    """A table: names of its columns in lower case, and the rows in which anything stands.
-
-    delimiter: what divides the cells of the file, empty where they cannot run into each other; header: the number of
-    the row with the names.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[SheetRow, ...]
-    delimiter: str = ""
-    header: int = 1
-
-
-def read_sheet(
-    name: str, content: bytes, limits: SheetLimits | None = None, is_header: IsHeader | None = None
-) -> Spreadsheet:
-    """The table of a CSV or TSV file, or of the first sheet of an XLSX workbook; what it is its bytes say, not its
-    name. Blocking: run it in a thread.
-
-    is_header: tells the row of names by its cells; the table is then the first one that has such a row among its first
-    ones, on any sheet. Without it, or where no sheet has one, the first row of the first sheet is the header.
-
-    Raises EmptyDocument, DocumentTooLarge, WrongEncoding, HostileDocument, BrokenDocument, EncryptedDocument.
-    """
-    limits = limits or SheetLimits()
-    if len(content) > limits.bytes:
-        raise DocumentTooLarge(name, f"超过 {limits.bytes / 2**20:.3g} MB 的大小上限")
-    if not content.strip():
-        raise EmptyDocument(name, "是空文件")
-    if reason := not_a_sheet(content):
-        raise BrokenDocument(name, reason)
-    try:
-        width = limits.columns + 1
-        if content.startswith(_ARCHIVE):
-            return _first_with_header(name, _xlsx(name, content, width), limits, is_header)
-        text = decode(name, content)
-        delimiter = _delimiter(text)
-        sheet = _first_with_header(name, [_csv(text, delimiter)], limits, is_header)
-        return replace(sheet, delimiter=delimiter)
-    except (KnowledgeError, MemoryError):
-        raise
-    except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
-        raise BrokenDocument(name, "无法解析，文件可能已损坏，或不是 CSV、XLSX") from error
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
@@ -138,10 +35,10 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
     """A workbook of one sheet. title: its name, as far as a sheet may be called so."""
-    import openpyxl
+    from openpyxl import Workbook
     from openpyxl.styles import Font
 
-    book = openpyxl.Workbook()
+    book = Workbook()
     sheet = book.active
     sheet.title, sheet.freeze_panes = _NOT_IN_TITLES.sub("", title)[:31] or "Sheet", "A2"
     sheet.append(list(columns))
@@ -165,116 +62,10 @@ def write_sheet(name: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]
             raise UnsupportedType(name, "不是 CSV 或 XLSX")
 
 
-def _first_with_header(
-    name: str, sheets: Iterable[Rows], limits: SheetLimits, is_header: IsHeader | None
-) -> Spreadsheet:
-    """The table of the first sheet that has a header, else of the first sheet."""
-    first: Filled | None = None
-    for rows in sheets:
-        filled = _filled(name, rows, limits)
-        if is_header is None:
-            return _sheet(name, filled, limits)
-        head = list(islice(filled, _ABOVE_HEADER + 1))
-        for place, (_, cells, _) in enumerate(head):
-            if is_header(cells):
-                return _sheet(name, chain(head[place:], filled), limits)
-        first = first or chain(head, filled)
-    return _sheet(name, first or iter(()), limits)
-
-
-def _sheet(name: str, filled: Filled, limits: SheetLimits) -> Spreadsheet:
-    header, head, _ = next(filled, (0, (), ()))
-    if not head:
-        raise EmptyDocument(name, "里没有内容")
-    columns = tuple(cell.lower() for cell in head)
-    while not columns[-1]:
-        columns = columns[:-1]
-    if len(columns) > limits.columns:
-        raise DocumentTooLarge(name, f"超过 {limits.columns} 列的上限")
-    found: list[SheetRow] = []
-    total = 0
-    for number, cells, raw in filled:
-        total += sum(map(len, cells))
-        if total > limits.total:
-            raise DocumentTooLarge(name, f"超过 {limits.total} 个字的上限，请拆分后再上传")
-        if len(found) >= limits.rows:
-            raise DocumentTooLarge(name, f"超过 {limits.rows} 行的上限，请拆分后再上传")
-        if any(len(cell) > limits.characters for cell in cells):
-            raise DocumentTooLarge(name, f"第 {number} 行有超过 {limits.characters} 个字的单元格")
-        beyond = tuple(map(clean, raw[len(columns) : len(columns) + excess(raw, len(columns))]))
-        found.append(SheetRow(number, _named(columns, cells), beyond))
-    return Spreadsheet(columns, tuple(found), header=header)
-
-
-def _filled(name: str, rows: Rows, limits: SheetLimits) -> Filled:
-    """Rows with something in them; the blank ones between are counted too, since a file may claim any number."""
-    for number, raw in rows:
-        if number > _BLANK * limits.rows:
-            raise DocumentTooLarge(name, "的空行过多，请删去后再上传")
-        cells = [_read(cell) for cell in raw]
-        if any(cells):
-            yield number, cells, raw
-
-
-def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """Of two columns of the same name the first that says something counts."""
-    named: dict[str, str] = {}
-    for column, cell in zip(columns, cells, strict=False):
-        if column and not named.get(column):
-            named[column] = cell
-    return named
-
-
-def _delimiter(text: str) -> str:
-    """Of the first line that has any: a title has none, and cells may hold the others."""
-    lines = (line for line in io.StringIO(text) if line.strip(",;|\t\r\n "))
-    first = next(lines, "")
-    return delimiter_of(
-        next((line for line in chain([first], lines) if any(sign in line for sign in DELIMITERS)), first)
-    )
-
-
-def _csv(text: str, delimiter: str) -> Rows:
-    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
-
-
-def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
-    """The visible sheets."""
-    import openpyxl
-
-    limits = ParsingLimits(max_unpacked_bytes=_UNPACKED_BYTES, max_archive_entries=_ENTRIES)
-    check_archive(SourceFile(name, content, limits))
-    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-    try:
-        for sheet in book.worksheets:
-            if sheet.sheet_state == "visible":
-                sheet.reset_dimensions()  # what the file declares may be wrong or huge
-                yield _cells(sheet, width)
-    finally:
-        book.close()
-
-
-def _cells(sheet: Any, width: int) -> Rows:
-    from knowledge.parsing.xlsx import shown
-
-    for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
-        yield number, [shown(cell) for cell in row]
-
-
-def _read(cell: str) -> str:
-    cell = clean(cell).strip()
-    return cell[1:] if cell[:1] == _QUOTE and _runs(cell) else cell
-
-
 def _written(row: Sequence[Cell]) -> list[Cell]:
     return [_safe(cell) if isinstance(cell, str) else cell for cell in row]
 
 
 def _safe(cell: str) -> str:
     cell = _NO_CHARACTER.sub("", clean(cell))
-    return f"{_QUOTE}{cell}" if _runs(cell) else cell
-
-
-def _runs(cell: str) -> bool:
-    """Whether a spreadsheet would run it, but for apostrophes before it."""
-    return cell.lstrip(_QUOTE).startswith(_FORMULA)
+    return f"{QUOTE}{cell}" if is_run(cell) else cell

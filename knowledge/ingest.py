@@ -14,6 +14,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks, page_links
 from knowledge.reading import ReadDocument, read
+from knowledge.sheets import SheetOptions, Spreadsheet, read_sheet
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, FaqColumns, Notice
 from knowledge.versions import canonical, product_of, version_of
@@ -113,6 +114,10 @@ class DocumentReader(Protocol):
         """Where an HTML page leads. Raises InvalidDocument by subclass."""
         ...
 
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """The table of a CSV or XLSX file. Raises InvalidDocument by subclass."""
+        ...
+
 
 class Corrector(Protocol):
     """Knows what people corrected."""
@@ -145,6 +150,10 @@ class TrustingReader:
     async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
         return await asyncio.to_thread(page_links, name, content)
+
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """See `DocumentReader`."""
+        return await asyncio.to_thread(read_sheet, name, content, options)
 
 
 class Ingestor:

@@ -17,8 +17,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tqdm import tqdm
-
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
 from agents.understanding.normalise import normalised
@@ -27,6 +25,7 @@ from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.gate import gate
 from app.logging import configure_logging
+from app.progress import ProgressBar
 from app.retrieval import (
     chunk_options,
     default_profile,
@@ -44,6 +43,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
 from knowledge.evaluation.documents import OwnDocuments, injection_report, own_documents, rejection_report
+from knowledge.evaluation.metrics import check_libraries
 from knowledge.evaluation.report import set_report
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
@@ -62,6 +62,8 @@ from scripts.evaluation.verification import corruption_report, counterfactual_re
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
 _PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
 """What is measured with parts of the product; whole conversations need all of it."""
+_MEASURED = ("set", "rejection")
+"""What needs the libraries of `knowledge.evaluation.metrics`."""
 _NOTHING_SAID = Context()
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
 """Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach."""
@@ -134,7 +136,7 @@ class Evaluation:
 
     async def routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
         """Where the router sends labelled messages of a tenant with these knowledge bases."""
-        with tqdm(desc="路由", unit="条", file=sys.stderr) as routed:
+        with ProgressBar(None, "路由", "条") as routed:
             return await routing_report(path, folders, self._embedder, options, routed.update)
 
     async def _run(
@@ -147,8 +149,8 @@ class Evaluation:
     ) -> list[list[QuestionResult]]:
         with (
             closing(get_reranker(reranker, reranker_options(self._settings))) as scorer,
-            tqdm(total=len(chunks), desc=f"{name} 向量", unit="段", file=sys.stderr) as embedded,
-            tqdm(total=sum(map(len, groups)), desc=f"{name} 提问", unit="问", file=sys.stderr) as asked,
+            ProgressBar(len(chunks), f"{name} 向量", "段") as embedded,
+            ProgressBar(sum(map(len, groups)), f"{name} 提问", "问") as asked,
         ):
             async with build_retriever(
                 chunks,
@@ -197,6 +199,8 @@ def _run_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
 
 
 async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    if any(getattr(arguments, task) for task in _MEASURED):
+        check_libraries()
     report: dict[str, Any] = {}
     if arguments.dialogues:
         report |= await dialogues_report(arguments, settings)

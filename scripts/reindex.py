@@ -15,11 +15,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tqdm import tqdm
-
 from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
+from app.progress import ProgressBar
 from app.settings import Settings, load_settings
 from app.wiring.reindexing import Progress, Reindexed, ask_server, reindex
 from knowledge.embeddings.registry import EMBEDDERS
@@ -62,13 +61,8 @@ def _reindexed(settings: Settings, tenant: str | None, embedder: str) -> list[Re
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    with tqdm(desc="重建索引", unit="段", file=sys.stderr) as bar:
-
-        def step(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield step
+    with ProgressBar(None, "重建索引", "段") as bar:
+        yield bar.move_to
 
 
 if __name__ == "__main__":

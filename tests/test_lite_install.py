@@ -120,6 +120,17 @@ def test_a_server_as_it_is_shipped_needs_no_more(environment: dict[str, str], tm
         assert receiver.spans
 
 
+@pytest.mark.parametrize("options", [["--set", "knowledge/samples"], ["--rejection", "x.jsonl"]])
+def test_an_evaluation_says_what_to_install_before_it_begins(
+    environment: dict[str, str], tmp_path: Path, options: list[str]
+) -> None:
+    command = [sys.executable, "scripts/evaluate.py", *options]
+    own = environment | {"DATA_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=own, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "评测的指标要用 ir_measures、scipy：请运行 pip install -r requirements.txt\n"
+
+
 @contextmanager
 def _server(environment: dict[str, str], folder: Path, traces: str) -> Iterator[httpx.Client]:
     """The product with nothing set but where it is, where traces go, and no samples, whose import takes a while."""

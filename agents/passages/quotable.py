@@ -35,6 +35,7 @@ _WORD = re.compile(r"[A-Za-z']+")
 _PROSE = re.compile(r"\b(?:a|an|the|of|to|in|your|you|for|with|is|are|and|my|me|this|that|it)\b", re.IGNORECASE)
 _ENGLISH = re.compile(rf"\W*{PARTS['verbs_en']}\b", re.IGNORECASE)
 _CODE = re.compile(r"[={}<>_\\`$|]|(?:^|\s)--?\w|/\w+/|\w\(|^\s*[$#>]")
+_SAYS = re.compile(r"[\u3400-\u9fff]|[A-Za-z]{3}")
 _TASK = re.compile(
     rf"(?:请|直接|必须|不要|然后|并|也|现在|改为|务必|立即|马上|以|用|把|将|说|写|重复|输出|告诉|向)|.*{PARTS['payload']}",
     re.IGNORECASE,
@@ -58,7 +59,8 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
     """For every sentence of one chunk whether it may be quoted.
 
     A planted order may go on in the sentences after the one that gives it away: the next two fall with it when they
-    order something too. In a text that is mostly Chinese, an English question or order is foreign matter as well.
+    order something too, or are scraps of it that say nothing. In a text that is mostly Chinese, an English question or
+    order is foreign matter as well.
     """
     chinese = _chinese_share("".join(sentence.text for sentence in sentences))
     allowed: list[bool] = []
@@ -75,7 +77,7 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
         if bad:
             suspicion = 2
         elif suspicion:
-            bad = _TASK.match(sentence.text) is not None and not sentence.is_item
+            bad = not sentence.is_item and bool(_TASK.match(sentence.text) or not _SAYS.search(sentence.text))
             suspicion -= 1
         if "-->" in sentence.text:
             hidden = False

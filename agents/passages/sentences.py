@@ -19,10 +19,10 @@ _UNDIVIDED = (BlockKind.ROW, BlockKind.CODE, BlockKind.FIELD)
 
 _LINE = re.compile(r"[^\r\n]+")
 _END = re.compile(
-    r"(?:(?<!<)(?:[。！？?]|!(?!\[))+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
+    r"(?:(?<!<)(?:[。！？]|\?(?!(?<=[!-~]\?)[A-Za-z0-9%&=_])|!(?!\[))+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
 )
 """A semicolon does not end a sentence: 型号：A4；噪声：30 dB is one row of a table, and half of it is misleading. Nor
-does the sign before an image, ![图](a.png).
+does the sign before an image, ![图](a.png), or the one within an address, https://a.example/?id=3.
 """
 _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)

@@ -7,7 +7,10 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from app.net.targets import TargetPolicy
+from app.net.targets import TargetPolicy, port_ranges
+
+PORTS = "80,443,8000-9999"
+"""On which websites and web applications are served."""
 
 
 class SourceSettings(BaseModel):
@@ -22,7 +25,9 @@ class SourceSettings(BaseModel):
     fetch_allowed_hosts: str = Field(
         "", description="抓取网页时，除公网外还允许哪些内网主机名、地址或网段（端口不限），逗号分隔；留空则只许公网"
     )
-    fetch_ports: str = Field("80,443,8080,8443", description="抓取公网网页允许的端口，逗号分隔")
+    fetch_ports: str = Field(
+        PORTS, description="抓取公网网页允许的端口，逗号分隔，可写成 8000-9999 这样的一段；留空则不限"
+    )
     fetch_timeout: float = Field(20.0, gt=0, le=300, description="取一个网页或文件的秒数上限，含重定向")
 
     @model_validator(mode="after")
@@ -34,7 +39,7 @@ class SourceSettings(BaseModel):
             self.fetch_policy  # noqa: B018 - it is read to be checked
         except ValueError as error:
             raise ValueError(
-                "FETCH_ALLOWED_HOSTS 要是主机名、地址或网段，FETCH_PORTS 要是端口，例如 10.0.0.0/8 与 80,443"
+                "FETCH_ALLOWED_HOSTS 要是主机名、地址或网段，FETCH_PORTS 要是端口，例如 10.0.0.0/8 与 80,443,8000-9999"
             ) from error
         return self
 
@@ -46,8 +51,5 @@ class SourceSettings(BaseModel):
     def fetch_policy(self) -> TargetPolicy:
         """Raises ValueError."""
         allowed = tuple(item.strip() for item in self.fetch_allowed_hosts.split(",") if item.strip())
-        ports = tuple(int(item) for item in self.fetch_ports.split(",") if item.strip())
-        if not all(0 < port < 65536 for port in ports):
-            raise ValueError("port")
-        remedy = "确有需要时由管理员设置 FETCH_ALLOWED_HOSTS"
-        return TargetPolicy.listed("网址", remedy, allowed, ports)
+        remedy = "确有需要时由管理员设置 FETCH_ALLOWED_HOSTS、FETCH_PORTS"
+        return TargetPolicy.listed("网址", remedy, allowed, port_ranges(self.fetch_ports))

@@ -105,31 +105,34 @@ class Database:
         )
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """A write transaction; an exception rolls all of it back."""
+    async def write(self, *, erases: bool = False) -> AsyncIterator[AsyncConnection]:
+        """A write transaction; an exception rolls all of it back. erases: see `transact`."""
         async with self._writer, self._connection() as connection:
             await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
-            await self._cut_log()
+            await self._cut_log(erases)
 
-    async def transact(self, work: Callable[[Connection], Result], *, durable: bool = True) -> Result:
+    async def transact(
+        self, work: Callable[[Connection], Result], *, durable: bool = True, erases: bool = False
+    ) -> Result:
         """A write transaction of several statements that need nothing from the event loop in between.
 
         On SQLite all of it takes one visit to a thread, where `write` pays for one a statement: a turn of a batch of
         32 costs 60 % less. durable: returns once it is on the disk. Else SQLite lets the disk follow, and a power cut,
         unlike a kill, may take it: for what can be done again, and for turns, where waiting made a third of what one
-        costs besides the embedding. PostgreSQL waits as its `synchronous_commit` says.
+        costs besides the embedding. PostgreSQL waits as its `synchronous_commit` says. erases: what it deletes is to be
+        on no page of SQLite's files any more, the log included.
         """
         if not self._in_thread:
-            async with self.write() as connection:
+            async with self.write(erases=erases) as connection:
                 return await connection.run_sync(work)
         engine = self._in_thread[durable]
         async with self._writer:
             inside = copy_context().run  # what follows names the request that it follows from
             loop = asyncio.get_running_loop()
             result = await loop.run_in_executor(self._thread, inside, self._transact, engine, work)
-            await self._cut_log()
+            await self._cut_log(erases)
             return result
 
     async def vacuum(self) -> None:
@@ -163,8 +166,10 @@ class Database:
                     raise
                 raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
 
-    async def _cut_log(self) -> None:
-        if self._in_thread and self._log.is_long:
+    async def _cut_log(self, erases: bool) -> None:
+        if erases:
+            self._log.expect_erasure()
+        if self._in_thread and self._log.is_due:
             engine = self._in_thread[True]
             await asyncio.get_running_loop().run_in_executor(self._thread, self._log.cut, engine)
 

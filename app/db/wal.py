@@ -1,9 +1,10 @@
-"""Keeps the files of SQLite from growing for ever."""
+"""Keeps the files of SQLite from growing for ever, and from holding what was erased."""
 
 from __future__ import annotations
 
 from contextlib import closing, suppress
 from pathlib import Path
+from time import monotonic
 
 from sqlalchemy import Engine
 
@@ -12,6 +13,8 @@ STEP_BYTES = 16 * 1024 * 1024
 """How much it may grow before the next try, where a reader stood in the way."""
 PATIENCE_MS = 1000
 """How long readers are waited for; writers wait as long."""
+RETRY_SECONDS = 10.0
+"""Until the next write may try again, where a reader stood in the way of an erasure."""
 
 
 class WriteAheadLog:
@@ -23,10 +26,18 @@ class WriteAheadLog:
         """database: path of the file."""
         self._path = Path(f"{database}-wal")
         self._limit = LIMIT_BYTES
+        self._due: float | None = None
+        """When what was erased is to go from it."""
+
+    def expect_erasure(self) -> None:
+        """Words were taken away for good: as they were before, they stand in the log until it is cut."""
+        self._due = monotonic()
 
     @property
-    def is_long(self) -> bool:
+    def is_due(self) -> bool:
         """Whether it is time to cut it. Costs a microsecond."""
+        if self._due is not None and self._due <= monotonic():
+            return True
         with suppress(OSError):
             return self._path.stat().st_size > self._limit
         return False
@@ -39,6 +50,8 @@ class WriteAheadLog:
             busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             cursor.execute(f"PRAGMA busy_timeout={before}")
         self._limit = self._path.stat().st_size + STEP_BYTES if busy else LIMIT_BYTES
+        if self._due is not None:
+            self._due = monotonic() + RETRY_SECONDS if busy else None
 
 
 def vacuum(engine: Engine) -> None:

@@ -19,6 +19,7 @@ from knowledge.ingest import DocumentReader
 from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.sandbox.wire import decode
+from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
 
@@ -51,6 +52,10 @@ class ReadElsewhere:
     async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
         return await self._here.links(tenant, name, content)
+
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """See `DocumentReader`."""
+        return await self._here.sheet(tenant, name, content, options)
 
 
 @dataclass(frozen=True, slots=True)

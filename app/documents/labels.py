@@ -42,11 +42,13 @@ def checked_url(value: str) -> str:
     url = value.strip()
     try:
         parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and clean(url) == url and url.isprintable()
+        named = bool(parts.hostname) and "@" not in parts.netloc  # customers are shown it
+        valid = parts.scheme in ("http", "https") and named and clean(url) == url and url.isprintable()
     except ValueError:
         valid = False
     if url and (not valid or len(url) > MAX_URL_CHARS):
-        raise InvalidRequest(f"url 要以 http:// 或 https:// 开头，不超过 {MAX_URL_CHARS} 个字符", field="url")
+        shown = f"url 要以 http:// 或 https:// 开头，不带用户名和密码，不超过 {MAX_URL_CHARS} 个字符"
+        raise InvalidRequest(shown, field="url")
     return url
 
 

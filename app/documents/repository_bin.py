@@ -110,7 +110,7 @@ class BinRepository:
 
     async def erase(self, tenant: str, document_id: str) -> bool:
         """Deletes what lies in the bin for good; whether it did."""
-        return await self._database.transact(lambda connection: _erase(connection, tenant, document_id))
+        return await self._database.transact(lambda connection: _erase(connection, tenant, document_id), erases=True)
 
 
 def _erase(connection: Connection, tenant: str, document_id: str) -> bool:

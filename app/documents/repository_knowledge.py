@@ -87,7 +87,7 @@ class KnowledgeRepository:
         """Removes a document for good, with its versions, chunks and unshared contents; None if there is none of that
         id.
         """
-        async with self._database.write() as connection:
+        async with self._database.write(erases=True) as connection:
             key = (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == DocumentKind.FILE)
             if (await connection.execute(select(Document.id).where(key))).first() is None:
                 return None

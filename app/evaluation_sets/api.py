@@ -27,6 +27,7 @@ from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
+from app.http.sheets import sheet_reader
 from app.spreadsheets import CSV, XLSX
 
 router = APIRouter(prefix="/api/v1/evaluation/sets", tags=["evaluation"], route_class=GuardedRoute)
@@ -131,7 +132,7 @@ async def import_evaluation_cases(
 
     The bytes of the file may also be the whole body.
     """
-    read = await asyncio.to_thread(read_file, await sent_file(request))
+    read = await read_file(await sent_file(request), sheet_reader(request, wiring, tenant))
     await wiring.evaluation_sets.put(tenant, set_id, read.cases, only=replace and not read.refused)
     refused = [RefusedRow(row=row, message=message) for row, message in read.refused]
     return EvaluationImport(taken=len(read.cases), refused=refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,10 +14,12 @@ from pydantic import ValidationError
 from app.evaluation.dialogues import Dialogue, LabelledTurn, row_of
 from app.evaluation_sets.schemas import EvaluationCaseIn
 from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.http.sheets import SheetReader
 from app.problems import problem
-from app.spreadsheets import SheetLimits, SheetRow, read_sheet, write_sheet
+from app.spreadsheets import write_sheet
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.decoding import decode
+from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "编号", "对话"),
@@ -39,7 +42,7 @@ _FLAGS = dict.fromkeys(("yes", "y", "true", "t", "on", "1", "是"), True) | dict
 _OR = re.compile(r"(?<!\\)\|")
 """Between wordings of which one is enough; what has to be said besides stands in a line of its own."""
 MAX_ROWS = 20_000
-_LIMITS = SheetLimits(rows=MAX_ROWS)
+_OPTIONS = SheetOptions(rows=MAX_ROWS)
 _FILE = "评测集"
 _JSONL = re.compile(rb"\s*\{")
 
@@ -52,16 +55,11 @@ class ReadFile:
     refused: tuple[tuple[int, str], ...]
 
 
-def read_file(content: bytes) -> ReadFile:
-    """What kind of file it is its bytes say. Blocking. Raises InvalidDocument where it is no table and no text."""
-    rows = _lines(content) if _JSONL.match(content.removeprefix(b"\xef\xbb\xbf")) else _table(content)
-    cases, refused = list[NewCase](), list[tuple[int, str]]()
-    for number, row in rows:
-        try:
-            cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
-        except ValidationError as error:
-            refused.append((number, "；".join(_told(item) for item in error.errors()[:3])))
-    return ReadFile(tuple(cases), tuple(refused))
+async def read_file(content: bytes, read_sheet: SheetReader) -> ReadFile:
+    """What kind of file it is its bytes say. Raises InvalidDocument where it is no table and no text."""
+    is_jsonl = _JSONL.match(content.removeprefix(b"\xef\xbb\xbf"))
+    rows = _lines(content) if is_jsonl else _table(await read_sheet(_FILE, content, _OPTIONS))
+    return await asyncio.to_thread(_read_rows, rows)
 
 
 def write_jsonl(dialogues: Iterable[Dialogue]) -> bytes:
@@ -72,6 +70,16 @@ def write_jsonl(dialogues: Iterable[Dialogue]) -> bytes:
 def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
     """One turn a row, without the pages that customers look at; see `write_sheet`."""
     return write_sheet(name, COLUMNS, (_cells(one, turn) for one in dialogues for turn in one.turns))
+
+
+def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
+    cases, refused = list[NewCase](), list[tuple[int, str]]()
+    for number, row in rows:
+        try:
+            cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
+        except ValidationError as error:
+            refused.append((number, "；".join(_told(item) for item in error.errors()[:3])))
+    return ReadFile(tuple(cases), tuple(refused))
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, object]]:
@@ -86,10 +94,10 @@ def _lines(content: bytes) -> Iterator[tuple[int, object]]:
         yield number, row
 
 
-def _table(content: bytes) -> Iterator[tuple[int, object]]:
+def _table(sheet: Spreadsheet) -> Iterator[tuple[int, object]]:
     """Rows that follow each other with the same id are the turns of one conversation."""
     group: list[SheetRow] = []
-    for row in read_sheet(_FILE, content, _LIMITS).rows:
+    for row in sheet.rows:
         if group and (not _cell(row, "id") or _cell(row, "id") != _cell(group[0], "id")):
             yield group[0].number, _conversation(group)
             group = []

@@ -17,6 +17,7 @@ from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
+from app.http.sheets import sheet_reader
 from app.spreadsheets import CSV, XLSX
 
 router = APIRouter(prefix="/api/v1/knowledge/faqs", tags=["faqs"], route_class=GuardedRoute)
@@ -69,7 +70,7 @@ async def import_faqs(
 
     The bytes of the file may also be the whole body.
     """
-    rows = await asyncio.to_thread(read_faqs, await sent_file(request))
+    rows = await read_faqs(await sent_file(request), sheet_reader(request, wiring, tenant))
     done = await wiring.faq_importer.run(tenant, rows, request.state.principal.name, dry_run=dry_run)
     if not done.ready:
         response.status_code = 202

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 from agents.types import Button
 from app.faqs.rules import safe_address
 from app.faqs.types import Faq, FaqDraft, FaqState
-from app.spreadsheets import SheetLimits, SheetRow, Spreadsheet, read_sheet, write_sheet
+from app.http.sheets import SheetReader
+from app.spreadsheets import write_sheet
 from knowledge.parsing.faq_columns import Places, by_name, divided, escaped, parts_of
+from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 
 COLUMNS = ("编号", "问题", "答案", "相似问", "按钮", "状态")
 _ID = "编号", "id"
@@ -20,7 +23,7 @@ _SHOWN = {FaqState.PUBLISHED: "已发布", FaqState.DRAFT: "草稿"}
 _STATES = {shown: state for state, shown in _SHOWN.items()} | {state.value: state for state in FaqState}
 MAX_ROWS = 2000
 """Of one file: each takes about a tenth of a second a wording."""
-LIMITS = SheetLimits(rows=MAX_ROWS)
+_OPTIONS = SheetOptions(rows=MAX_ROWS, faq_header=True)
 _TOO_MANY = "第 {row} 行的格数比表头多，分不清多出的内容属于哪一列。内容里有逗号等分隔符时，请给整格加上双引号。"
 _LINE = re.compile(r"[\r\n]+")
 
@@ -43,20 +46,23 @@ class FaqSheetRow:
     entry: FaqDraft
 
 
-def read_faqs(content: bytes) -> list[FaqSheetRow | FaqRowRefused]:
+async def read_faqs(content: bytes, read_sheet: SheetReader) -> list[FaqSheetRow | FaqRowRefused]:
     """The rows of a file, below the first row that names questions and answers as in a document; what is in the cells
-    is not checked yet. Blocking. Raises InvalidDocument.
+    is not checked yet. Raises InvalidDocument.
     """
-    sheet = read_sheet("精选问答", content, LIMITS, lambda cells: by_name(cells) is not None)
-    columns = by_name(sheet.columns)
-    if columns is None:
-        return [FaqRowRefused(sheet.header, "没有找到写着列名的那一行：要有“问题”“答案”两列。")]
-    return [_row(row, sheet, columns) for row in sheet.rows]
+    return await asyncio.to_thread(_rows, await read_sheet("精选问答", content, _OPTIONS))
 
 
 def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
     """A file by the ending of its name, and its media type; see `write_sheet`. Blocking."""
     return write_sheet(name, COLUMNS, map(_cells, entries))
+
+
+def _rows(sheet: Spreadsheet) -> list[FaqSheetRow | FaqRowRefused]:
+    columns = by_name(sheet.columns)
+    if columns is None:
+        return [FaqRowRefused(sheet.header, "没有找到写着列名的那一行：要有“问题”“答案”两列。")]
+    return [_row(row, sheet, columns) for row in sheet.rows]
 
 
 def _row(row: SheetRow, sheet: Spreadsheet, columns: Places) -> FaqSheetRow | FaqRowRefused:

@@ -19,6 +19,7 @@ from app.http.deps import StaffTenant, Wiring
 from app.http.failures import Responses, fails
 from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
+from app.http.sheets import sheet_reader
 from app.spreadsheets import CSV, XLSX, write_sheet
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
@@ -71,7 +72,7 @@ async def search_file(
     The bytes of the file may also be the whole body.
     """
     content = await sent_file(request)
-    rows = await asyncio.to_thread(questions_of, content, decide=decide)
+    rows = await questions_of(content, sheet_reader(request, wiring, tenant), decide=decide)
     trials = [row.trial for row in rows]
     tried = await _tried(wiring, tenant, request.state.sender.key, trials)
     name = f"hit-test.{format}"

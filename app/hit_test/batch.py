@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -10,9 +11,10 @@ from typing import Any
 
 from app.errors import InvalidRequest
 from app.hit_test.trial import Expected, Trial, Tried
-from app.spreadsheets import SheetLimits, read_sheet
+from app.http.sheets import SheetReader
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.office_kinds import OLD_OFFICE
+from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.text import clean
 
 MAX_QUESTIONS = 200
@@ -26,6 +28,7 @@ _QUESTION = ("question", "query", "say", "问题", "问法", "顾客说")
 _HISTORY = ("history", "之前问过")
 _DOCUMENT = ("document_id", "expected", "文档编号", "应当命中")
 _CHUNK = ("chunk_id", "片段编号")
+_OPTIONS = SheetOptions(rows=MAX_QUESTIONS + 1)
 _NAMED = re.compile("|".join(_QUESTION), re.IGNORECASE)
 
 
@@ -37,16 +40,13 @@ class BatchRow:
     trial: Trial
 
 
-def questions_of(content: bytes, *, decide: bool) -> list[BatchRow]:
+async def questions_of(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[BatchRow]:
     """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
     bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
     """
-    rows = [BatchRow(number, _trial(number, row, decide)) for number, row in _rows(content)]
-    if not rows:
-        raise InvalidRequest("文件里没有问题", field="file")
-    if len(rows) > MAX_QUESTIONS:
-        raise InvalidRequest(f"一次最多试 {MAX_QUESTIONS} 问", most=MAX_QUESTIONS)
-    return rows
+    lines = await asyncio.to_thread(_text_lines, content)
+    found = _text_rows(lines) if lines else _table(await read_sheet("问题", content, _OPTIONS))
+    return await asyncio.to_thread(_questions, found, decide)
 
 
 def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
@@ -70,22 +70,36 @@ def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
     ]
 
 
-def _rows(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+def _questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[BatchRow]:
+    rows = [BatchRow(number, _trial(number, row, decide)) for number, row in found]
+    if not rows:
+        raise InvalidRequest("文件里没有问题", field="file")
+    if len(rows) > MAX_QUESTIONS:
+        raise InvalidRequest(f"一次最多试 {MAX_QUESTIONS} 问", most=MAX_QUESTIONS)
+    return rows
+
+
+def _text_lines(content: bytes) -> list[str]:
+    """Of a text; none of a table."""
     if content.startswith((b"PK\x03\x04", OLD_OFFICE)):
-        yield from _table(content)
-        return
+        return []
     lines = decode("问题", content).split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    if first.lstrip().startswith("{"):
-        yield from _jsonl(lines)
-    elif _NAMED.search(first) and (re.search("[,\t;]", first) or first.strip().lower() in _QUESTION):
-        yield from _table(content)
-    else:
-        yield from ((number, {"question": line}) for number, line in enumerate(lines, 1) if line.strip())
+    first = _first(lines)
+    named = not first.startswith("{") and _NAMED.search(first)
+    return [] if named and (re.search("[,\t;]", first) or first.lower() in _QUESTION) else lines
 
 
-def _table(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    sheet = read_sheet("问题", content, SheetLimits(rows=MAX_QUESTIONS + 1))
+def _first(lines: Sequence[str]) -> str:
+    return next((line.strip() for line in lines if line.strip()), "")
+
+
+def _text_rows(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    if _first(lines).startswith("{"):
+        return _jsonl(lines)
+    return ((number, {"question": line}) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
     if not set(_QUESTION) & set(sheet.columns):
         raise InvalidRequest("表格里没有叫 question 或 问题 的列", field="question")
     for row in sheet.rows:

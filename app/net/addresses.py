@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
 _UNICAST = IPv6Network("2000::/3")
 """All that is handed out of IPv6; beyond it only what carries an IPv4 address may lead anywhere."""
@@ -15,6 +15,30 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 """Upper half of an interface's number that goes on with an IPv4 address (RFC 5214)."""
 
 
+_METADATA = tuple(
+    ip_network(network)
+    for network in (
+        "169.254.0.0/16",  # link-local: most of them
+        "fe80::/10",
+        "168.63.129.16",  # Azure, of the open internet by its number
+        "100.100.100.200",  # Alibaba Cloud
+        "100.96.0.96",  # Volcengine
+        "192.0.0.192",  # Oracle Cloud
+        "fd00:ec2::/32",  # Amazon
+        "fd20:ce::/32",  # Google Cloud
+        "fd00:42::42",  # Scaleway
+    )
+)
+"""Where a machine of a cloud is told its secrets, by whoever asks from it."""
+
+
+def is_metadata(address: IPv4Address | IPv6Address) -> bool:
+    """Whether a cloud answers there with what only its machine may know, also inside of an IPv6 address."""
+    if isinstance(address, IPv6Address) and any(address in network for network in _CARRIERS):
+        address = _last(address)
+    return any(address.version == network.version and address in network for network in _METADATA)
+
+
 def public(address: IPv4Address | IPv6Address) -> bool:
     """Whether an address is of the open internet, also the ones that an IPv6 address carries inside."""
     if any(address.version == network.version and address in network for network in _RESERVED):
@@ -24,7 +48,7 @@ def public(address: IPv4Address | IPv6Address) -> bool:
             return public(_last(address))
         if address not in _UNICAST or not all(public(inner) for inner in _carried(address)):
             return False
-    return address.is_global and not address.is_multicast
+    return address.is_global and not address.is_multicast and not is_metadata(address)
 
 
 def _carried(address: IPv6Address) -> list[IPv4Address]:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TYPE_CHECKING
 
 from app.errors import Forbidden
-from app.net.addresses import public
+from app.net.addresses import is_metadata, public
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ Network = IPv4Network | IPv6Network
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"(?=.{{1,254}}$)(?:{_LABEL}\.)*{_LABEL}\.?")
 _LOCAL_NAMES = (".local", ".internal", ".localhost", ".localdomain", ".home.arpa")
+_RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -32,8 +33,8 @@ class TargetPolicy:
     """Which addresses may be called. The open internet always may, on these ports; () is any port.
 
     what: the address as people know it; remedy: how an administrator allows more. private: all of one's own network may
-    be called, on any port. hosts, networks: what of it may, on any port; of a host whose name is listed everything but
-    link-local addresses, at which clouds tell their secrets.
+    be called, on any port. hosts, networks: what of it may, on any port. Where clouds tell their secrets, only an
+    address that is listed itself may be called.
     """
 
     what: str
@@ -41,10 +42,10 @@ class TargetPolicy:
     private: bool = False
     hosts: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = ()
-    ports: tuple[int, ...] = ()
+    ports: tuple[range, ...] = ()
 
     @classmethod
-    def listed(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[int, ...]) -> TargetPolicy:
+    def listed(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[range, ...]) -> TargetPolicy:
         """allowed: names of hosts, addresses, networks. Raises ValueError for a network that is none."""
         names = [item for item in allowed if not _numeric(item)]
         networks = tuple(ip_network(item) for item in allowed if _numeric(item))
@@ -52,11 +53,14 @@ class TargetPolicy:
 
     def allows(self, host: str, address: Address, port: int) -> bool:
         """host: as it stands in the URL; address: what it resolved to."""
-        if self.private or any(address in network for network in self.networks):
+        listed = [network for network in self.networks if address in network]
+        if is_metadata(address):
+            return any(network.num_addresses == 1 for network in listed)
+        if self.private or listed:
             return True
         if _plain(host) in self.hosts:
-            return not (address.is_link_local or address.is_multicast or address.is_unspecified)
-        return public(address) and (not self.ports or port in self.ports)
+            return not (address.is_multicast or address.is_unspecified)
+        return public(address) and (not self.ports or any(port in ports for ports in self.ports))
 
     def refusal(self, reason: str) -> Forbidden:
         """The error for what must not be called."""
@@ -96,6 +100,18 @@ class _Read:
     @property
     def port(self) -> int:
         return self.url.port or _PORTS[self.url.scheme]
+
+
+def port_ranges(text: str) -> tuple[range, ...]:
+    """Of `80,8000-9999`. Raises ValueError with what to write instead."""
+    ranges = []
+    for item in filter(None, map(str.strip, text.split(","))):
+        found = _RANGE.fullmatch(item)
+        ports = range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
+        if not ports or ports[0] < 1 or ports[-1] > 65535:
+            raise ValueError(f"{item[:20]} 不是端口，也不是端口的一段，例如 80,443,8000-9999")
+        ranges.append(ports)
+    return tuple(ranges)
 
 
 def checked_url(url: str, policy: TargetPolicy) -> httpx.URL:
@@ -144,8 +160,11 @@ def _read(url: str, policy: TargetPolicy) -> _Read:
 
 
 def _refused(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> Forbidden:
+    if is_metadata(address):
+        return policy.refusal("不能指向云的元数据地址")
     if public(address):
-        return policy.refusal(f"只能用端口 {'、'.join(map(str, policy.ports))}；{policy.remedy}")
+        shown = (f"{ports[0]}-{ports[-1]}" if len(ports) > 1 else str(ports[0]) for ports in policy.ports)
+        return policy.refusal(f"只能用端口 {'、'.join(shown)}；{policy.remedy}")
     return policy.refusal("域名解析到了本机或内网地址" if resolved else f"不能指向本机或内网；{policy.remedy}")
 
 

@@ -59,7 +59,9 @@ class RetentionRepository:
 
     async def remove(self, growing: Growing, tenant: str, before: datetime) -> int:
         """Deletes at most `BATCH` of them in a transaction of its own, and returns how many."""
-        return await self._database.transact(lambda connection: _remove(connection, growing, tenant, before))
+        return await self._database.transact(
+            lambda connection: _remove(connection, growing, tenant, before), erases=True
+        )
 
 
 def _remove(connection: Connection, growing: Growing, tenant: str, before: datetime) -> int:

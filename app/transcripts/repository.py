@@ -191,7 +191,11 @@ class TranscriptRepository:
 
     async def delete(self, tenant: str, session_id: str) -> bool:
         """Removes the conversation with all that was made of it, whether it was there."""
-        return bool(await self._database.transact(lambda connection: self._forget(connection, tenant, [session_id])))
+        return bool(
+            await self._database.transact(
+                lambda connection: self._forget(connection, tenant, [session_id]), erases=True
+            )
+        )
 
     async def rate(self, tenant: str, session_id: str, turn_id: str, rating: Rating, reason: str) -> bool:
         """Keeps the vote; False when the session has no such turn."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -13,6 +12,7 @@ from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
+from app.http.sheets import sheet_reader
 from app.vocabulary.schemas import (
     VocabularyEntriesIn,
     VocabularyEntryIn,
@@ -87,7 +87,7 @@ async def import_vocabulary(
 
     The bytes of the file may also be the whole body.
     """
-    found = await asyncio.to_thread(lambda content: list(read(content)), await sent_file(request))
+    found = await read(await sent_file(request), sheet_reader(request, wiring, tenant))
     entries = [(row, one) for row, one in found if isinstance(one, VocabularyEntry)]
     refused = [(row, one) for row, one in found if isinstance(one, Refusal)]
     return await _put(tenant, wiring, response, [one for _, one in entries], [row for row, _ in entries], refused)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 
-from app.spreadsheets import SheetLimits, SheetRow, read_sheet, write_csv
+from app.http.sheets import SheetReader
+from app.spreadsheets import write_csv
 from app.vocabulary.types import MAX_ENTRIES, MAX_OTHERS, MAX_TERM_CHARS, Refusal, StoredEntry
+from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
 COLUMNS = ("kind", "term", "others", "both_ways")
@@ -18,11 +21,15 @@ def written(entries: Iterable[StoredEntry]) -> bytes:
     return write_csv(COLUMNS, map(_cells, entries))
 
 
-def read(content: bytes) -> Iterator[tuple[int, VocabularyEntry | Refusal]]:
+async def read(content: bytes, read_sheet: SheetReader) -> list[tuple[int, VocabularyEntry | Refusal]]:
     """Rows by the number that a spreadsheet shows; columns are known by their names, and may come in any order. Raises
-    as `read_sheet`.
+    InvalidDocument.
     """
-    sheet = read_sheet("词表", content, SheetLimits(rows=MAX_ENTRIES))
+    sheet = await read_sheet("词表", content, SheetOptions(rows=MAX_ENTRIES))
+    return await asyncio.to_thread(list, _rows(sheet))
+
+
+def _rows(sheet: Spreadsheet) -> Iterator[tuple[int, VocabularyEntry | Refusal]]:
     if missing := {"kind", "term"} - set(sheet.columns):
         yield 1, Refusal("columns_missing", f"第一行要有列名 {'、'.join(sorted(missing))}。")
         return

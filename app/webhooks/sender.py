@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from app.db.base import now
 from app.errors import Forbidden
-from app.net.targets import TargetPolicy, resolved
+from app.net.targets import TargetPolicy, port_ranges, resolved
 from app.webhooks.repository_deliveries import Delivery
 from app.webhooks.signing import headers
 from knowledge.lazy import LazyModule
@@ -44,9 +44,10 @@ class SendResult:
 class WebhookSender:
     """timeout: seconds for a whole try, the name's resolution included."""
 
-    def __init__(self, timeout: float, *, allow_private: bool) -> None:
-        remedy = "确有需要时由管理员设置 WEBHOOK_ALLOW_PRIVATE=true"
-        self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private)
+    def __init__(self, timeout: float, *, allow_private: bool, ports: str = "") -> None:
+        """ports: of the open internet, see `port_ranges`; empty for any."""
+        remedy = "确有需要时由管理员设置 WEBHOOK_ALLOW_PRIVATE=true 或 WEBHOOK_PORTS"
+        self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private, ports=port_ranges(ports))
         self._timeout = timeout
 
     @cached_property

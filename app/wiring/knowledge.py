@@ -76,6 +76,7 @@ class KnowledgeBase:
     versions: VersionService
     bin: DocumentBin
     ingestor: Ingestor
+    reader: DocumentReader
     labels: LabelRepository
     follower: Follower
     indexer: Indexer | None
@@ -170,6 +171,7 @@ async def open_knowledge(
             versions,
             deleted,
             ingestor,
+            reader,
             labels,
             follower,
             indexer,

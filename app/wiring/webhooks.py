@@ -18,7 +18,10 @@ from app.webhooks.worker import WebhookWorker
 async def open_webhooks(settings: Settings, database: Database) -> AsyncIterator[WebhookService]:
     """Delivers what is due until the end."""
     deliveries = DeliveryRepository(database)
-    async with WebhookSender(settings.webhook_timeout, allow_private=settings.webhook_allow_private) as sender:
+    sender = WebhookSender(
+        settings.webhook_timeout, allow_private=settings.webhook_allow_private, ports=settings.webhook_ports
+    )
+    async with sender:
         worker = WebhookWorker(deliveries, sender, settings.webhook_max_attempts, settings.webhook_timeout)
         worker.start()
         try:

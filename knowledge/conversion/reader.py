@@ -12,6 +12,7 @@ from knowledge.parsing.legacy import MODERN
 from knowledge.parsing.links import PageLinks
 from knowledge.parsing.registry import MAX_NAME
 from knowledge.reading import ReadDocument
+from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
 
@@ -45,3 +46,7 @@ class LegacyReader:
     async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
         return await self._reader.links(tenant, name, content)
+
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """See `DocumentReader`."""
+        return await self._reader.sheet(tenant, name, content, options)

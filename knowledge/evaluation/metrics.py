@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
-import ir_measures
 import numpy as np
-from ir_measures import RR, R, Success
 
-_RANKING = {"hit@1": Success @ 1, "hit@5": Success @ 5, "recall@5": R @ 5, "mrr@10": RR @ 10}
+from knowledge.errors import MissingDependency
+
 MetricValue = dict[str, float]
 """`{"value", "low", "high"}`: the mean over questions and its 95 % interval."""
+
+
+def check_libraries() -> None:
+    """Raises MissingDependency where those that measure are not installed."""
+    if missing := [name for name in ("ir_measures", "scipy") if find_spec(name) is None]:
+        raise MissingDependency(f"评测的指标要用 {'、'.join(missing)}：请运行 pip install -r requirements.txt")
 
 
 def ranking_metrics(
@@ -21,18 +27,22 @@ def ranking_metrics(
 
     A question without any result counts as a miss. None without questions.
     """
+    import ir_measures
+    from ir_measures import RR, R, Success
+
+    ranking = {"hit@1": Success @ 1, "hit@5": Success @ 5, "recall@5": R @ 5, "mrr@10": RR @ 10}
     qrels = [ir_measures.Qrel(str(row), item, 1) for row, items in enumerate(relevant) for item in items]
     run = [
         ir_measures.ScoredDoc(str(row), item, float(-rank))
         for row, items in enumerate(ranked)
         for rank, item in enumerate(items)
     ]
-    values: dict[Any, dict[str, float]] = {measure: {} for measure in _RANKING.values()}
-    for metric in ir_measures.iter_calc(list(_RANKING.values()), qrels, run) if run else ():
+    values: dict[Any, dict[str, float]] = {measure: {} for measure in ranking.values()}
+    for metric in ir_measures.iter_calc(list(ranking.values()), qrels, run) if run else ():
         values[metric.measure][metric.query_id] = metric.value
     return {
         name: mean_with_interval([values[measure].get(str(row), 0.0) for row in range(len(relevant))])
-        for name, measure in _RANKING.items()
+        for name, measure in ranking.items()
     }
 
 

@@ -38,6 +38,8 @@ _MAX_QUESTION = 500
 _ESCAPED = re.compile(r"(\\*)\|")
 """A bar, and the backslashes before it: an odd one makes it a part of the text, two stand for one."""
 _SEPARATOR = "\0"
+_MAX_NAME = 100
+"""Characters; what is longer names no column, and patterns take the square of its length."""
 _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 
 
@@ -151,7 +153,7 @@ def _asks(cells: Sequence[str]) -> float:
 
 
 def _by_name(names: Row) -> dict[str, int]:
-    plain = [_DECORATION.sub("", name).lower() for name in names]
+    plain = list(map(_plain, names))
     found: dict[str, int] = {}
     for role, exact in _EXACT.items():
         _first(found, role, (column for column, name in enumerate(plain) if name in exact))
@@ -177,9 +179,9 @@ def _places(found: dict[str, int]) -> Places | None:
 
 
 def _find(wanted: str, names: Row, width: int) -> int | None:
-    plain = _DECORATION.sub("", wanted).lower()
+    plain = _plain(wanted)
     for column, name in enumerate(names):
-        if name and _DECORATION.sub("", name).lower() == plain:
+        if name and _plain(name) == plain:
             return column
     if not _LETTERS.fullmatch(wanted):
         return None
@@ -187,6 +189,10 @@ def _find(wanted: str, names: Row, width: int) -> int | None:
     for letter in wanted.upper():
         column = 26 * column + ord(letter) - ord("A") + 1
     return column - 1 if column <= width else None
+
+
+def _plain(name: str) -> str:
+    return _DECORATION.sub("", name).lower() if len(name) <= _MAX_NAME else ""
 
 
 def _cell(cells: Row, index: int | None) -> str:

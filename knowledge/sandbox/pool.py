@@ -15,7 +15,8 @@ from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.sandbox.process import Worker, WorkerDied
 from knowledge.sandbox.slots import TenantSlots
-from knowledge.sandbox.wire import Garbled, Job, ParsedReply
+from knowledge.sandbox.wire import Garbled, Job, ParsedReply, Result
+from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
 WALL_FACTOR = 3
@@ -74,7 +75,15 @@ class Sandbox:
             raise _unlike(name)
         return found
 
-    async def _result(self, tenant: str, job: Job) -> ReadDocument | PageLinks:
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """See `read_sheet`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, sheet=options)
+        found = await self._result(tenant, job)
+        if not isinstance(found, Spreadsheet):
+            raise _unlike(name)
+        return found
+
+    async def _result(self, tenant: str, job: Job) -> Result:
         async with self._slots.hold(tenant):
             reply = await self._reply(job)
         match reply.result:

@@ -10,6 +10,7 @@ from knowledge.ingest import DocumentReader
 from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.recognition.rapid import REQUIREMENTS, installed
+from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns, Notice, NoticeCode
 
 
@@ -48,6 +49,10 @@ class ScanReader:
     async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
         return await self._plain.links(tenant, name, content)
+
+    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+        """See `DocumentReader`."""
+        return await self._plain.sheet(tenant, name, content, options)
 
 
 def _unread(notice: Notice) -> bool:

@@ -19,9 +19,11 @@ from knowledge.errors import InvalidDocument, ParserFault
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.reading import ReadDocument
+from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 from knowledge.versions import MAX_CHARS
 
+Result = ReadDocument | PageLinks | Spreadsheet
 T = TypeVar("T")
 LENGTH = struct.Struct(">I")
 READY = b"ready"
@@ -48,7 +50,9 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to read. `seconds`: of CPU time. `links`: it is a page, of which these are wanted and nothing else."""
+    """One file to read. `seconds`: of CPU time. `links`: it is a page, of which these are wanted and nothing else;
+    `sheet`: how to read it as a table of somebody's.
+    """
 
     name: str
     content: bytes
@@ -57,6 +61,7 @@ class Job:
     seconds: int
     columns: FaqColumns | None = None
     links: bool = False
+    sheet: SheetOptions | None = None
 
     def frames(self) -> bytes:
         """As it goes over the pipe: a head, then the file."""
@@ -67,6 +72,7 @@ class Job:
             "seconds": self.seconds,
             "columns": self.columns and asdict(self.columns),
             "links": self.links,
+            "sheet": self.sheet and asdict(self.sheet),
         }
         return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
 
@@ -86,6 +92,7 @@ class Job:
             fields["seconds"],
             FaqColumns(**columns) if (columns := fields["columns"]) else None,
             fields["links"],
+            SheetOptions(**sheet) if (sheet := fields["sheet"]) else None,
         )
 
 
@@ -93,7 +100,7 @@ class Job:
 class ParsedReply:
     """`retires`: the worker takes no further job."""
 
-    result: ReadDocument | PageLinks | InvalidDocument | MemoryError
+    result: Result | InvalidDocument | MemoryError
     retires: bool
 
 
@@ -119,9 +126,12 @@ def encode(reply: ParsedReply) -> bytes:
                 fields["frames"] = [frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES]]
         case PageLinks() as page:
             fields |= {"page": asdict(page)}
+        case Spreadsheet(columns, rows, delimiter, header):
+            fields["sheet"] = {"columns": columns, "delimiter": delimiter, "header": header}
+            fields["rows"] = [(row.number, [row.cells.get(name) for name in columns], row.beyond) for row in rows]
         case ReadDocument(title, chunks, notices, product, version):
             paths: dict[tuple[str, ...], int] = {}
-            rows = [
+            fields["chunks"] = [
                 (
                     chunk.text,
                     paths.setdefault(chunk.heading_path, len(paths)),
@@ -132,7 +142,7 @@ def encode(reply: ParsedReply) -> bytes:
                 )
                 for chunk in chunks
             ]
-            fields |= {"title": title, "about": [product, version], "chunks": rows, "paths": list(paths)}
+            fields |= {"title": title, "about": [product, version], "paths": list(paths)}
             fields["notices"] = [
                 (notice.code, notice.message[:MAX_MESSAGE], notice.pages, notice.part[:MAX_REASON], notice.characters)
                 for notice in notices
@@ -149,6 +159,8 @@ def decode(payload: bytes, name: str) -> ParsedReply:
             return ParsedReply(_error(fields, name), retires)
         if "page" in fields:
             return ParsedReply(_page(**fields["page"]), retires)
+        if "sheet" in fields:
+            return ParsedReply(_sheet(fields["rows"], **fields["sheet"]), retires)
         paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
         document = DocumentMeta("", name, _of(str, fields["title"]))
         rows = enumerate(fields["chunks"])
@@ -195,6 +207,16 @@ def _page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> Pag
     if len(found) > MAX_LINKS or any(len(text) > MAX_LINK for text in (*found, *texts)):
         raise Garbled("links")
     return PageLinks(found, *texts, _of(bool, index), _of(bool, follow))
+
+
+def _sheet(rows: Any, columns: Any, delimiter: Any, header: Any) -> Spreadsheet:
+    names = tuple(_of(str, name) for name in columns)
+    found = []
+    for number, values, beyond in rows:
+        cells = zip(names, values, strict=True)
+        said = {name: _of(str, value) for name, value in cells if value is not None}
+        found.append(SheetRow(_of(int, number), said, tuple(_of(str, cell) for cell in beyond)))
+    return Spreadsheet(names, tuple(found), _of(str, delimiter), _of(int, header))
 
 
 def _notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:

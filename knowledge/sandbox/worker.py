@@ -10,12 +10,13 @@ import os
 import sys
 
 from knowledge.errors import InvalidDocument
-from knowledge.parsing.links import PageLinks, page_links
+from knowledge.parsing.links import page_links
 from knowledge.parsing.recognition import Recogniser
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
-from knowledge.reading import ReadDocument, read
+from knowledge.reading import read
 from knowledge.sandbox.confinement import address_space, allow_cpu, confine
-from knowledge.sandbox.wire import READY, Job, ParsedReply, encode, frame
+from knowledge.sandbox.wire import READY, Job, ParsedReply, Result, encode, frame
+from knowledge.sheets import read_sheet
 
 MAX_FILES = 200
 """A worker retires after so many, whatever leaks in a library."""
@@ -64,11 +65,13 @@ def _recogniser() -> Recogniser:
     return RapidRecogniser()
 
 
-def _result(job: Job, recogniser: Recogniser | None) -> ReadDocument | PageLinks | InvalidDocument | MemoryError:
+def _result(job: Job, recogniser: Recogniser | None) -> Result | InvalidDocument | MemoryError:
     allow_cpu(job.seconds)
     try:
         if job.links:
             return page_links(job.name, job.content)
+        if job.sheet is not None:
+            return read_sheet(job.name, job.content, job.sheet)
         return read(job.name, job.content, job.limits, job.options, job.columns, recogniser)
     except InvalidDocument as error:
         return error

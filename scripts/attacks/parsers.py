@@ -59,10 +59,10 @@ async def abandoned(target: Target, quiet_seconds: float) -> bool:
         async with target.http(target.admin, 1.0) as client:
             many = [("files", (f"断开{number}.pdf", nested_forms())) for number in range(_ABANDONED)]
             await client.post(PATH, files=many)
-    quiet, before = 0, _computed(target)
+    quiet, before = 0, computed(children(target.pid))
     for _ in range(int(quiet_seconds / _STEP)):
         await asyncio.sleep(_STEP)
-        now = _computed(target)
+        now = computed(children(target.pid))
         busy = any(ticks > before.get(pid, 0) + 2 for pid, ticks in now.items())
         quiet, before = 0 if busy else quiet + 1, now
         if quiet == _QUIET_STEPS:
@@ -107,10 +107,10 @@ async def _peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
     return peak
 
 
-def _computed(target: Target) -> dict[int, int]:
-    """Clock ticks that each worker has computed."""
+def computed(pids: Iterable[int]) -> dict[int, int]:
+    """Clock ticks that each of these processes has computed."""
     found = {}
-    for pid in children(target.pid):
+    for pid in pids:
         with suppress(OSError):
             found[pid] = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[_CPU_FIELDS]))
     return found

@@ -6,15 +6,13 @@ Over the index in memory, which searches as every local index of up to EXACT_SEA
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.progress import ProgressBar
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings
 from app.wiring.knowledge import embeddings_path
@@ -40,7 +38,7 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
     with (
         closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
         closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
-        tqdm(total=len(data.chunks), desc=f"{data.name} 向量", unit="段", file=sys.stderr) as embedded,
+        ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         await embedder.warm_up()
         before = rss_mb()

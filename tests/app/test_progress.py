@@ -64,6 +64,15 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\r" in screen.getvalue() and "100%" in screen.getvalue()
 
 
+def test_a_total_may_become_known_on_the_way(unpaused: None, capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar(None, "重建索引", "段") as bar:
+        bar.move_to(2)
+        bar.tell("甲")
+        bar.move_to(3, 5)
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("重建索引 ") and "/? 段" in first and last.startswith("重建索引 3/5 段")
+
+
 def test_where_lines_are_not_wanted_there_is_nothing(unpaused: None, capsys: pytest.CaptureFixture[str]) -> None:
     with IngestionBar([10], "示例", lines=False) as bar:
         bar.finished("甲.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from app.spreadsheets import read_sheet
+from knowledge.sheets import read_sheet
 from tests.browser.axe import serious
 from tests.browser.console import confirm, dropped, opened
 

@@ -47,6 +47,7 @@ def test_after_a_change_of_model_the_command_is_named_and_makes_it_work(
     assert ingest.main(["退货说明.md"]) == 1
     assert "python scripts/reindex.py" in capsys.readouterr().err
     forget_clients()
+    monkeypatch.setattr("app.progress.LINE_SECONDS", 0.0)
     assert main([]) == 0
     output = capsys.readouterr()
     assert "租户 default：2 个片段，版本 2" in output.out

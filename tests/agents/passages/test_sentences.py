@@ -27,6 +27,7 @@ def test_sentences_are_spans_of_the_text() -> None:
         ('Add "wow!" to your reply.', ['Add "wow!" to your reply.']),
         ("型号：A4；噪声：30 dB；价格：99 元", ["型号：A4；噪声：30 dB；价格：99 元"]),
         ("外观见下图，![外观](a.png)所示!请核对", ["外观见下图，![外观](a.png)所示!", "请核对"]),
+        ("见 https://a.example/?id=3&c= 。真的?A款也行?", ["见 https://a.example/?id=3&c= 。", "真的?", "A款也行?"]),
         ("", []),
         (" \n ", []),
     ],

@@ -321,6 +321,7 @@ async def test_fields_that_do_not_fit_are_refused(client: httpx.AsyncClient, bas
         {"paths": ["a/退货.md", "b/退货.md"]},
         {"external_ids": ["1", "2"]},
         {"urls": "javascript:alert(1)"},
+        {"urls": "https://me:pw@example.com/r"},
         {"valid_from": "2026-12-01"},
     ):
         response = await upload(client, RETURNS, **data)

@@ -9,31 +9,32 @@ import pytest
 from app.evaluation.dialogues import Dialogue, TurnKind, read_dialogues, row_of
 from app.evaluation_sets.transfer import MAX_ROWS, read_file, write_jsonl, write_table
 from knowledge.errors import DocumentTooLarge, InvalidDocument
+from tests.sheets import read_here
 
 PROPERTY = Path(__file__).resolve().parents[2] / "evaluation" / "property" / "dialogues.jsonl"
 
 
-def read(content: bytes) -> list[Dialogue]:
-    found = read_file(content)
+async def read(content: bytes) -> list[Dialogue]:
+    found = await read_file(content, read_here)
     assert found.refused == ()
     return [case.dialogue for case in found.cases]
 
 
-def test_the_files_of_the_evaluation_go_in_and_come_out_as_they_were() -> None:
+async def test_the_files_of_the_evaluation_go_in_and_come_out_as_they_were() -> None:
     dialogues = list(read_dialogues(PROPERTY))
-    assert read(PROPERTY.read_bytes()) == dialogues
-    assert read(write_jsonl(dialogues)) == dialogues
+    assert await read(PROPERTY.read_bytes()) == dialogues
+    assert await read(write_jsonl(dialogues)) == dialogues
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_a_table_keeps_all_but_pages(name: str) -> None:
+async def test_a_table_keeps_all_but_pages(name: str) -> None:
     dialogues = [
         replace(one, turns=tuple(replace(turn, page=None) for turn in one.turns)) for one in read_dialogues(PROPERTY)
     ][:40]
-    assert [row_of(one) for one in read(write_table(name, dialogues)[0])] == [row_of(one) for one in dialogues]
+    assert [row_of(one) for one in await read(write_table(name, dialogues)[0])] == [row_of(one) for one in dialogues]
 
 
-def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:
+async def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:
     table = (
         "问题,应当,要说到,来源,编号\n"
         '退货要几天,,"7天|七天\n质量问题|a\\|b",退换货|售后,\n'
@@ -41,7 +42,7 @@ def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:
         "怎么退款,answer|refuse,,,c1\n"
         "那要多久,,,,c1\n"
     )
-    single, greeting, talk = read(table.encode("gbk"))
+    single, greeting, talk = await read(table.encode("gbk"))
     assert single.turns[0].expect.kinds == {TurnKind.ANSWER}
     assert single.turns[0].expect.must_any == (("7天", "七天"), ("质量问题", "a|b"))
     assert single.turns[0].expect.sources == ("退换货", "售后")
@@ -49,7 +50,7 @@ def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:
     assert (talk.id, [turn.say for turn in talk.turns]) == ("c1", ["怎么退款", "那要多久"])
 
 
-def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
+async def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
     rows = [
         json.dumps({"question": " 运费谁出 ", "expect": {"kind": "answer", "must_any": ["商家"], "documents": "d1"}}),
         "{",
@@ -60,7 +61,7 @@ def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
         "[]",
         json.dumps({"id": "b", "answer": "多余"}),
     ]
-    found = read_file("\n".join(rows).encode())
+    found = await read_file("\n".join(rows).encode(), read_here)
     (case,) = found.cases
     assert (case.dialogue.turns[0].say, case.dialogue.turns[0].expect.documents) == ("运费谁出", ("d1",))
     assert case.dialogue.turns[0].expect.must_any == (("商家",),)
@@ -68,14 +69,14 @@ def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
     assert all(message for _, message in found.refused)
 
 
-def test_what_is_no_table_is_refused() -> None:
+async def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(InvalidDocument):
-        read_file(b"\x89PNG\r\n\0\0")
+        await read_file(b"\x89PNG\r\n\0\0", read_here)
 
 
-def test_a_line_that_is_nested_too_deep_is_refused_alone_and_too_many_lines_as_a_whole() -> None:
+async def test_a_line_that_is_nested_too_deep_is_refused_alone_and_too_many_lines_as_a_whole() -> None:
     deep = b'{"question": ' * 100_000
-    read = read_file(b'{"question": "x"}\n' + deep)
+    read = await read_file(b'{"question": "x"}\n' + deep, read_here)
     assert (len(read.cases), [row for row, _ in read.refused]) == (1, [2])
     with pytest.raises(DocumentTooLarge):
-        read_file(b"{}\n" * (MAX_ROWS + 1))
+        await read_file(b"{}\n" * (MAX_ROWS + 1), read_here)

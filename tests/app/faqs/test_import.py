@@ -16,9 +16,11 @@ from app.faqs.repository import FaqRepository, add
 from app.faqs.service import FaqService
 from app.faqs.transfer import FaqRowRefused, FaqSheetRow, read_faqs, write_faqs
 from app.faqs.types import Faq, FaqState
-from app.spreadsheets import XLSX, read_sheet
+from app.spreadsheets import XLSX
+from knowledge.sheets import read_sheet
 from scripts.integration.documents import workbook
 from tests.app.serving import served
+from tests.sheets import read_here
 
 PATH = "/api/v1/knowledge/faqs"
 FILE = """问题,答案,相似问,按钮,状态
@@ -121,7 +123,7 @@ async def test_an_entry_that_is_deleted_while_a_file_comes_in_is_told_and_the_re
 
     entry = Faq("e", "几点下班", "六点。", (), (), FaqState.DRAFT, "", 0, True, now(), now())
     await database.transact(lambda connection: add(connection, "t", 0, [entry]))
-    rows = read_faqs("问题,答案,状态\n几点下班,七点。,草稿\n".encode())
+    rows = await read_faqs("问题,答案,状态\n几点下班,七点。,草稿\n".encode(), read_here)
     done = await FaqImporter(cast(FaqService, Deleting())).run("t", rows)
     assert (done.changed, [one.row for one in done.refused]) == (0, [2])
 
@@ -149,27 +151,27 @@ async def test_row_with_more_cells_than_the_header_is_refused_where_its_answer_i
     assert (await http.get(PATH, params={"q": "约 8"})).json()["total"] == 0
 
 
-def test_first_sheet_of_explanations_is_passed_over() -> None:
+async def test_first_sheet_of_explanations_is_passed_over() -> None:
     sheets: dict[str, Sequence[Sequence[object]]] = {
         "填写说明": [["请按列填写"], ["一行一条"]],
         "问答": [["2025 年整理"], ["问", "答"], ["能否试骑", "可以"]],
     }
-    (row,) = read_faqs(workbook(sheets))
+    (row,) = await read_faqs(workbook(sheets), read_here)
     assert isinstance(row, FaqSheetRow)
     assert (row.row, row.entry.question, row.entry.answer) == (3, "能否试骑", "可以")
 
 
 @pytest.mark.parametrize("variant", ["A|B 两款差在哪", "a\\|b", "路径 C:\\", "\\\\服务器\\共享|怎么连", "||"])
-def test_a_bar_in_a_wording_survives_export_and_import(variant: str) -> None:
+async def test_a_bar_in_a_wording_survives_export_and_import(variant: str) -> None:
     buttons = (Button("看 A|B", "", "看|说明"),)
     made = now()
     faq = Faq("1", "差在哪", "看参数。", (variant, "另一种"), buttons, FaqState.PUBLISHED, "", 0, True, made, made)
     for name in ("a.csv", "a.xlsx"):
-        (row,) = read_faqs(write_faqs(name, [faq])[0])
+        (row,) = await read_faqs(write_faqs(name, [faq])[0], read_here)
         assert isinstance(row, FaqSheetRow)
         assert (row.entry.variants, row.entry.buttons) == (faq.variants, faq.buttons)
 
 
-def test_file_without_the_columns_says_so() -> None:
-    (refused,) = read_faqs("型号,价格\nCT-20,2899\n".encode())
+async def test_file_without_the_columns_says_so() -> None:
+    (refused,) = await read_faqs("型号,价格\nCT-20,2899\n".encode(), read_here)
     assert isinstance(refused, FaqRowRefused) and refused.row == 1

@@ -10,10 +10,10 @@ import pytest
 from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.net.fetcher import Fetcher
 from app.net.inflating import TooLong, inflated
-from app.net.targets import TargetPolicy
+from app.net.targets import TargetPolicy, port_ranges
 from tests.app.net.site import Page, Site, site
 
-HERE = TargetPolicy.listed("网址", "", ("127.0.0.1",), (80,))
+HERE = TargetPolicy.listed("网址", "", ("127.0.0.1",), port_ranges("80"))
 
 
 @pytest.fixture

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from app.errors import Forbidden
-from app.net.targets import TargetPolicy, checked_url, resolved
+from app.net.targets import TargetPolicy, checked_url, port_ranges, resolved
 
-PUBLIC = TargetPolicy("网址", "请管理员设置", ports=(80, 443, 8443))
-INTRANET = TargetPolicy.listed("网址", "请管理员设置", ("wiki.corp", "10.1.0.0/16"), (80, 443))
+PUBLIC = TargetPolicy("网址", "请管理员设置", ports=port_ranges("80,443,8000-9999"))
+INTRANET = TargetPolicy.listed(
+    "网址", "请管理员设置", ("wiki.corp", "10.1.0.0/16", "100.64.0.0/10"), port_ranges("80,443")
+)
 
 PRIVATE = [
     "http://127.0.0.1/x",
@@ -46,8 +48,31 @@ def test_nothing_of_the_network_of_the_server_is_called(url: str) -> None:
 def test_public_addresses_are_fine_on_the_ports_that_are_listed() -> None:
     for url in ("https://example.com/hook", "http://93.184.216.34/", "https://[2606:4700::1111]:8443/x"):
         assert str(checked_url(url, PUBLIC)) == url
-    with pytest.raises(Forbidden, match="8443"):
-        checked_url("http://93.184.216.34:22/", PUBLIC)
+    for port in (22, 444, 7999, 10_000):
+        with pytest.raises(Forbidden, match="80、443、8000-9999"):
+            checked_url(f"http://93.184.216.34:{port}/", PUBLIC)
+
+
+METADATA = (
+    *("168.63.129.16", "169.254.169.254", "169.254.0.23", "100.100.100.200", "100.96.0.96", "192.0.0.192"),
+    *("[fd00:ec2::254]", "[fd20:ce::254]", "[::ffff:168.63.129.16]", "[64:ff9b::a83f:8110]", "2822734096"),
+)
+
+
+@pytest.mark.parametrize("host", METADATA)
+def test_where_clouds_tell_their_secrets_only_an_address_that_is_listed_itself_is_called(host: str) -> None:
+    url = f"http://{host}/metadata"
+    for policy in (PUBLIC, INTRANET, TargetPolicy("网址", "", private=True)):
+        with pytest.raises(Forbidden, match="元数据"):
+            checked_url(url, policy)
+    if host[0].isdigit() and "." in host:
+        assert checked_url(url, TargetPolicy.listed("网址", "", (host,), ()))
+
+
+@pytest.mark.parametrize("text", ["x", "0", "65536", "9-8", "80-", "-80", "80;443", "８０"])
+def test_what_is_no_port_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="80,443,8000-9999"):
+        port_ranges(text)
 
 
 def answer(*addresses: str) -> Any:
@@ -62,7 +87,7 @@ async def test_a_name_is_what_all_of_its_addresses_are(
     monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer(*addresses))
-    with pytest.raises(Forbidden, match="内网"):
+    with pytest.raises(Forbidden, match=r"内网|元数据"):
         await resolved("http://shop.example/", PUBLIC)
 
 

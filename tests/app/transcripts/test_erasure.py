@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from app.chat.after import KIND, after_turns
 from app.conversations.questions import digest
 from app.conversations.types import NewTurn
+from app.db import wal
 from app.db.engine import Database
 from app.db.outbox import Outbox
 from app.db.tables import OutboxEvent
@@ -120,3 +123,26 @@ async def test_no_other_tenant_loses_anything(database: Database) -> None:
         gaps_left = (await connection.execute(select(KnowledgeGap.tenant_id, KnowledgeGap.question_hash))).all()
     assert owners == ["u", "u"]
     assert [tuple(row) for row in gaps_left] == [("u", digest(QUESTION))]
+
+
+def in_files(database: Database, words: str) -> list[str]:
+    """Which of SQLite's files still hold them, on any page."""
+    main = Path(database.engine.url.database or "")
+    return [path.name for path in sorted(main.parent.glob(f"{main.name}*")) if words.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+async def test_erased_words_are_on_no_page_of_any_file(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wal, "RETRY_SECONDS", 0.0)
+    await keep(database, gap(1, "s"), gap(2, "other", "另一个问题"))
+    await settle(database)
+    assert in_files(database, QUESTION)
+    transcripts = TranscriptRepository(database, forget)
+    async with database.read() as connection:  # a reader who was there before holds on to the log
+        await connection.execute(select(KnowledgeGap.question))
+        await transcripts.delete("t", "s")
+        assert in_files(database, QUESTION)
+    await keep(database, gap(3, "other", "再一个问题"))  # the next write tries again
+    assert in_files(database, QUESTION) == []
+    await transcripts.delete("t", "other")
+    assert in_files(database, "另一个问题") == []

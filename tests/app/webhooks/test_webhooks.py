@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -14,8 +14,11 @@ from app.db.base import now
 from app.db.engine import Database
 from app.db.outbox import Outbox, PendingEvent
 from app.db.tables import OutboxEvent
+from app.errors import Forbidden
 from app.gaps.repository_unanswered import note
+from app.net.targets import checked_url
 from app.request_ids import caused_by
+from app.settings import Settings
 from app.webhooks.events import KIND, emit
 from app.webhooks.repository import WebhookRepository, fan_out
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository
@@ -237,6 +240,14 @@ async def test_a_name_that_resolves_into_the_network_is_not_called(monkeypatch: 
         delivery = Delivery("t", "d", "http://shop.example/", SECRET, "ticket.created", "e", "{}", 0)
         sent = await sender.send(delivery)
     assert sent.status is None and "内网" in sent.error
+
+
+def test_the_open_internet_is_called_on_the_ports_that_are_set() -> None:
+    settings = Settings(_env_file=None)
+    for ports, refused in ((settings.webhook_ports, True), ("5678", False), ("", False)):
+        policy = WebhookSender(1.0, allow_private=False, ports=ports).policy
+        with pytest.raises(Forbidden, match="WEBHOOK_PORTS") if refused else nullcontext():
+            checked_url("https://93.184.216.34:5678/hook", policy)
 
 
 async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_of_the_url(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import docx
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from app.evaluation_sets import transfer as evaluation
 from app.faqs import transfer as faqs
 from app.hit_test import batch
+from app.http.sheets import SheetReader
 from app.vocabulary import transfer as vocabulary
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
 from knowledge.parsing.registry import parse
 from scripts.integration.documents import workbook
 from tests.knowledge.parsing.files import rezip, word
 from tests.knowledge.parsing.offices import book, deck, saved
+from tests.sheets import read_here
 
 OLD = {".doc": "WordDocument", ".xls": "Workbook", ".ppt": "PowerPoint Document"}
 
@@ -67,16 +70,16 @@ def test_files_under_their_own_suffix_are_read_and_what_they_hold_does_not_matte
         parse("资料.xlsx", old("EncryptedPackage"))
 
 
-IMPORTS: dict[str, Callable[[bytes], object]] = {
+IMPORTS: dict[str, Callable[[bytes, SheetReader], Awaitable[object]]] = {
     "faqs": faqs.read_faqs,
-    "hit test": lambda content: batch.questions_of(content, decide=False),
-    "vocabulary": lambda content: list(vocabulary.read(content)),
+    "hit test": partial(batch.questions_of, decide=False),
+    "vocabulary": vocabulary.read,
     "evaluation": evaluation.read_file,
 }
 
 
 @pytest.mark.parametrize("read", IMPORTS.values(), ids=IMPORTS)
-def test_imports_of_tables_tell_the_same(read: Callable[[bytes], object]) -> None:
+async def test_imports_of_tables_tell_the_same(read: Callable[[bytes, SheetReader], Awaitable[object]]) -> None:
     for content, kind in ((old("Workbook"), ".xls"), (old("WordDocument"), ".doc"), (new()[".docx"], ".docx")):
         with pytest.raises(BrokenDocument, match=f"其实是.*（\\{kind}），这里只读 CSV 和 XLSX：请.*另存为 .xlsx"):
-            read(content)
+            await read(content, read_here)

@@ -11,12 +11,14 @@ from time import monotonic
 import pytest
 
 from knowledge.chunking import ChunkOptions
-from knowledge.errors import CostlyDocument, InvalidDocument, ParsingUnavailable
+from knowledge.errors import CostlyDocument, DocumentTooLarge, InvalidDocument, ParsingUnavailable
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
 from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
+from knowledge.sheets import SheetOptions, read_sheet
 from scripts.attacks.hostile_files import nested_forms, xlsx
+from scripts.integration.documents import workbook
 from tests.contracts.test_parser_contract import SAMPLES
 
 OPTIONS = ChunkOptions()
@@ -54,6 +56,14 @@ async def test_a_worker_reads_what_this_process_reads(sandbox: Sandbox) -> None:
     assert len(workers(sandbox)) == 1  # one after the other, in one process
     with pytest.raises(InvalidDocument, match=r"《空\.md》是空文件"):
         await sandbox.read("t", "空.md", b" ", OPTIONS)
+
+
+async def test_a_worker_reads_the_tables_that_this_process_reads(sandbox: Sandbox) -> None:
+    csv, options = "说明\n问题,答案\n能退吗,可以, 七天\n".encode(), SheetOptions(faq_header=True)
+    for content in (csv, workbook({"说明": [["请填写"]], "问答": [["问", "答"], ["能退吗", "可以"]]})):
+        assert await sandbox.sheet("t", "问答", content, options) == read_sheet("问答", content, options)
+    with pytest.raises(DocumentTooLarge, match="《问答》超过 1 列的上限"):
+        await sandbox.sheet("t", "问答", csv, SheetOptions(columns=1, faq_header=True))
 
 
 @LINUX

@@ -12,6 +12,7 @@ from knowledge.chunking import ChunkOptions
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import ReadDocument, read
 from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, ParsedReply, decode, encode
+from knowledge.sheets import SheetOptions, Spreadsheet, read_sheet
 from knowledge.types import FaqColumns
 
 FAQ = "问题,答案,相似问法\n怎么退,七天内可以退。,退货|退款\n".encode()
@@ -32,8 +33,15 @@ def test_a_document_comes_over_as_it_is(name: str, content: bytes) -> None:
     assert decode(encode(ParsedReply(found, True)), name) == ParsedReply(found, True)
 
 
+@pytest.mark.parametrize("content", [FAQ, "甲,,乙,甲\n1,2,3\n,,,4\n5\n6,,,,7,8\n".encode()])
+def test_a_table_comes_over_as_it_is(content: bytes) -> None:
+    found = read_sheet("a.csv", content, SheetOptions())
+    assert decode(encode(ParsedReply(found, False)), "a.csv") == ParsedReply(found, False)
+
+
 def test_a_job_comes_over_as_it_is() -> None:
-    job = Job("甲.md", b"\0\xff", ParsingLimits(max_rows=7), ChunkOptions(10, 20, 5), 3, FaqColumns("问", "B"))
+    limits, columns, sheet = ParsingLimits(max_rows=7), FaqColumns("问", "B"), SheetOptions(rows=3, faq_header=True)
+    job = Job("甲.md", b"\0\xff", limits, ChunkOptions(10, 20, 5), 3, columns, sheet=sheet)
     assert Job.receive(io.BytesIO(job.frames() + job.content)) == job
     assert Job.receive(io.BytesIO((job.frames() + job.content)[:-1])) is None
 
@@ -75,6 +83,17 @@ def test_brackets_without_end_are_recognised() -> None:
             decode(b"[" * 100_000, "a")
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    "rows", [[[2, ["x"], []]], [["2", ["x", "y"], []]], [[2, ["x", 1], []]], [[2, ["x", "y"], [None]]], [2], None]
+)
+def test_a_table_of_the_wrong_shape_is_recognised(rows: Any) -> None:
+    sheet = {"columns": ["a", "b"], "delimiter": ",", "header": 1}
+    good = json.dumps({"retires": False, "sheet": sheet, "rows": [[2, ["x", "y"], []]]})
+    assert isinstance(decode(good.encode(), "a").result, Spreadsheet)
+    with pytest.raises(Garbled):
+        decode(json.dumps({"retires": False, "sheet": sheet, "rows": rows}).encode(), "a")
 
 
 @pytest.mark.parametrize(

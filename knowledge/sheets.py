@@ -1,0 +1,221 @@
+"""Rows of CSV and XLSX files, for what people keep in a spreadsheet: one place for limits.
+
+A file is read by the names of its first row; which row of the spreadsheet a value stands in is kept, to name what is
+wrong. The apostrophe before a cell that a spreadsheet would run as a formula is taken off.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Any
+
+from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, KnowledgeError
+from knowledge.parsing.archive import check_archive
+from knowledge.parsing.base import SourceFile
+from knowledge.parsing.csv import DELIMITERS, delimiter_of
+from knowledge.parsing.decoding import decode
+from knowledge.parsing.faq_columns import by_name
+from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.office_kinds import not_a_sheet
+from knowledge.parsing.overlong import excess
+from knowledge.text import clean
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+QUOTE = "'"
+_ARCHIVE = b"PK\x03\x04"
+_UNPACKED_BYTES = 20 * 2**20
+_ENTRIES = 1000
+_ABOVE_HEADER = 20
+"""Rows with a title and explanations at most, before the one that names the columns."""
+_BLANK = 2
+"""Times as many rows as are taken may be there with the blank ones."""
+
+Rows = Iterator[tuple[int, Sequence[str]]]
+"""Their numbers, and the cells as they were given."""
+Filled = Iterator[tuple[int, Sequence[str], Sequence[str]]]
+"""Those with something in them: their numbers, the cells as they are read, and as they were given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetOptions:
+    """A file over any of the limits is refused as a whole. `rows`: below the first; `characters`: of one cell; `total`:
+    of all cells, since the cells of a small workbook may all show the same long text.
+
+    `faq_header`: the table is the first one that names questions and answers in one of its first rows, on any sheet.
+    Without it, or where no sheet has such a row, the first row of the first sheet names the columns.
+    """
+
+    bytes: int = 5 * 2**20
+    rows: int = 10_000
+    columns: int = 100
+    characters: int = 20_000
+    total: int = 10_000_000
+    faq_header: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """`number`: as the spreadsheet shows it; `cells`: by the name of their column, without surrounding blanks.
+
+    beyond: what stands behind the last column, as it was given; empty without any text there.
+    """
+
+    number: int
+    cells: Mapping[str, str]
+    beyond: tuple[str, ...] = ()
+
+    def first(self, *names: str) -> str:
+        """What the first of these columns that has something says; "" for none."""
+        return next((self.cells[name] for name in names if self.cells.get(name)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Spreadsheet:
+    """A table: names of its columns in lower case, and the rows in which anything stands.
+
+    delimiter: what divides the cells of the file, empty where they cannot run into each other; header: the number of
+    the row with the names.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[SheetRow, ...]
+    delimiter: str = ""
+    header: int = 1
+
+
+def read_sheet(
+    name: str,
+    content: bytes,
+    options: SheetOptions = SheetOptions(),
+) -> Spreadsheet:
+    """The table of a CSV or TSV file, or of the first sheet of an XLSX workbook; what it is its bytes say, not its
+    name. Blocking; what a hostile file takes is bounded by `knowledge.sandbox` alone.
+
+    Raises EmptyDocument, DocumentTooLarge, WrongEncoding, HostileDocument, BrokenDocument, EncryptedDocument.
+    """
+    if len(content) > options.bytes:
+        raise DocumentTooLarge(name, f"超过 {options.bytes / 2**20:.3g} MB 的大小上限")
+    if not content.strip():
+        raise EmptyDocument(name, "是空文件")
+    if reason := not_a_sheet(content):
+        raise BrokenDocument(name, reason)
+    try:
+        width = options.columns + 1
+        if content.startswith(_ARCHIVE):
+            return _first_with_header(name, _xlsx(name, content, width), options)
+        text = decode(name, content)
+        delimiter = _delimiter(text)
+        sheet = _first_with_header(name, [_csv(text, delimiter)], options)
+        return replace(sheet, delimiter=delimiter)
+    except (KnowledgeError, MemoryError):
+        raise
+    except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
+        raise BrokenDocument(name, "无法解析，文件可能已损坏，或不是 CSV、XLSX") from error
+
+
+def _first_with_header(name: str, sheets: Iterable[Rows], options: SheetOptions) -> Spreadsheet:
+    """The table of the first sheet that has a header, else of the first sheet."""
+    first: Filled | None = None
+    for rows in sheets:
+        filled = _filled(name, rows, options)
+        if not options.faq_header:
+            return _sheet(name, filled, options)
+        head = list(islice(filled, _ABOVE_HEADER + 1))
+        for place, (_, cells, _) in enumerate(head):
+            if by_name(cells) is not None:
+                return _sheet(name, chain(head[place:], filled), options)
+        first = first or chain(head, filled)
+    return _sheet(name, first or iter(()), options)
+
+
+def _sheet(name: str, filled: Filled, options: SheetOptions) -> Spreadsheet:
+    header, head, _ = next(filled, (0, (), ()))
+    if not head:
+        raise EmptyDocument(name, "里没有内容")
+    columns = tuple(cell.lower() for cell in head)
+    while not columns[-1]:
+        columns = columns[:-1]
+    if len(columns) > options.columns:
+        raise DocumentTooLarge(name, f"超过 {options.columns} 列的上限")
+    found: list[SheetRow] = []
+    total = 0
+    for number, cells, raw in filled:
+        total += sum(map(len, cells))
+        if total > options.total:
+            raise DocumentTooLarge(name, f"超过 {options.total} 个字的上限，请拆分后再上传")
+        if len(found) >= options.rows:
+            raise DocumentTooLarge(name, f"超过 {options.rows} 行的上限，请拆分后再上传")
+        beyond = tuple(map(clean, raw[len(columns) : len(columns) + excess(raw, len(columns))]))
+        found.append(SheetRow(number, _named(columns, cells), beyond))
+    return Spreadsheet(columns, tuple(found), header=header)
+
+
+def _filled(name: str, rows: Rows, options: SheetOptions) -> Filled:
+    """Rows with something in them; the blank ones between are counted too, since a file may claim any number."""
+    for number, raw in rows:
+        if number > _BLANK * options.rows:
+            raise DocumentTooLarge(name, "的空行过多，请删去后再上传")
+        cells = [_read(cell) for cell in raw]
+        if any(len(cell) > options.characters for cell in cells):
+            raise DocumentTooLarge(name, f"第 {number} 行有超过 {options.characters} 个字的单元格")
+        if any(cells):
+            yield number, cells, raw
+
+
+def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    """Of two columns of the same name the first that says something counts."""
+    named: dict[str, str] = {}
+    for column, cell in zip(columns, cells, strict=False):
+        if column and not named.get(column):
+            named[column] = cell
+    return named
+
+
+def _delimiter(text: str) -> str:
+    """Of the first line that has any: a title has none, and cells may hold the others."""
+    lines = (line for line in io.StringIO(text) if line.strip(",;|\t\r\n "))
+    first = next(lines, "")
+    return delimiter_of(
+        next((line for line in chain([first], lines) if any(sign in line for sign in DELIMITERS)), first)
+    )
+
+
+def _csv(text: str, delimiter: str) -> Rows:
+    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
+
+
+def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
+    """The visible sheets."""
+    import openpyxl
+
+    limits = ParsingLimits(max_unpacked_bytes=_UNPACKED_BYTES, max_archive_entries=_ENTRIES)
+    check_archive(SourceFile(name, content, limits))
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    try:
+        for sheet in book.worksheets:
+            if sheet.sheet_state == "visible":
+                sheet.reset_dimensions()  # what the file declares may be wrong or huge
+                yield _cells(sheet, width)
+    finally:
+        book.close()
+
+
+def _cells(sheet: Any, width: int) -> Rows:
+    from knowledge.parsing.xlsx import shown
+
+    for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
+        yield number, [shown(cell) for cell in row]
+
+
+def _read(cell: str) -> str:
+    cell = clean(cell).strip()
+    return cell[1:] if cell[:1] == QUOTE and is_run(cell) else cell
+
+
+def is_run(cell: str) -> bool:
+    """Whether a spreadsheet would run it, but for apostrophes before it."""
+    return cell.lstrip(QUOTE).startswith(_FORMULA)
