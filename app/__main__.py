@@ -13,6 +13,8 @@ from fastapi import FastAPI
 
 from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
+from app.db.standing import require_whole
+from app.errors import DatabaseDamaged
 from app.http.docs import documented
 from app.http.server import server_config
 from app.keys.repository import has_valid_key
@@ -83,9 +85,10 @@ def main() -> int:
     """Runs until a signal stops it. Exit code 2 for a configuration that cannot work."""
     try:
         settings = load_settings()
+        require_whole(settings.sql_url)
         has_key = bool(settings.api_key.get_secret_value()) or asyncio.run(has_valid_key(settings.sql_url))
         require_safe_binding(settings.host, has_key=has_key)
-    except InvalidConfiguration as error:
+    except (InvalidConfiguration, DatabaseDamaged) as error:
         print(error, file=sys.stderr)
         return 2
     try:

@@ -17,13 +17,18 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── Overloaded              503
 │   └── QueueTimeout        503
 ├── DatabaseUnavailable     503
+│   ├── DatabaseBusy        503
+│   └── StorageFull         503
+├── DatabaseDamaged         500
 ├── IdentityUnavailable     503
 └── ShuttingDown            503
 """
 
 from __future__ import annotations
 
+import errno
 import re
+import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +132,30 @@ class DatabaseUnavailable(AppError):
     code = "database_unavailable"
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """Another holds the lock on the database, and for longer than a write may wait."""
+
+    code = "database_busy"
+
+    def __init__(self, message: str = "数据库正被占用，暂时不能保存，请稍后再试。") -> None:
+        super().__init__(message, retry_after=RETRY_SECONDS)
+
+
+class StorageFull(DatabaseUnavailable):
+    """Nothing more can be written: the disk, or the share of it, is full."""
+
+    code = "storage_full"
+
+    def __init__(self, message: str = "磁盘空间不足，暂时不能保存，请稍后再试。") -> None:
+        super().__init__(message, retry_after=FULL_SECONDS)
+
+
+class DatabaseDamaged(AppError):
+    """The file of the database is none, or not whole."""
+
+    code = "database_damaged"
+
+
 class IdentityUnavailable(AppError):
     """Whose a token is cannot be told now, because the keys of who signed it cannot be had."""
 
@@ -157,6 +186,9 @@ STATUS: dict[type[Exception], int] = {
     Overloaded: 503,
     QueueTimeout: 503,
     DatabaseUnavailable: 503,
+    DatabaseBusy: 503,
+    StorageFull: 503,
+    DatabaseDamaged: 500,
     IdentityUnavailable: 503,
     ShuttingDown: 503,
     agent_errors.AgentError: 500,
@@ -179,6 +211,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.BrokenDocument: 422,
     knowledge_errors.WrongEncoding: 422,
     knowledge_errors.HostileDocument: 400,
+    knowledge_errors.ReaderDied: 400,
     knowledge_errors.DocumentTooLarge: 413,
     knowledge_errors.CostlyDocument: 422,
     knowledge_errors.ParserFault: 500,
@@ -218,6 +251,11 @@ OPENAI_PREFIX = "/v1/"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 RETRY_SECONDS = 5
 """Told with a 503 that does not know better."""
+FULL_SECONDS = 30
+"""Told while the disk is full: somebody has to make room."""
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+_DISK_FULL = "53100"
+"""As PostgreSQL calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +298,24 @@ class Description:
         return self.openai_body() if path.startswith(OPENAI_PREFIX) else self.body(request_id)
 
 
+def outage_of(error: BaseException) -> DatabaseUnavailable | None:
+    """The outage that an error of a driver or of the system tells of, wherever it was met; None for any other error."""
+    if isinstance(error, DatabaseUnavailable):
+        return error
+    cause = getattr(error, "orig", error)  # SQLAlchemy's errors have the driver's own there
+    code = getattr(cause, "sqlite_errorcode", 0)
+    if (
+        (isinstance(cause, OSError) and cause.errno in _NO_SPACE)
+        or code & 0xFF == sqlite3.SQLITE_FULL
+        or code == sqlite3.SQLITE_IOERR_SHMSIZE
+        or getattr(cause, "sqlstate", "") == _DISK_FULL
+    ):
+        return StorageFull()
+    if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return DatabaseBusy()
+    return None
+
+
 def status_of(error: Exception) -> int:
     """HTTP status of an error: that of its class, or of the nearest base that has one."""
     return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), 500)
@@ -267,6 +323,7 @@ def status_of(error: Exception) -> int:
 
 def describe(error: Exception) -> Description:
     """The public side of any error; of an unknown one only that it happened."""
+    error = outage_of(error) or error
     status = error.status if isinstance(error, FileRejected) else status_of(error)
     if isinstance(error, AppError):
         return Description(status, error.code, error.message, error.details)

@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 import orjson
 from loguru import logger
 
+from app.errors import outage_of
 from app.log_file import LogFile
 from knowledge.errors import ParserFault
 
 if TYPE_CHECKING:
     from loguru import Message, Record
 
-FIELDS = ("request_id", "tenant", "method", "path", "status", "ms", "outcome", "agent", "degraded", "revision", "count")
+FIELDS = (
+    *("request_id", "tenant", "method", "path", "status", "ms", "outcome", "reason"),
+    *("agent", "degraded", "revision", "count"),
+)
 """The only extra fields that are written."""
 
 _MASKS = (
@@ -84,14 +88,15 @@ def _error(error: BaseException | None) -> dict[str, Any]:
     """Type and place. The message only of our own errors: that of a driver may quote a customer's words."""
     if error is None:
         return {}
-    own = type(error).__module__.split(".")[0] in ("app", "agents", "knowledge")
+    told = outage_of(error) or error
+    own = type(told).__module__.split(".")[0] in ("app", "agents", "knowledge")
     frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, ParserFault):  # of another process
         frames = list(error.frames) or frames
     cause = error.__cause__ or error.__context__
     return {
-        "error": type(error).__name__,
-        "reason": str(error)[:300] if own else "",
+        "error": type(told).__name__,
+        "reason": str(told)[:300] if own else "",
         "cause": type(cause).__name__ if cause else "",
         "stack": frames[-12:],
     }

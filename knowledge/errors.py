@@ -10,6 +10,7 @@ KnowledgeError
 │   ├── BrokenDocument         cannot be parsed, or is not what its name says
 │   ├── WrongEncoding          text that is not in any encoding we can tell
 │   ├── HostileDocument        zip bomb, NUL bytes, hostile file name
+│   │   └── ReaderDied         the process that read it ended, which may have another reason
 │   ├── DocumentTooLarge       over a limit on bytes, pages or characters
 │   ├── CostlyDocument         takes more time or memory to read than one file may
 │   └── ParserFault            a mistake of ours, which the file may be innocent of
@@ -78,6 +79,10 @@ class WrongEncoding(InvalidDocument):
 
 class HostileDocument(InvalidDocument):
     code = "hostile_document"
+
+
+class ReaderDied(HostileDocument):
+    """The process that read the file ended: so does one that the system ends for want of memory."""
 
 
 class DocumentTooLarge(InvalidDocument):

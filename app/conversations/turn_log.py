@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.conversations.types import NewTurn, NotKept
+from app.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -90,15 +91,19 @@ class TurnLog(Generic[T]):
         self._expected = min(len(self._pending), MAX_BATCH)
 
     async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
-        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
+        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's, as
+        an outage is not.
+        """
         try:
             out = await self._commit([turn for turn, _ in batch])
         except Exception as error:  # raised where the turn is waited for
-            if len(batch) > 1:
+            if len(batch) > 1 and not isinstance(error, DatabaseUnavailable):
                 for item in batch:
                     await self._keep([item])
-            elif not batch[0][1].done():
-                batch[0][1].set_exception(error)
+                return
+            for _, kept in batch:
+                if not kept.done():
+                    kept.set_exception(error)
             return
         for turn, kept in batch:
             if kept.done():  # the waiter left

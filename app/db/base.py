@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+CLOCK_TOLERANCE = timedelta(minutes=1)
+"""How far the clocks of replicas may be apart."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -27,6 +30,13 @@ class UtcDateTime(TypeDecorator[datetime]):
 def now() -> datetime:
     """The present, aware, in UTC."""
     return datetime.now(UTC)
+
+
+def is_due(moment: Any, longest: timedelta) -> Any:
+    """Whether a moment, or that in a column, has come, or was set by a clock that was set back since: nobody sets one
+    further ahead than `longest`.
+    """
+    return (moment <= now()) | (moment > now() + longest + CLOCK_TOLERANCE)
 
 
 class Base(DeclarativeBase):

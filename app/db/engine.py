@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,8 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.wal import WriteAheadLog, vacuum
-from app.errors import DatabaseUnavailable
+from app.db.wal import WriteAheadLog, try_write, vacuum
+from app.errors import DatabaseBusy, DatabaseUnavailable, outage_of
 
 Result = TypeVar("Result")
 
@@ -69,7 +70,8 @@ class Database:
         served: dict[str, Any] = {} if self._sqlite else {"pool_pre_ping": True, "connect_args": _connect_args(address)}
         self.engine = create_async_engine(url, json_serializer=_serialise, **served)
         # Waiting in order here is fair and costs nothing; SQLite's busy handler sleeps and polls.
-        self._writer = asyncio.Lock() if self._sqlite else nullcontext()
+        self._writer = asyncio.Lock()
+        self._outage: DatabaseUnavailable | None = None
         self._in_thread: dict[bool, Engine] = {}
         """By whether a commit waits for the disk."""
         self._log = WriteAheadLog(address.database or "")
@@ -100,14 +102,14 @@ class Database:
         if not self._in_thread:
             async with self.read() as connection:
                 return await connection.run_sync(work)
-        return await asyncio.get_running_loop().run_in_executor(
-            self._readers, self._looked, self._in_thread[False], work
-        )
+        loop = asyncio.get_running_loop()
+        with self._outages():
+            return await loop.run_in_executor(self._readers, self._looked, self._in_thread[False], work)
 
     @asynccontextmanager
     async def write(self, *, erases: bool = False) -> AsyncIterator[AsyncConnection]:
         """A write transaction; an exception rolls all of it back. erases: see `transact`."""
-        async with self._writer, self._connection() as connection:
+        async with self._turn_to_write(), self._connection() as connection:
             await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
@@ -128,12 +130,23 @@ class Database:
             async with self.write(erases=erases) as connection:
                 return await connection.run_sync(work)
         engine = self._in_thread[durable]
-        async with self._writer:
+        async with self._turn_to_write():
             inside = copy_context().run  # what follows names the request that it follows from
             loop = asyncio.get_running_loop()
-            result = await loop.run_in_executor(self._thread, inside, self._transact, engine, work)
+            with self._outages():
+                result = await loop.run_in_executor(self._thread, inside, self._transact, engine, work)
             await self._cut_log(erases)
             return result
+
+    async def outage(self) -> DatabaseUnavailable | None:
+        """Why something could not be kept since this was last asked and, on SQLite, still could not be; else None."""
+        outage, self._outage = self._outage, None
+        if outage is not None and self._in_thread:
+            loop, engine = asyncio.get_running_loop(), self._in_thread[True]
+            with suppress(DatabaseUnavailable), self._outages():  # which remembers it again
+                await loop.run_in_executor(self._readers, try_write, engine)
+                return None
+        return outage
 
     async def vacuum(self) -> None:
         """Gives the space of what was deleted back to the system. On SQLite alone: PostgreSQL does it by itself."""
@@ -160,11 +173,39 @@ class Database:
                     raise
                 raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
             try:
-                yield connection
+                with self._outages():
+                    yield connection
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
                 raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
+
+    @asynccontextmanager
+    async def _turn_to_write(self) -> AsyncIterator[None]:
+        """Raises DatabaseBusy where those before take as long as another process may."""
+        if not self._sqlite:
+            yield
+            return
+        try:
+            async with asyncio.timeout(BUSY_TIMEOUT_MS / 1000):
+                await self._writer.acquire()
+        except TimeoutError as error:
+            raise DatabaseBusy from error
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    @contextmanager
+    def _outages(self) -> Iterator[None]:
+        """Gives what the driver says of a full disk or a lock its type, and remembers it."""
+        try:
+            yield
+        except (DBAPIError, sqlite3.Error) as error:
+            if (outage := outage_of(error)) is None:
+                raise
+            self._outage = outage
+            raise outage from error
 
     async def _cut_log(self, erases: bool) -> None:
         if erases:

@@ -11,7 +11,7 @@ from typing import Any
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from app.db.base import get_table, now
+from app.db.base import CLOCK_TOLERANCE, get_table, now
 from app.db.engine import Database
 from app.db.tables import OutboxEvent
 
@@ -36,7 +36,11 @@ _INSERT = insert(get_table(OutboxEvent))
 _DELETE = delete(OutboxEvent).where(_ROW)
 _DUE = (
     select(OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts)
-    .where(OutboxEvent.due_at <= bindparam("moment"))
+    .where(
+        (OutboxEvent.due_at <= bindparam("moment"))
+        | (OutboxEvent.attempts == 0)  # due at once, whatever the clock says by now
+        | (OutboxEvent.due_at > bindparam("latest"))
+    )
     .order_by(OutboxEvent.due_at)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
@@ -116,9 +120,11 @@ class _Due:
 
 def _due(connection: Connection, limit: int) -> list[_Due]:
     """The oldest first; on PostgreSQL those that no other process works on."""
+    moment = now()
+    bounds = {"moment": moment, "latest": moment + MAX_BACKOFF + CLOCK_TOLERANCE, "most": limit}
     return [
         _Due({"tenant": tenant, "event": event}, PendingEvent(tenant, kind, payload), attempts)
-        for tenant, event, kind, payload, attempts in connection.execute(_DUE, {"moment": now(), "most": limit})
+        for tenant, event, kind, payload, attempts in connection.execute(_DUE, bounds)
     ]
 
 

@@ -15,8 +15,11 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.db.engine import DIALECTS
 from app.db.migrate import TABLE, head, revision_of, revisions
+from app.errors import DatabaseDamaged
+from knowledge.damage import is_damage
 
 CONNECT_SECONDS = 10.0
+RESTORE = ".venv/bin/python scripts/backup.py restore 备份的目录"
 _DRIVERS = {"sqlite": "aiosqlite", "postgresql": "asyncpg"}
 
 
@@ -93,6 +96,22 @@ def sqlite_revision(path: Path) -> str:
     except sqlite3.Error as error:
         raise DatabaseTrouble(f"{path} 读不了：{error}") from error
     return str(row[0]) if row else ""
+
+
+def require_whole(url: str) -> None:
+    """Raises DatabaseDamaged for a SQLite file that is none, or was cut off, with the command that restores it."""
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite":
+        return
+    path = Path(str(address.database))
+    try:
+        sqlite_revision(path)
+    except DatabaseTrouble as trouble:
+        if isinstance(error := trouble.__cause__, sqlite3.Error) and is_damage(error):
+            raise DatabaseDamaged(
+                f"主数据库 {path} 已损坏（{error}），服务不启动，也没有改动它。"
+                f"请把它连同 {path.name}-wal、{path.name}-shm 移到别处，再用最近的备份恢复：{RESTORE}"
+            ) from trouble
 
 
 async def _asked(address: URL) -> tuple[str, bool]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -15,6 +17,8 @@ PATIENCE_MS = 1000
 """How long readers are waited for; writers wait as long."""
 RETRY_SECONDS = 10.0
 """Until the next write may try again, where a reader stood in the way of an erasure."""
+PROBE_BYTES = 256 * 1024
+"""More than the log has left of its own room, most often."""
 
 
 class WriteAheadLog:
@@ -43,12 +47,13 @@ class WriteAheadLog:
         return False
 
     def cut(self, engine: Engine) -> None:
-        """Moves its pages into the database and empties it, unless a reader takes too long. Blocking."""
-        with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
-            before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
-            cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")
+        """Moves its pages into the database and empties it, unless a reader takes too long. Blocking.
+
+        What was written is kept already, so a disk that has no room for this is no failure of it.
+        """
+        busy = 1
+        with suppress(sqlite3.OperationalError), _impatient(engine) as cursor:
             busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            cursor.execute(f"PRAGMA busy_timeout={before}")
         self._limit = self._path.stat().st_size + STEP_BYTES if busy else LIMIT_BYTES
         if self._due is not None:
             self._due = monotonic() + RETRY_SECONDS if busy else None
@@ -59,3 +64,30 @@ def vacuum(engine: Engine) -> None:
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         cursor.execute("VACUUM")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def try_write(engine: Engine) -> None:
+    """Writes, in a transaction of its own, what leaves nothing behind. Blocking. Raises sqlite3.OperationalError where
+    the disk has no room for it, or another holds the lock for longer than PATIENCE_MS.
+    """
+    with _impatient(engine) as cursor:
+        cursor.execute("BEGIN IMMEDIATE")
+        try:
+            cursor.execute(f"CREATE TABLE write_probe AS SELECT zeroblob({PROBE_BYTES}) AS room")
+            cursor.execute("DROP TABLE write_probe")
+            cursor.execute("COMMIT")
+        finally:
+            if cursor.connection.in_transaction:
+                cursor.execute("ROLLBACK")
+
+
+@contextmanager
+def _impatient(engine: Engine) -> Iterator[sqlite3.Cursor]:
+    """A cursor that waits for others no longer than PATIENCE_MS."""
+    with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+        before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")
+        try:
+            yield cursor
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={before}")

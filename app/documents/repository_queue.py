@@ -9,14 +9,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 from sqlalchemy.orm import aliased
 
-from app.db.base import now
+from app.db.base import is_due, now
 from app.db.engine import Database
 from app.documents.repository_job_rows import FileKey, drop, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
 from app.documents.types import (
     AT_WORK,
-    INTERRUPTED,
-    MAX_INTERRUPTIONS,
+    MAX_READER_DEATHS,
     Change,
     FileOutcome,
     FileReport,
@@ -32,6 +31,9 @@ _LEASE = timedelta(seconds=6)
 _ABANDONED = timedelta(hours=6)
 """An upload that was not accepted by then never will be."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+_SOON = 3
+"""As often a file that a process left is taken up again at once."""
+_PUT_BACK: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None}
 
 
 class Lost(Exception):
@@ -68,18 +70,25 @@ class JobQueue:
 
     async def give_back(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
         """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""
+        await self._database.transact(lambda connection: _give_back(connection, key, worker, error))
 
-        def work(connection: Connection) -> None:
-            retries = connection.execute(select(_FILE.retries).where(_held(key, worker))).scalar_one_or_none()
-            if retries is None:
-                return
-            values: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None, "due_at": now()}
-            if error is not None:
-                pause = min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
-                values |= {"error": error, "retries": retries + 1, "due_at": now() + pause}
-            connection.execute(update(_FILE).where(key.row).values(values))
+    async def count_death(self, key: FileKey, worker: str, error: dict[str, Any]) -> bool:
+        """The process that read the file ended: the file is put back, or at the last of MAX_READER_DEATHS failed, with
+        its original kept. Whether it failed.
+        """
 
-        await self._database.transact(work)
+        def work(connection: Connection) -> bool:
+            deaths = connection.execute(select(_FILE.interruptions).where(_held(key, worker))).scalar_one_or_none()
+            if deaths is None:
+                return False
+            connection.execute(update(_FILE).where(key.row).values(interruptions=deaths + 1))
+            if deaths + 1 < MAX_READER_DEATHS:
+                _give_back(connection, key, worker, error)
+                return False
+            _fail(connection, key, _held(key, worker), error)
+            return True
+
+        return await self._database.transact(work)
 
     async def unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
         """A file that needed no commit. Raises Lost."""
@@ -87,7 +96,12 @@ class JobQueue:
 
     async def fail(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
         """A file that cannot be taken in; those who subscribed are told."""
-        await self._database.transact(lambda connection: _fail(connection, key, _held(key, worker), error))
+
+        def work(connection: Connection) -> None:
+            if _fail(connection, key, _held(key, worker), error):
+                drop(connection, key)
+
+        await self._database.transact(work)
 
     async def settle(self) -> int:
         """Marks what searches find by now, and returns how many files that were; those who subscribed are told."""
@@ -96,7 +110,8 @@ class JobQueue:
         return 0 if found is None else await self._database.transact(_settle)
 
     async def recover(self, worker: str, alone_since: datetime | None) -> None:
-        """Puts back what processes that ended had, and drops what was sent to them and never accepted.
+        """Puts back what processes that ended had, and drops what was sent to them and never accepted. That they ended
+        is no fault of a file; but one that many had waits a while, so that others get in before it is tried again.
 
         alone_since: when this worker began, if no other process works on this database and it did nothing yet; else
         leases tell, of what it could not settle itself too.
@@ -105,7 +120,7 @@ class JobQueue:
         if alone_since is not None:
             lost, abandoned = _FILE.worker != worker, _ORIGINAL.created_at < alone_since
         else:
-            lost, abandoned = _FILE.leased_until < moment, _ORIGINAL.created_at < moment - _ABANDONED
+            lost, abandoned = is_due(_FILE.leased_until, _LEASE), _ORIGINAL.created_at < moment - _ABANDONED
         of = (_JOB.tenant_id == _ORIGINAL.tenant_id) & (_JOB.id == _ORIGINAL.job_id)
         async with self._database.read() as connection:
             found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
@@ -149,7 +164,22 @@ def _due() -> ColumnElement[bool]:
     other = aliased(_FILE)
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
-    return (_FILE.state == FileState.QUEUED) & (_FILE.due_at <= now()) & ~busy
+    due = (_FILE.retries == 0) | is_due(_FILE.due_at, _LONGEST_PAUSE)
+    return (_FILE.state == FileState.QUEUED) & due & ~busy
+
+
+def _pause(retries: int) -> timedelta:
+    return min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
+
+
+def _give_back(connection: Connection, key: FileKey, worker: str, error: dict[str, Any] | None) -> None:
+    retries = connection.execute(select(_FILE.retries).where(_held(key, worker))).scalar_one_or_none()
+    if retries is None:
+        return
+    values = _PUT_BACK | {"due_at": now()}
+    if error is not None:
+        values |= {"error": error, "retries": retries + 1, "due_at": now() + _pause(retries)}
+    connection.execute(update(_FILE).where(key.row).values(values))
 
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
@@ -173,7 +203,8 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns, Change(**row.change))
 
 
-def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> None:
+def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> bool:
+    """Whether there was such a file."""
     values = {
         "state": FileState.FAILED,
         "outcome": FileOutcome.FAILED,
@@ -185,13 +216,13 @@ def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], erro
     query = select(_FILE.path, _FILE.external_id).where(where)
     row = connection.execute(query).first()
     if row is None:
-        return
+        return False
     connection.execute(update(_FILE).where(key.row).values(values))
     told = {"code": error["code"], "message": error["message"]}
     about = {"job_id": key.job_id, "path": row.path, "external_id": row.external_id, "error": told}
     emit(connection, key.tenant, "document.failed", about)
-    drop(connection, key)
     finish(connection, key.tenant, key.job_id)
+    return True
 
 
 def _indexed(*columns: Any) -> Any:
@@ -216,10 +247,8 @@ def _settle(connection: Connection) -> int:
 
 
 def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
-    query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.interruptions).where(lost)
+    query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.retries).where(lost)
     for row in connection.execute(query.with_for_update(skip_locked=True)).all():
-        key = FileKey(row.tenant_id, row.job_id, row.number)
-        values = {"state": FileState.QUEUED, "worker": "", "leased_until": None, "interruptions": row.interruptions + 1}
-        connection.execute(update(_FILE).where(key.row).values(values))
-        if row.interruptions + 1 >= MAX_INTERRUPTIONS:
-            _fail(connection, key, key.row, INTERRUPTED)
+        key, often = FileKey(row.tenant_id, row.job_id, row.number), row.retries - _SOON
+        values = {"retries": row.retries + 1, "due_at": now() + (_pause(often) if often >= 0 else timedelta())}
+        connection.execute(update(_FILE).where(key.row).values(_PUT_BACK | values))

@@ -18,8 +18,8 @@ from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT,
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.types import FileOutcome, FileReport, Incoming
-from app.errors import DatabaseUnavailable, describe
-from knowledge.errors import Unavailable
+from app.errors import describe, outage_of
+from knowledge.errors import ReaderDied, Unavailable
 
 if TYPE_CHECKING:
     from app.indexing.following import Follower
@@ -91,9 +91,10 @@ class JobRunner:
                     recovered = True
                 await self._round()
                 reached = True
-            except Exception:  # the database may be away for a while; the task must outlive that
+            except Exception as error:  # the database may be away for a while; the task must outlive that
+                if reached or outage_of(error) is None:  # an outage is told once, not every second
+                    logger.exception("document jobs cannot be worked on")
                 reached = False
-                logger.exception("document jobs cannot be worked on")
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):
                     await self._wake.wait()
@@ -113,26 +114,31 @@ class JobRunner:
 
     async def _work(self, key: FileKey, file: Incoming) -> None:
         try:
-            revision = await self._taken(key, file)
+            if revision := await self._settled(key, file):
+                await self._follower.reached(key.tenant, revision, INDEX_SECONDS)
+                await self._queue.settle()
+        except Exception:  # what cannot be written now is taken up again: a lease ends, a commit is settled later
+            logger.bind(tenant=key.tenant).exception("what became of a document cannot be written down")
+
+    async def _settled(self, key: FileKey, file: Incoming) -> int:
+        """See `_taken`; whatever happens to a file, the others go on."""
+        try:
+            return await self._taken(key, file)
         except asyncio.CancelledError:
             await self._queue.give_back(key, self._worker)
             raise
-        except DatabaseUnavailable as error:  # the file is as good as before
-            logger.bind(tenant=key.tenant).warning("a document has to wait for the database: {}", error)
-            with suppress(DatabaseUnavailable):  # else its lease ends
+        except Exception as error:
+            log = logger.bind(tenant=key.tenant).opt(exception=error)
+            if outage_of(error) is not None:  # the file is as good as before
+                log.warning("a document has to wait")
                 await self._queue.give_back(key, self._worker, asdict(describe(error)))
-            revision = 0
-        except Exception as error:  # whatever a file does to a parser of ours, the others go on
-            logger.bind(tenant=key.tenant).opt(exception=error).error("a document was not taken in")
-            await self._queue.fail(key, self._worker, asdict(describe(error)))
-            self._on_file(key.tenant, FileOutcome.FAILED)
-            revision = 0
+            else:
+                log.error("a document was not taken in")
+                await self._fail(key, error)
+            return 0
         finally:
             self._busy[key.tenant] -= 1
             self.wake()
-        if revision:
-            await self._follower.reached(key.tenant, revision, INDEX_SECONDS)
-            await self._queue.settle()
 
     async def _taken(self, key: FileKey, file: Incoming) -> int:
         """The revision that has the file; 0 where none will have it, or not now."""
@@ -155,14 +161,21 @@ class JobRunner:
         if isinstance(report.error, Unavailable):
             await self._queue.give_back(key, self._worker, asdict(describe(report.error)))
             return 0
+        if isinstance(report.error, ReaderDied):
+            if await self._queue.count_death(key, self._worker, asdict(describe(report.error))):
+                self._on_file(key.tenant, FileOutcome.FAILED)
+            return 0
         if report.error is not None:
-            await self._queue.fail(key, self._worker, asdict(describe(report.error)))
-            self._on_file(key.tenant, FileOutcome.FAILED)
+            await self._fail(key, report.error)
             return 0
         self._on_file(key.tenant, report.outcome)
         if report.outcome is FileOutcome.UNCHANGED:
             await self._queue.unchanged(key, self._worker, report)
         return report.revision
+
+    async def _fail(self, key: FileKey, error: Exception) -> None:
+        await self._queue.fail(key, self._worker, asdict(describe(error)))
+        self._on_file(key.tenant, FileOutcome.FAILED)
 
 
 class _Progress:

@@ -14,6 +14,7 @@ from app.documents.files import find_files
 from app.documents.progress import IngestionBar
 from app.documents.types import FileReport, Filing
 from app.settings import Settings
+from knowledge.damage import set_aside
 from knowledge.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 QUESTIONS = FOLDER.with_name("questions.yaml")
 MARKER = "samples.state"
 """In DATA_DIR: whether they were taken in, so that those that were deleted do not come back."""
-_STARTED, _DONE = "started", "done"
+_STARTED, _DONE = b"started", b"done"
 
 
 async def sample_questions(tenant: str, documents: DocumentRepository, *, english: bool) -> list[str]:
@@ -39,20 +40,27 @@ async def sample_questions(tenant: str, documents: DocumentRepository, *, englis
 async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -> None:
     """Does nothing once it has finished, or when the knowledge base held documents before.
 
-    A start that was killed half way is continued by the next one: what is there already is left as it is. Raises
-    Unavailable when a model or store was out of reach: the rest is taken in when it is called again.
+    A start that was killed half way is continued by the next one: what is there already is left as it is. Where the
+    marker is damaged, they were taken in if the knowledge base ever changed. Raises Unavailable when a model or store
+    was out of reach: the rest is taken in when it is called again.
     """
     marker = settings.data_dir / MARKER
-    state = marker.read_text("utf-8") if marker.exists() else ""
+    state = marker.read_bytes() if marker.exists() else b""
+    if marker.exists() and state not in (_STARTED, _DONE):
+        set_aside(marker, "not what was written there")
+        head = (await base.feed.heads()).get(tenant)
+        state = _DONE if head is not None and head.revision else b""
+        if state:
+            marker.write_bytes(state)
     if state == _DONE:
         return
     if not state:
         _, total = await base.documents.page(tenant, limit=1)
         if total:
             return
-        marker.write_text(_STARTED, "utf-8")
+        marker.write_bytes(_STARTED)
     await _ingest(tenant, base, settings.max_upload_bytes)
-    marker.write_text(_DONE, "utf-8")
+    marker.write_bytes(_DONE)
 
 
 async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:

@@ -185,9 +185,9 @@ class IngestionJob(Base):
 class IngestionFile(Base):
     """A file of a job. `worker` has it until `leased_until`; `due_at`: not to be begun before.
 
-    `interruptions`: how often a process ended while it had the file; `retries`: how often a model was out of reach.
-    `labels`, `columns`, `change`, `previous`, `notices` and `error` are those of the types of the same name, as JSON;
-    the notices stand in `items`.
+    `interruptions`: how often the process that reads files ended at it; `retries`: how often it was put back for what
+    is no fault of its own. `labels`, `columns`, `change`, `previous`, `notices` and `error` are those of the types of
+    the same name, as JSON; the notices stand in `items`.
     """
 
     __tablename__ = "ingestion_files"
@@ -229,7 +229,9 @@ class IngestionFile(Base):
 
 
 class IngestionOriginal(Base):
-    """The bytes of a file that is not settled yet; written before its job, so that only whole jobs are accepted."""
+    """The bytes of a file that is not settled yet, or was given up because its reader died; written before its job, so
+    that only whole jobs are accepted.
+    """
 
     __tablename__ = "ingestion_originals"
 

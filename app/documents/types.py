@@ -60,14 +60,8 @@ UNPUBLISHED = (VersionState.DRAFT, VersionState.REVIEW, VersionState.SCHEDULED)
 AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
 OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
 """States that a file does not stay in."""
-MAX_INTERRUPTIONS = 3
-"""A file during which so many processes ended is not tried again: it may be what ends them."""
-INTERRUPTED = {
-    "status": 500,
-    "code": "ingestion_interrupted",
-    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
-    "details": {},
-}
+MAX_READER_DEATHS = 3
+"""A file at which so many of the processes ended that read files is not tried again: it may be what ends them."""
 
 
 @dataclass(frozen=True, slots=True)

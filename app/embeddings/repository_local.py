@@ -3,50 +3,51 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
+from app.errors import outage_of
+from knowledge.damage import is_damage, set_aside
 from knowledge.types import Vector
+
+Result = TypeVar("Result")
 
 _BATCH = 500
 _PRECISION_DAYS = 7
+_OPENING = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",  # a vector that a power cut takes is embedded again; a killed process loses none
+    "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS uses (key TEXT PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID",
+)
 
 
 class SqliteEmbeddingCache:
     """Implements `KeptEmbeddings` in a SQLite file of its own.
 
     Threads share one connection behind a lock; processes share the file. A file of its own keeps bulk writes of
-    vectors out of the way of the commits that customers wait for.
+    vectors out of the way of the commits that customers wait for. All of it can be computed again: a file that is
+    damaged is set aside, whenever that is noticed, and another begun. Raises StorageFull, DatabaseBusy.
     """
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         self._lock = Lock()
-        self._connection = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        # A vector that a power cut takes is embedded again; a killed process loses none.
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
-        )
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS uses (key TEXT PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID"
-        )
+        self._connection: sqlite3.Connection | None = None
+        self._run(lambda _: None)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
         """The vectors that are there, float32; missing keys are absent."""
         found: dict[str, Vector] = {}
         for start in range(0, len(keys), _BATCH):
-            part = keys[start : start + _BATCH]
-            query = f"SELECT key, vector FROM vectors WHERE key IN ({','.join('?' * len(part))})"
-            with self._lock:
-                rows = self._connection.execute(query, part).fetchall()
-                self._touch(part)
+            rows = self._run(partial(_get, keys=keys[start : start + _BATCH]))
             found.update({key: np.frombuffer(blob, dtype="<f4").astype(np.float32) for key, blob in rows})
         return found
 
@@ -54,33 +55,38 @@ class SqliteEmbeddingCache:
         """Stores vectors, all or none; a key that is there already keeps its value."""
         rows = [(key, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors.items()]
         today = _today()
-        with self._transaction() as connection:
+
+        def put(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO uses VALUES (?, ?)", [(key, today) for key, _ in rows])
 
+        self._transact(put)
+
     def drop_many(self, keys: Sequence[str]) -> None:
         """Deletes vectors; keys that are missing already do no harm."""
-        with self._transaction() as connection:
+
+        def drop(connection: sqlite3.Connection) -> None:
             connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
             connection.executemany("DELETE FROM uses WHERE key = ?", [(key,) for key in keys])
 
+        self._transact(drop)
+
     def count(self) -> int:
         """How many vectors there are."""
-        with self._lock:
-            return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+        return self._run(lambda connection: int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0]))
 
     def unused(self, days: int) -> int:
         """How many were not used for so many days, as far as that is known."""
-        with self._lock:
-            query = "SELECT count(*) FROM uses WHERE day < ?"
-            return int(self._connection.execute(query, [_today() - days]).fetchone()[0])
+        query, before = "SELECT count(*) FROM uses WHERE day < ?", _today() - days
+        return self._run(lambda connection: int(connection.execute(query, [before]).fetchone()[0]))
 
     def forget(self, days: int) -> int:
         """Deletes some of those that were not used for so many days, and returns how many; 0 when none is left.
 
         A vector of which no use is known, being older than that record, counts as used today: it is noted at the end.
         """
-        with self._transaction() as connection:
+
+        def forget(connection: sqlite3.Connection) -> int:
             query = "SELECT key FROM uses WHERE day < ? LIMIT ?"
             keys = connection.execute(query, [_today() - days, _BATCH]).fetchall()
             connection.executemany("DELETE FROM vectors WHERE key = ?", keys)
@@ -89,34 +95,81 @@ class SqliteEmbeddingCache:
                 connection.execute(f"INSERT OR IGNORE INTO uses SELECT key, {_today()} FROM vectors")
             return len(keys)
 
+        return self._transact(forget)
+
     def vacuum(self) -> None:
         """Gives the space of what was deleted back to the system."""
-        with self._lock:
-            self._connection.execute("VACUUM")
-
-    def _touch(self, keys: Sequence[str]) -> None:
-        """Notes that vectors are used, to the week: a start reads them all, and should not write them all."""
-        places = ",".join("?" * len(keys))
-        stale = f"SELECT key FROM uses WHERE day < ? AND key IN ({places})"
-        found = self._connection.execute(stale, [_today() - _PRECISION_DAYS, *keys]).fetchall()
-        if found:
-            self._connection.executemany(f"UPDATE uses SET day = {_today()} WHERE key = ?", found)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        self._run(lambda connection: connection.execute("VACUUM") and None)
 
     def close(self) -> None:
         """Closes the file."""
         with self._lock:
-            self._connection.close()
+            if self._connection is not None:
+                self._connection.close()
+
+    def _transact(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        return self._run(partial(_transact, work=work))
+
+    def _run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        with self._lock:
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as error:
+                if (outage := outage_of(error)) is not None:
+                    raise outage from error
+                if not is_damage(error):
+                    raise
+                if self._connection is not None:
+                    self._connection.close()
+                    self._connection = None
+                set_aside(self._path, error)
+                return work(self._open())
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = sqlite3.connect(self._path, timeout=30, check_same_thread=False, isolation_level=None)
+            try:
+                for statement in _OPENING:
+                    connection.execute(statement)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+
+def _get(connection: sqlite3.Connection, keys: Sequence[str]) -> list[tuple[str, bytes]]:
+    places = ",".join("?" * len(keys))
+    rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({places})", keys).fetchall()
+    _touch(connection, keys, places)
+    return rows
+
+
+def _touch(connection: sqlite3.Connection, keys: Sequence[str], places: str) -> None:
+    """Notes that vectors are used, to the week: a start reads them all, and should not write them all. It is noted
+    another time where the disk is full, or another process writes for long.
+    """
+    stale = f"SELECT key FROM uses WHERE day < ? AND key IN ({places})"
+    found = connection.execute(stale, [_today() - _PRECISION_DAYS, *keys]).fetchall()
+    if not found:
+        return
+    try:
+        connection.executemany(f"UPDATE uses SET day = {_today()} WHERE key = ?", found)
+    except sqlite3.OperationalError as error:
+        if outage_of(error) is None:
+            raise
+
+
+def _transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself may have ended it
+            connection.execute("ROLLBACK")
+        raise
+    return result
 
 
 def _today() -> int:

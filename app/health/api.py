@@ -55,7 +55,7 @@ class Readiness(BaseModel):
 
 
 class NotReady(ErrorBody):
-    """Why not yet, what the start has still to do, and how far the embedding of what is stored is."""
+    """Why not yet, or not now, what the start has still to do, and how far the embedding of what is stored is."""
 
     ready: Literal[False]
     waiting_for: list[StartPart]
@@ -68,16 +68,20 @@ async def health(wiring: Wiring) -> Health:
     return Health(status="ok", version=__version__, database=wiring.database_fingerprint)
 
 
-@router.get("/ready", response_model=Readiness, responses={503: {"description": "还在启动", "model": NotReady}})
+@router.get(
+    "/ready", response_model=Readiness, responses={503: {"description": "还在启动，或存不下", "model": NotReady}}
+)
 async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
     """The first question will be answered as fast as any: green only after a warm query.
 
     Before that, 503 with `ready`, false, `waiting_for`, the parts of the start that are not there yet, and `indexing`,
     which says how far the embedding of what is stored is, beside the `error` that every refusal has. Questions are
-    answered by keywords meanwhile.
+    answered by keywords meanwhile. Later, 503 with the code `storage_full` or `database_busy` while nothing can be
+    kept: every ask tries to.
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
-    if wiring.startup.ready.is_set():
+    outage = await wiring.base.database.outage()
+    if outage is None and wiring.startup.ready.is_set():
         degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
         learning = wiring.base.generations.learning
         return Readiness(
@@ -86,7 +90,8 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     message = "服务正在启动，请稍后再试。"
     if indexing:
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"
-    refusal = describe(Overloaded(message, code="not_ready"))
+    refusal = describe(outage or Overloaded(message, code="not_ready"))
+    request.state.reason = refusal.code
     body = refusal.body(request_id_of(request))
     told = {"ready": False, "waiting_for": wiring.startup.waiting_for}
     told["indexing"] = indexing.model_dump() if indexing else None

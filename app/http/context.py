@@ -66,6 +66,7 @@ class RequestContextMiddleware:
             except Exception as error:  # the outermost layer: whatever it is, the client gets the error body
                 description = describe(error)
                 if description.status >= 500:
+                    state["reason"] = description.code
                     logger.opt(exception=error).error("request failed")
                 if started_response:
                     raise
@@ -82,6 +83,7 @@ class RequestContextMiddleware:
                     status=status,
                     ms=round((time.perf_counter() - started) * 1000, 1),
                     outcome=state.get("outcome"),
+                    reason=state.get("reason"),
                 ).info("request")
 
     async def _connected(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:

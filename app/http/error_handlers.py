@@ -87,5 +87,7 @@ def _field(item: ErrorDetails) -> dict[str, str]:
 
 
 def _response(request: Request, description: Description) -> JSONResponse:
+    if description.status >= 500:
+        request.state.reason = description.code
     body = description.body_for(request.url.path, request_id_of(request))
     return JSONResponse(body, status_code=description.status, headers=description.headers)

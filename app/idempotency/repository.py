@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
 
-from app.db.base import now
+from app.db.base import is_due, now
 from app.db.engine import Database, insert_into
 from app.idempotency.tables import IdempotentRequest as Table
 from app.idempotency.types import LIFETIME, Receipt, RetryKey
@@ -94,15 +94,15 @@ def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) 
     if connection.execute(row.on_conflict_do_nothing()).rowcount:
         return None
     found = connection.execute(_known(key).with_for_update()).one()
-    if not _is_over(found, moment):
+    if not _is_over(found, lease):
         return KnownRequest(*found[:5])
     connection.execute(update(Table).where(_where(key.tenant, key.digest)).values(values))
     return None
 
 
-def _is_over(row: Any, moment: datetime) -> bool:
+def _is_over(row: Any, lease: timedelta) -> bool:
     """Whether it counts no more: too old, or its attempt died with its process."""
-    return bool(row.created_at <= moment - LIFETIME or (row.status is None and row.until <= moment))
+    return bool(row.created_at <= now() - LIFETIME or (row.status is None and is_due(row.until, lease)))
 
 
 def _known(key: RetryKey) -> Any:

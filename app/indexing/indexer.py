@@ -12,7 +12,7 @@ from loguru import logger
 
 from app.indexing.backlog import EmbeddingBacklog, Indexing
 from app.indexing.catching_up import CatchUp, Held, Served
-from knowledge.errors import EmbeddingUnavailable, NotEmbedded
+from knowledge.errors import EmbeddingUnavailable, IndexUnavailable, NotEmbedded, Unavailable
 from knowledge.index import Index
 from knowledge.ingest import EmbedderOf
 from knowledge.stores.memory import MemoryIndex
@@ -31,9 +31,9 @@ MAX_BACKOFF_SECONDS = 5.0
 class Indexer:
     """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
 
-    Where vectors are missing, because the cache was lost or another process committed, or because the embedder is out
-    of reach, an index without vectors serves keyword recall, which searches mark, until they are all there. An index
-    that has vectors stays as it is meanwhile.
+    Where vectors are missing, because the cache was lost or another process committed, or because the embedder or what
+    keeps the index is out of reach, an index without vectors serves keyword recall, which searches mark, until they are
+    all there. An index that has vectors stays as it is meanwhile.
 
     The server answers before any of that is done.
 
@@ -71,7 +71,7 @@ class Indexer:
     async def start(self) -> None:
         """Opens what is there and follows it behind: see `serving` and `settled`. Raises IndexMismatch."""
         for tenant in await self._feed.heads():
-            with suppress(EmbeddingUnavailable):  # then keywords serve
+            with suppress(EmbeddingUnavailable, IndexUnavailable):  # then keywords serve
                 await self._opened(tenant)
         self._wake.set()
         self._task = asyncio.create_task(self._run(), name="indexer")
@@ -121,7 +121,7 @@ class Indexer:
             try:
                 held = await self._with_vectors(tenant)
                 self._keywords.pop(tenant, None)  # not closed: searches may still be at it
-            except EmbeddingUnavailable as error:
+            except (EmbeddingUnavailable, IndexUnavailable) as error:
                 if tenant in self._embedded and len(self._embedded[tenant].index.snapshot()):
                     raise
                 held = await self._without_vectors(tenant, error)
@@ -188,11 +188,11 @@ class Indexer:
 
         return await self._caught_up(tenant, held, embedder.passages if served or embedded else kept)
 
-    async def _without_vectors(self, tenant: str, error: EmbeddingUnavailable) -> Held:
+    async def _without_vectors(self, tenant: str, error: Unavailable) -> Held:
         if tenant not in self._keywords:
             self._keywords[tenant] = Held(MemoryIndex())
             if not isinstance(error, NotEmbedded):
-                logger.bind(tenant=tenant).warning("keyword recall alone until the embedder is back: {}", error)
+                logger.bind(tenant=tenant).warning("keyword recall alone until vectors are back: {}", error)
         self.failures[tenant] = error
         held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
         if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
-from app.db.base import now
+from app.db.base import is_due, now
 from app.db.engine import Database
 from app.jobs.tables import JobRunRow
 from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
@@ -74,7 +74,7 @@ class RunQueue:
 
     async def recover(self, worker: str, alone: bool) -> None:
         """Puts back what processes that ended had; alone: no other works on this database, else leases alone tell."""
-        silent = _RUN.leased_until < now()
+        silent = is_due(_RUN.leased_until, _LEASE)
         lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
         async with self._database.read() as connection:
             if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:

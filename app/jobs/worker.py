@@ -12,7 +12,7 @@ from typing import Any
 
 from loguru import logger
 
-from app.errors import describe
+from app.errors import DatabaseUnavailable, describe, outage_of
 from app.jobs.repository_queue import ClaimedRun, RunQueue
 from app.jobs.types import Cancelled, JobKind, RunState
 
@@ -109,9 +109,10 @@ class JobWorker:
                     await self._queue.recover(self._worker, self._alone)
                 await self._round()
                 reached = True
-            except Exception:  # the database may be away for a while; the task must outlive that
+            except Exception as error:  # the database may be away for a while; the task must outlive that
+                if reached or outage_of(error) is None:  # an outage is told once, not every second
+                    logger.exception("background jobs cannot be worked on")
                 reached = False
-                logger.exception("background jobs cannot be worked on")
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):
                     await self._wake.wait()
@@ -142,7 +143,8 @@ class JobWorker:
                 await self._queue.let_go(claimed, self._worker)
         except asyncio.CancelledError:
             await _stop(work)
-            await self._queue.give_back(claimed, self._worker)
+            with suppress(DatabaseUnavailable):  # else its lease ends
+                await self._queue.give_back(claimed, self._worker)
             raise
         except Exception:  # what could not be written: the lease ends, and somebody takes the run up again
             log.exception("a run of the job {} could not be settled", claimed.kind)

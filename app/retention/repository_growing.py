@@ -135,6 +135,14 @@ def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> 
     _drop_unused(connection, tenant, contents)
 
 
+def _remove_jobs(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+    """With the originals that were kept."""
+    ids = [key[0] for key in keys]
+    originals = (IngestionOriginal.tenant_id == tenant) & IngestionOriginal.job_id.in_(ids)
+    connection.execute(delete(IngestionOriginal).where(originals))
+    connection.execute(delete(IngestionJob).where(IngestionJob.tenant_id == tenant, IngestionJob.id.in_(ids)))
+
+
 def _keys(before: datetime) -> ColumnElement[bool]:
     """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
@@ -199,7 +207,13 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
         ),
         Growing("versions", DocumentVersion, DocumentVersion.archived_at, _versions, _remove_versions),
         Growing("bin", Document, Document.deleted_at, _binned, _remove_binned),
-        Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
+        Growing(
+            "jobs",
+            IngestionJob,
+            IngestionJob.finished_at,
+            lambda before: IngestionJob.finished_at < before,
+            _remove_jobs,
+        ),
         Growing("jobs", JobRunRow, JobRunRow.finished_at, _runs),
         Growing("jobs", TunerReport, TunerReport.created_at, lambda before: TunerReport.created_at < before),
         Growing(
@@ -224,7 +238,7 @@ STAYING: Mapping[type[Base], str] = {
     StoredChunk: "of current versions only",
     QualityIssueRow: "what the last check found; the next one replaces it",
     CorrectionRow: "what an administrator corrects, one a chunk; goes with its document",
-    IngestionOriginal: "goes once its file is in, refused or cancelled",
+    IngestionOriginal: "goes once its file is in, refused or cancelled; with the job, where the file ended its readers",
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",

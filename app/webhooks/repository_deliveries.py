@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
-from app.db.base import now
+from app.db.base import is_due, now
 from app.db.engine import Database
 from app.webhooks.tables import Webhook, WebhookDelivery
 
@@ -72,7 +72,7 @@ class DeliveryRepository:
     async def claim(self, limit: int, lease: timedelta) -> list[Delivery]:
         """What is due, the oldest first; nobody else gets it before the lease is over."""
         async with self._database.read() as connection:  # most often there is nothing, and writers stay undisturbed
-            if (await connection.execute(_due(_TABLE.id).limit(1))).first() is None:
+            if (await connection.execute(_due(lease, _TABLE.id).limit(1))).first() is None:
                 return []
         return await self._database.transact(lambda connection: _claim(connection, limit, lease), durable=False)
 
@@ -107,7 +107,7 @@ class DeliveryRepository:
 def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Delivery]:
     sent = _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
     columns = _TABLE.tenant_id, _TABLE.id, Webhook.url, Webhook.secret, *sent
-    query = _due(*columns).order_by(_TABLE.due_at).limit(limit).with_for_update(of=_TABLE, skip_locked=True)
+    query = _due(lease, *columns).order_by(_TABLE.due_at).limit(limit).with_for_update(of=_TABLE, skip_locked=True)
     claimed = [Delivery(*row) for row in connection.execute(query)]
     if claimed:
         keys = [{"tenant": item.tenant, "delivery": item.id} for item in claimed]
@@ -115,11 +115,11 @@ def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Deliver
     return claimed
 
 
-def _due(*columns: Any) -> Select[Any]:
+def _due(lease: timedelta, *columns: Any) -> Select[Any]:
     """What a webhook that is switched off has waits until it is on again."""
     of = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id)
-    due = _TABLE.state == "pending", _TABLE.due_at <= now(), Webhook.enabled.is_(True)
-    return select(*columns).join(Webhook, of).where(*due)
+    due = is_due(_TABLE.due_at, LONGEST_PAUSE) | ((_TABLE.attempts == 0) & is_due(_TABLE.due_at, lease))
+    return select(*columns).join(Webhook, of).where(_TABLE.state == "pending", due, Webhook.enabled.is_(True))
 
 
 def _settle(connection: Connection, results: Sequence[DeliveryResult]) -> None:

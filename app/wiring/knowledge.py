@@ -15,6 +15,7 @@ from app.corrections.corrector import StoredCorrections
 from app.corrections.service import CorrectionService
 from app.db.engine import Database
 from app.db.migrate import upgrade
+from app.db.standing import require_whole
 from app.documents.bin import DocumentBin
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
@@ -53,7 +54,7 @@ from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import DocumentReader, Ingestor
 from knowledge.stores.base import DenseRecall, IndexOptions
-from knowledge.stores.registry import get_index
+from knowledge.stores.registry import get_index, set_damaged_aside
 from knowledge.text import Analyzer
 
 DenseRecalls = dict[str, Counter[DenseRecall]]
@@ -123,8 +124,9 @@ async def open_knowledge(
 
     owns_index: this process holds the lock on DATA_DIR and keeps the index; otherwise commits go to SQL and whoever
     holds it is waited for, `wait_seconds` at most. reader: of files, instead of one in
-    processes of its own. Raises InvalidConfiguration, IndexMismatch.
+    processes of its own. Raises InvalidConfiguration, IndexMismatch, DatabaseDamaged.
     """
+    await asyncio.to_thread(require_whole, settings.sql_url)
     async with AsyncExitStack() as stack:
         database = Database(settings.sql_url)
         stack.push_async_callback(database.close)
@@ -144,6 +146,7 @@ async def open_knowledge(
         recalls: DenseRecalls = defaultdict(Counter)
         catch_up, indexer = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers), None
         if owns_index:
+            await asyncio.to_thread(set_damaged_aside, settings.vector_store, index_path(settings))
 
             async def open_tenant(tenant: str) -> Index:
                 return await open_index(settings, await generations.of(tenant), recalls)

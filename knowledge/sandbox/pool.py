@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from loguru import logger
 
 from knowledge.chunking import ChunkOptions
-from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParserFault, ParsingUnavailable
+from knowledge.errors import (
+    CostlyDocument,
+    HostileDocument,
+    InvalidDocument,
+    ParserFault,
+    ParsingUnavailable,
+    ReaderDied,
+)
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
@@ -121,7 +128,9 @@ class Sandbox:
         except WorkerDied as error:
             if error.signal in _TIME_SIGNALS:
                 raise self._too_slow(job.name) from error
-            raise HostileDocument(job.name, "使解析进程中止（内存超限或内容有害），已拒绝") from error
+            if self._closed or error.signal == signal.SIGTERM:
+                raise ParsingUnavailable("the process that read files was told to stop") from error
+            raise ReaderDied(job.name, "使解析进程中止（内存超限或内容有害），已拒绝") from error
         except Garbled as error:
             raise _unlike(job.name) from error
         finally:

@@ -142,10 +142,14 @@ def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
 
 @contextmanager
 def _unavailable(step: str) -> Iterator[None]:
-    """chromadb raises its own, Rust's and SQLite's errors alike; the caller knows one reaction to all of them."""
+    """chromadb raises its own, Rust's and SQLite's errors alike; the caller knows one reaction to all of them. Rust's
+    panic, at a file that makes no sense to it, is no Exception.
+    """
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise IndexUnavailable(f"chroma {step} failed: {error}") from error
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from operator import attrgetter
+from threading import Lock
 
 import numpy as np
 from loguru import logger
@@ -39,6 +40,10 @@ OPENED = 400
 """Chunks that are kept as objects: one search asks three times for each of its candidates, the next for many again."""
 _PART = 1000
 """Rows that the vector store is given at once."""
+BEHIND, _PART_BEHIND = 2000, 200
+"""Where a store lacks more rows as it is opened, it is filled behind, so many at once: 1,000 took 1.3 s on an idle
+machine and 10 s on a busy one, and meanwhile all of them are searched exactly.
+"""
 
 
 class LocalSnapshot:
@@ -75,6 +80,15 @@ class LocalSnapshot:
         self._threads = threads
         self._recalls = options.recalls
         self.small = len(chunks) <= options.exact_search_max_chunks
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the vector store is not asked."""
+        return self.small or self._vectors is None
+
+    def ask(self, vectors: VectorStore | None) -> None:
+        """From now on this store is asked, or none."""
+        self._vectors = vectors
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -204,6 +218,8 @@ class LocalIndex:
         self._options = options or IndexOptions()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
         self._vocabulary = TermTable()
+        self._changing = Lock()
+        self._filling = self._closed = False
         self._snapshot = self._view(
             -1, PackedChunks.of(()), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary)
         )
@@ -218,31 +234,60 @@ class LocalIndex:
     def _apply(self, change: IndexChange) -> None:
         # One vocabulary for all revisions: it only grows, and a view has no postings of terms that came later.
         self._vocabulary.extend(change.first_term, change.new_terms)
-        old, new = self._snapshot, self._next(change)
-        held = self._fill(old, new, change) if self._vectors is not None else frozenset()
-        self._snapshot = new
-        if self._vectors is not None:
+        with self._changing:
+            old, new = self._snapshot, self._next(change)
+            if self._vectors is None or self._filling:
+                self._snapshot = new
+                return
+            held, missing = self._compare(self._vectors, old, new, change)
+            if old.is_exact and len(missing) > BEHIND:
+                new.ask(None)
+                self._snapshot, self._filling = new, True
+                self._threads.submit(self._fill_behind, self._vectors)
+                return
+            self._put(self._vectors, new, missing, _PART)
+            self._snapshot = new
             self._vectors.delete(sorted(held if new.small else held - new.ids()), change.revision)
             self._reconciled = True
 
-    def _fill(self, old: LocalSnapshot, new: LocalSnapshot, change: IndexChange) -> frozenset[str]:
-        """Writes what the store lacks of `new`; gives what the store held that may have to go.
+    def _compare(
+        self, store: VectorStore, old: LocalSnapshot, new: LocalSnapshot, change: IndexChange
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """What the store holds that may have to go, and what it lacks of `new`.
 
         It has nothing of a base that is searched exactly: nobody would ask it, and 10,000 rows take 30 MB and 13 s.
         """
-        assert self._vectors is not None
-        if old.small:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
-            held = frozenset() if new.small and self._reconciled else frozenset(self._vectors.ids())
-            missing = new.ids() - held
-        else:
-            held = old.ids() if new.small else change.removed
-            missing = frozenset(item.chunk.id for item in change.added)
-        if not new.small:
-            ids = sorted(missing)
-            for start in range(0, len(ids), _PART):
-                part = ids[start : start + _PART]
-                self._vectors.upsert(part, new.vectors(part), change.revision)
-        return held
+        if old.is_exact:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
+            held = frozenset() if new.small and self._reconciled else frozenset(store.ids())
+            return held, frozenset() if new.small else new.ids() - held
+        held = old.ids() if new.small else change.removed
+        return held, frozenset() if new.small else frozenset(item.chunk.id for item in change.added)
+
+    def _put(self, store: VectorStore, snapshot: LocalSnapshot, missing: frozenset[str], part: int) -> None:
+        ids = sorted(missing)
+        for start in range(0, len(ids), part):
+            if self._closed:
+                return
+            some = ids[start : start + part]
+            store.upsert(some, snapshot.vectors(some), snapshot.revision)
+
+    def _fill_behind(self, store: VectorStore) -> None:
+        """Until the store has what the newest snapshot has, which asks it from then on."""
+        try:
+            while not self._closed:
+                snapshot = self._snapshot
+                held, wanted = frozenset(store.ids()), frozenset() if snapshot.small else snapshot.ids()
+                self._put(store, snapshot, wanted - held, _PART_BEHIND)
+                store.delete(sorted(held - wanted), snapshot.revision)
+                with self._changing:
+                    if self._snapshot is snapshot and not self._closed:
+                        snapshot.ask(store)
+                        self._reconciled, self._filling = True, False
+                        return
+        except Exception as error:  # whatever it is, the exact search goes on, and the next change tries again
+            logger.warning("the vector store cannot be filled, its rows are searched exactly: {}", error)
+            with self._changing:
+                self._reconciled = self._filling = False
 
     def _next(self, change: IndexChange) -> LocalSnapshot:
         old, added = self._snapshot, _sorted({item.chunk.id: item for item in change.added})
@@ -262,10 +307,12 @@ class LocalIndex:
         )
 
     def _view(self, revision: int, chunks: PackedChunks, matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
-        return LocalSnapshot(revision, chunks, matrix, lexical, self._vectors, self._threads, self._options)
+        store = None if self._filling else self._vectors
+        return LocalSnapshot(revision, chunks, matrix, lexical, store, self._threads, self._options)
 
     async def close(self) -> None:
-        self._threads.shutdown()
+        self._closed = True
+        await asyncio.to_thread(self._threads.shutdown)
         if self._vectors is not None:
             self._vectors.close()
 

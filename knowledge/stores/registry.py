@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from knowledge.damage import set_aside
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.index import Index
@@ -77,6 +78,22 @@ DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
     "milvus": _drop_milvus,
 }
 """Stores that keep something between starts."""
+
+
+def _damage_of_chroma(path: Path) -> str:
+    from knowledge.stores.chroma_files import find_damage
+
+    return find_damage(path)
+
+
+DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _damage_of_chroma}
+"""What is wrong with what a store keeps below a folder that no process uses, where that can be seen."""
+
+
+def set_damaged_aside(name: str, path: Path) -> None:
+    """Where what a store keeps below `path` is damaged, all of it goes out of the way. Blocking. Raises OSError."""
+    if name in DAMAGES and (reason := DAMAGES[name](path)):
+        set_aside(path, reason)
 
 
 def drop_others(name: str, path: Path, server: str, tenant: str, keep: Collection[int]) -> None:

@@ -65,6 +65,15 @@ async def test_what_was_written_before_a_restart_is_done_after_it_once(url: str,
         await reopened.close()
 
 
+@pytest.mark.parametrize("attempts", [0, 3])
+async def test_a_clock_that_was_set_back_by_a_day_holds_no_event_up(database: Database, attempts: int) -> None:
+    await put(database, counts(now().date().isoformat(), turns=1))
+    async with database.write() as connection:
+        await connection.execute(update(OutboxEvent).values(due_at=now() + timedelta(days=1), attempts=attempts))
+    assert await Outbox(database, handlers(turns=count)).settle() == 1
+    assert await waiting(database) == []
+
+
 async def test_an_event_that_fails_waits_and_leaves_no_half_effect(database: Database) -> None:
     today = now().date().isoformat()
     await put(database, counts(today, turns=1), counts(today, turns=1, bad=1))

@@ -15,7 +15,7 @@ from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, Refu
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.tables import IngestionFile, IngestionOriginal
-from app.documents.types import MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming, Labels
+from app.documents.types import MAX_READER_DEATHS, FileOutcome, FileReport, FileState, Incoming, Labels
 from tests.app.documents.builders import prepared
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
@@ -34,6 +34,10 @@ class Jobs:
         for number, file in enumerate(files):
             await self.rows.keep(FileKey(tenant, job_id, number), file.content)
         await self.rows.accept(tenant, job_id, files, [len(file.content) for file in files])
+
+    async def set(self, **values: object) -> None:
+        async with self.database.write() as connection:
+            await connection.execute(update(IngestionFile).values(values))
 
     async def get(self, job_id: str, tenant: str = "t") -> JobRow:
         job = await self.rows.get(tenant, job_id)
@@ -146,8 +150,7 @@ async def test_what_a_process_that_ended_had_is_begun_again(jobs: Jobs) -> None:
 async def test_a_silent_worker_loses_its_file(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "silent")
-    async with jobs.database.write() as connection:
-        await connection.execute(update(IngestionFile).values(leased_until=now() - timedelta(seconds=1)))
+    await jobs.set(leased_until=now() - timedelta(seconds=1))
     await jobs.queue.recover("w", None)
     assert await jobs.queue.claim("t", "w") is not None
     assert not await jobs.queue.beat(FileKey("t", "j", 0), "silent", 0, 0)
@@ -155,16 +158,37 @@ async def test_a_silent_worker_loses_its_file(jobs: Jobs) -> None:
         await jobs.commit(FileKey("t", "j", 0), "silent")
 
 
-async def test_a_file_that_ends_its_process_again_and_again_is_given_up(jobs: Jobs) -> None:
+async def test_a_file_is_not_failed_because_processes_ended_that_had_it_but_waits_after_many(jobs: Jobs) -> None:
     await jobs.submit("j", file(), file("b.md"))
-    for number in range(MAX_INTERRUPTIONS):
+    for number in range(4):
         assert await jobs.queue.claim("t", f"killed {number}") == (FileKey("t", "j", 0), file())
         await jobs.queue.recover("w", now())
-    first, second = (await jobs.get("j")).files
-    assert first.error is not None
-    assert (first.state, first.error["code"]) == (FileState.FAILED, "ingestion_interrupted")
-    assert second.state is FileState.QUEUED
+    assert await jobs.states("j") == [FileState.QUEUED] * 2
+    assert await jobs.queue.claim("t", "w") is None
+    await jobs.set(due_at=now())
+    assert await jobs.queue.claim("t", "w") == (FileKey("t", "j", 0), file())
+
+
+async def test_a_file_at_which_its_readers_died_is_given_up_and_its_original_kept(jobs: Jobs) -> None:
+    await jobs.submit("j", file(), file("b.md"))
+    for number in range(1, MAX_READER_DEATHS + 1):
+        await jobs.set(due_at=now())
+        assert await jobs.queue.claim("t", "w") == (FileKey("t", "j", 0), file())
+        assert await jobs.queue.count_death(FileKey("t", "j", 0), "w", ERROR) is (number == MAX_READER_DEATHS)
+        assert (await jobs.states("j"))[0] is (FileState.FAILED if number == MAX_READER_DEATHS else FileState.QUEUED)
+    assert not await jobs.queue.count_death(FileKey("t", "j", 0), "w", ERROR)
+    assert await jobs.originals() == 2
     assert [event for event, _ in await jobs.told()] == ["document.failed"]
+
+
+@pytest.mark.parametrize("retries", [0, 4])
+async def test_a_clock_that_was_set_back_by_a_day_holds_no_file_up(jobs: Jobs, retries: int) -> None:
+    await jobs.submit("j", file())
+    await jobs.set(due_at=now() + timedelta(days=1), retries=retries)
+    assert await jobs.queue.claim("t", "killed") == (FileKey("t", "j", 0), file())
+    await jobs.set(leased_until=now() + timedelta(days=1))
+    await jobs.queue.recover("w", None)
+    assert await jobs.states("j") == [FileState.QUEUED]
 
 
 async def test_what_fails_for_a_while_waits_and_says_why(jobs: Jobs) -> None:

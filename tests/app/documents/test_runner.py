@@ -1,22 +1,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import update
+import pytest
+from sqlalchemy import func, select, update
 
+from app.documents import repository_queue
 from app.documents.jobs import DocumentJobs, eta_seconds
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow
 from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
-from app.documents.tables import IngestionFile
+from app.documents.tables import IngestionFile, IngestionOriginal
 from app.documents.types import FileState, Incoming
-from app.errors import DatabaseUnavailable
+from app.errors import DatabaseBusy, DatabaseUnavailable, StorageFull
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import ReaderDied
 from knowledge.types import Matrix
 from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
 
@@ -167,6 +171,58 @@ async def test_a_database_that_was_away_for_a_moment_fails_no_file(tmp_path: Pat
         runner.start()
         job = await jobs_of(base, runner).finished("t", await jobs_of(base, runner).submit("t", [RETURNS]), 60)
         assert job.files[0].state is FileState.READY
+        await runner.close()
+
+
+async def originals(base: KnowledgeBase) -> int:
+    async with base.database.read() as connection:
+        return (await connection.execute(select(func.count()).select_from(IngestionOriginal))).scalar_one()
+
+
+async def test_a_file_at_which_its_reader_dies_is_tried_three_times_and_its_original_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository_queue, "_FIRST_PAUSE", timedelta())
+    async with knowledge_base(tmp_path) as base:
+        prepare, tries = base.ingestor.prepare, 0
+
+        async def deadly(tenant: str, name: str, *rest: object, **others: object) -> object:
+            nonlocal tries
+            if name == "规则.txt":
+                tries += 1
+                raise ReaderDied(name, "使解析进程中止")
+            return await prepare(tenant, name, *rest, **others)  # type: ignore[arg-type]
+
+        base.ingestor.prepare = deadly  # type: ignore[assignment,method-assign]
+        runner = runner_of(base)
+        runner.start()
+        jobs = jobs_of(base, runner)
+        job = await jobs.finished("t", await jobs.submit("t", [LONG, RETURNS]), 60)
+        assert [file.state for file in job.files] == [FileState.FAILED, FileState.READY]
+        assert job.files[0].error is not None
+        assert (job.files[0].error["code"], tries, await originals(base)) == ("hostile_document", 3, 1)
+        await runner.close()
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), StorageFull(), DatabaseBusy()])
+async def test_a_file_waits_while_there_is_no_room_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(repository_queue, "_FIRST_PAUSE", timedelta())
+    async with knowledge_base(tmp_path) as base:
+        prepare, left = base.ingestor.prepare, [error] * 4
+
+        async def full(*arguments: object, **others: object) -> object:
+            if left:
+                assert await originals(base) == 1
+                raise left.pop()
+            return await prepare(*arguments, **others)  # type: ignore[arg-type]
+
+        base.ingestor.prepare = full  # type: ignore[assignment,method-assign]
+        runner = runner_of(base)
+        runner.start()
+        job = await jobs_of(base, runner).finished("t", await jobs_of(base, runner).submit("t", [RETURNS]), 60)
+        assert (job.files[0].state, await originals(base)) == (FileState.READY, 0)
         await runner.close()
 
 

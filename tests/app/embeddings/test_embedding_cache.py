@@ -15,6 +15,7 @@ from app.embeddings import repository_local as embedding_cache
 from app.embeddings.base import KeptEmbeddings
 from app.embeddings.repository import DatabaseEmbeddingCache
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.errors import DatabaseBusy, StorageFull
 from tests.contracts.embedding_caches import EmbeddingCacheContract
 
 
@@ -71,3 +72,47 @@ def test_vectors_of_before_the_record_count_as_used_when_it_begins(
     monkeypatch.setattr(embedding_cache, "_today", lambda: 131)
     assert cache.forget(30) == 1
     assert cache.count() == 0
+
+
+def test_a_file_that_turns_out_damaged_while_it_is_used_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "embeddings.sqlite3"
+    cache = SqliteEmbeddingCache(path)
+    cache.put_many({str(number): np.full(500, number, np.float32) for number in range(200)})
+    cache.close()
+    cache = SqliteEmbeddingCache(path)
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * 200_000)
+    assert cache.get_many([str(number) for number in range(200)]) == {}
+    cache.put_many({"a": np.ones(3, np.float32)})
+    assert cache.count() == 1
+    assert list(tmp_path.glob("embeddings.sqlite3.damaged-*"))
+    cache.close()
+
+
+def test_a_lock_is_an_outage_and_damages_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "embeddings.sqlite3"
+    monkeypatch.setattr(embedding_cache, "_OPENING", (*embedding_cache._OPENING, "PRAGMA busy_timeout=50"))
+    cache = SqliteEmbeddingCache(path)
+    cache.put_many({"a": np.ones(3, np.float32)})
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseBusy):
+            cache.put_many({"b": np.ones(3, np.float32)})
+        assert list(cache.get_many(["a"])) == ["a"]
+    cache.put_many({"b": np.ones(3, np.float32)})
+    assert cache.count() == 2
+    cache.close()
+
+
+def test_a_full_disk_is_an_outage_and_leaves_no_transaction_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = (*embedding_cache._OPENING, "PRAGMA max_page_count=20")
+    monkeypatch.setattr(embedding_cache, "_OPENING", opening)
+    cache = SqliteEmbeddingCache(tmp_path / "embeddings.sqlite3")
+    with pytest.raises(StorageFull):
+        cache.put_many({str(number): np.ones(1000, np.float32) for number in range(50)})
+    cache.put_many({"small": np.ones(3, np.float32)})
+    assert cache.count() == 1
+    cache.close()

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import errno
+import sqlite3
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel
+from sqlalchemy.exc import OperationalError
 
 from agents.errors import AgentError, GenerationUnavailable
-from app.errors import STATUS, AppError, NotFound, describe, status_of
+from app.errors import STATUS, AppError, NotFound, describe, outage_of, status_of
 from app.http.context import RequestContextMiddleware
 from app.http.error_handlers import install_error_handlers
 from app.http.statuses import Statuses
@@ -124,3 +127,37 @@ async def test_a_request_id_that_looks_like_none_is_replaced() -> None:
         response = await http.get("/missing", headers={"X-Request-ID": "a b;c"})
     assert response.headers["x-request-id"] != "a b;c"
     assert response.json()["error"]["request_id"] == response.headers["x-request-id"]
+
+
+def sqlite_error(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("a driver's words")
+    error.sqlite_errorcode = code
+    return error
+
+
+FULL, LOCKED = sqlite_error(sqlite3.SQLITE_FULL), sqlite_error(sqlite3.SQLITE_BUSY_RECOVERY)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (FULL, "storage_full"),
+        (LOCKED, "database_busy"),
+        (OperationalError("INSERT", {}, FULL), "storage_full"),
+        (OperationalError("INSERT", {}, LOCKED), "database_busy"),
+        (OSError(errno.ENOSPC, "No space left on device"), "storage_full"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "storage_full"),
+    ],
+    ids=str,
+)
+def test_a_full_disk_and_a_lock_are_outages_wherever_they_are_met(error: Exception, code: str) -> None:
+    description = describe(error)
+    assert (description.status, description.code) == (503, code)
+    assert int(description.headers["Retry-After"]) > 0
+    assert "driver" not in description.message
+
+
+@pytest.mark.parametrize("error", [sqlite_error(sqlite3.SQLITE_IOERR_READ), OSError(errno.EACCES, "no"), KeyError()])
+def test_what_does_not_pass_by_itself_is_no_outage(error: Exception) -> None:
+    assert outage_of(error) is None
+    assert describe(error).code == "internal_error"

@@ -227,7 +227,10 @@ async def repository(tmp_path: Path) -> AsyncIterator[RetryRepository]:
     await database.close()
 
 
-async def test_an_attempt_that_failed_or_died_is_followed_by_another(repository: RetryRepository) -> None:
+@pytest.mark.parametrize("ended", [timedelta(seconds=-1), timedelta(days=1)], ids=["lease", "clock set back"])
+async def test_an_attempt_that_failed_or_died_is_followed_by_another(
+    repository: RetryRepository, ended: timedelta
+) -> None:
     retries = Retries(repository, wait=0.1, lease=timedelta(seconds=60))
     with pytest.raises(ZeroDivisionError):
         async with await begun(retries):
@@ -237,7 +240,7 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(repository:
         await retries.begin(KEY)
     assert waiting.value.code == "request_in_progress"
     async with repository._database.write() as connection:
-        await connection.execute(update(IdempotentRequest).values(until=now() - timedelta(seconds=1)))
+        await connection.execute(update(IdempotentRequest).values(until=now() + ended))
     async with await begun(retries) as attempt:
         await attempt.finish(KeptResponse(200, b"{}", "ys-token", "s"))
     late = KeptResponse(200, b'{"late": 1}')

@@ -19,6 +19,7 @@ from knowledge.errors import EmbeddingUnavailable, IndexUnavailable
 from knowledge.index import embedded
 from knowledge.ingest import Identity
 from knowledge.stores.memory import MemoryIndex
+from knowledge.text import Analyzer
 from knowledge.types import IndexChange, Matrix
 from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
 
@@ -105,19 +106,22 @@ async def test_listeners_hear_each_revision_of_a_tenant_once(tmp_path: Path) -> 
     assert heard == [("t", 1), ("u", 1)]
 
 
-async def test_an_index_that_fails_is_tried_again_and_says_so_meanwhile(tmp_path: Path) -> None:
+async def test_an_index_that_fails_is_tried_again_and_keywords_answer_meanwhile(tmp_path: Path) -> None:
     index = FlakyIndex()
-    async with knowledge_base(tmp_path, open_index=lambda _: index, wait_seconds=0.5) as base:
+    async with knowledge_base(tmp_path, open_index=lambda _: index) as base:
         index.broken = True
         (report,) = await base.ingestion.add("t", [FILE])
-        assert (report.outcome, report.ready) == (FileOutcome.CREATED, False)
+        assert (report.outcome, report.ready) == (FileOutcome.CREATED, True)
         assert isinstance(base.indexer.failures["t"], IndexUnavailable)
-        row = await base.documents.get("t", report.document_id)
-        assert row is not None
-        assert not row.indexed
+        snapshot = (await base.indexer.index("t")).snapshot()
+        assert await snapshot.lexical(Analyzer().tokens("无理由退货"), 5)
+        assert not embedded(snapshot)
         index.broken = False
-        assert await base.indexer.reached("t", report.revision, 10)
-        assert base.indexer.failures == {}
+        async with asyncio.timeout(60):
+            while base.indexer.failures:
+                base.indexer.wake()
+                await asyncio.sleep(0.05)
+        assert embedded((await base.indexer.index("t")).snapshot())
         assert await base.found("t", "无理由") == ["退货.md"]
 
 

@@ -100,6 +100,18 @@ async def test_a_lease_that_ends_is_taken_over(database: Database, monkeypatch: 
     assert (await found(database, run)).state is RunState.RUNNING
 
 
+async def test_a_lease_of_before_the_clock_was_set_back_is_over(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = RunQueue(database)
+    await service_of(database).trigger("t", "tidy")
+    with monkeypatch.context() as patch:
+        patch.setattr(repository_queue, "_LEASE", timedelta(days=1))
+        run = await claimed(database, "killed")
+    await queue.recover("b", alone=False)
+    assert (await claimed(database, "b")).id == run.id
+
+
 async def test_a_run_that_ends_process_after_process_is_given_up(database: Database) -> None:
     queue = RunQueue(database)
     run = await service_of(database).trigger("t", "tidy")

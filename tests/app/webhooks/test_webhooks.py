@@ -179,6 +179,18 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
     assert sorted(json.loads(body)["data"]["number"] for _, body in receiver.got) == list(range(6))
 
 
+@pytest.mark.parametrize("attempts", [0, 2])
+async def test_a_clock_that_was_set_back_by_a_day_holds_no_delivery_up(
+    database: Database, service: WebhookService, worker: WebhookWorker, receiver: Receiver, attempts: int
+) -> None:
+    await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
+    await happen(database, "t", "ticket.created", {"number": 1})
+    async with database.write() as connection:
+        await connection.execute(update(WebhookDelivery).values(due_at=now() + timedelta(days=1), attempts=attempts))
+    assert await worker.settle() == 1
+    assert len(receiver.got) == 1
+
+
 async def test_a_webhook_that_is_switched_off_gets_nothing_until_it_is_on_again(
     database: Database, service: WebhookService, worker: WebhookWorker, receiver: Receiver
 ) -> None:

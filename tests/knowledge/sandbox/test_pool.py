@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +13,7 @@ from time import monotonic
 import pytest
 
 from knowledge.chunking import ChunkOptions
-from knowledge.errors import CostlyDocument, DocumentTooLarge, InvalidDocument, ParsingUnavailable
+from knowledge.errors import CostlyDocument, DocumentTooLarge, InvalidDocument, ParsingUnavailable, ReaderDied
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
 from knowledge.sandbox import process
@@ -122,7 +124,21 @@ async def test_close_ends_idle_and_busy_workers() -> None:
     await sandbox.close()
     assert before
     assert all(gone(pid) for pid in before)
-    with pytest.raises(InvalidDocument):
+    with pytest.raises(ParsingUnavailable):  # the file may be as good as any
+        await reading
+
+
+@LINUX
+@pytest.mark.parametrize(("ended_by", "error"), [(signal.SIGKILL, ReaderDied), (signal.SIGTERM, ParsingUnavailable)])
+async def test_a_worker_that_is_told_to_stop_says_nothing_of_its_file(
+    sandbox: Sandbox, ended_by: signal.Signals, error: type[Exception]
+) -> None:
+    await sandbox.read("t", *PLAIN, OPTIONS)
+    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS))
+    await asyncio.sleep(0.1)
+    for pid in workers(sandbox):
+        os.kill(pid, ended_by)
+    with pytest.raises(error):
         await reading
 
 

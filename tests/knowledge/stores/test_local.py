@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from threading import Event
 
 import numpy as np
 import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import IndexUnavailable
 from knowledge.filters import Filter
 from knowledge.stores import local
 from knowledge.stores.base import IndexOptions
@@ -109,3 +112,65 @@ async def test_rows_keep_their_order_whenever_they_came() -> None:
     ]
     await at_once.close()
     await bit_by_bit.close()
+
+
+class SlowStore(ExactStore):
+    """Takes rows once it is let, and fails while it is broken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let, self.broken = Event(), False
+
+    def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
+        assert self.let.wait(60)
+        if self.broken:
+            raise IndexUnavailable("the disk is full")
+        super().upsert(ids, vectors, revision)
+
+
+async def until_filled(base: Base, store: ExactStore) -> None:
+    async with asyncio.timeout(60):
+        while base.index.snapshot().is_exact:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
+            await asyncio.sleep(0.01)
+    assert store.ids() == base.index.snapshot().ids()
+
+
+@pytest.fixture
+def fills_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "BEHIND", 10)
+    monkeypatch.setattr(local, "_PART_BEHIND", 7)
+
+
+@pytest.mark.usefixtures("fills_behind")
+async def test_a_large_base_answers_while_a_store_that_lost_its_rows_is_filled() -> None:
+    store = SlowStore()
+    base = Base(LocalIndex(store, IndexOptions(20)))
+    await base.apply(rows()[:80])
+    hits = await base.index.snapshot().dense(await HashEmbedder().query(QUESTION), 5)
+    np.testing.assert_allclose([hit.score for hit in hits], await expected(base, 5, Filter()), atol=1e-4)
+    assert store.asked == []
+    await base.apply(rows()[80:], removed=["c1"])  # while it is being filled
+    store.let.set()
+    await until_filled(base, store)
+    await base.index.snapshot().dense(await HashEmbedder().query(QUESTION), 5)
+    assert store.asked == [5]
+    await base.apply(removed=["c2"])
+    assert store.ids() == base.index.snapshot().ids()
+    await base.close()
+
+
+@pytest.mark.usefixtures("fills_behind")
+async def test_a_store_that_cannot_be_filled_is_filled_by_a_later_change() -> None:
+    store = SlowStore()
+    store.broken = True
+    base = Base(LocalIndex(store, IndexOptions(20)))
+    await base.apply(rows()[:80])
+    store.let.set()
+    async with asyncio.timeout(60):
+        while base.index._filling:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
+            await asyncio.sleep(0.01)
+    assert base.index.snapshot().is_exact  # type: ignore[attr-defined]
+    store.broken = False
+    await base.apply(rows()[80:])
+    await until_filled(base, store)
+    await base.close()

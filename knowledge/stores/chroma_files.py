@@ -1,0 +1,48 @@
+"""What is wrong with the files of an embedded Chroma, found before it opens them: its native code reads beyond the end
+of a graph that was cut off, which ends the process.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from struct import Struct
+
+from knowledge.damage import find_sqlite_damage
+from knowledge.stores.deferred import DATABASE
+
+_HEADER = Struct("<i5Q")
+"""How hnswlib's begins: version, offset of level 0, room, elements, bytes of one and offset of its label."""
+_HEADER_BYTES, _VERSION = 100, 1
+
+
+def find_damage(folder: Path) -> str:
+    """Of the folder of all collections; empty where nothing is wrong, or nothing is there."""
+    if not folder.is_dir():
+        return "not a folder" if folder.exists() else ""
+    for file in folder.glob("kb-*.json"):
+        try:
+            recorded = json.loads(file.read_bytes())
+            if not {"built_by", "has_rows"} <= recorded.keys():
+                raise ValueError("not what was written there")
+        except (ValueError, AttributeError) as error:
+            return f"{file.name}: {error}"
+    if wrong := find_sqlite_damage(folder / DATABASE):
+        return f"{DATABASE}: {wrong}"
+    return next((f"{header.parent.name}: cut off" for header in folder.glob("*/header.bin") if _is_cut(header)), "")
+
+
+def _is_cut(header: Path) -> bool:
+    """Whether the vectors of a graph are fewer than it says; False where another version wrote it."""
+    content = header.read_bytes()
+    if len(content) < _HEADER_BYTES or not any(content):
+        return True
+    version, _, _, elements, size, _ = _HEADER.unpack_from(content)
+    if len(content) > _HEADER_BYTES or version != _VERSION:
+        return False
+    vectors, lengths = header.with_name("data_level0.bin"), header.with_name("length.bin")
+    return _bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4
+
+
+def _bytes_of(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
