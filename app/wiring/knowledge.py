@@ -140,9 +140,9 @@ async def open_knowledge(
         documents, feed = DocumentRepository(database), IndexFeed(database)
         tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
         knowledge = KnowledgeRepository(database, correction_rows.settle)
-        reader = reader or await stack.enter_async_context(open_reader(settings))
+        files = reader if reader is not None else await stack.enter_async_context(open_reader(settings))
         corrector, options = StoredCorrections(database), chunk_options(settings)
-        ingestor = Ingestor(generations.embedder, Analyzer(), options, reader, analyzers.newest, corrector)
+        ingestor = Ingestor(generations.embedder, Analyzer(), options, files, analyzers.newest, corrector)
         recalls: DenseRecalls = defaultdict(Counter)
         catch_up, indexer = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers), None
         if owns_index:
@@ -174,7 +174,7 @@ async def open_knowledge(
             versions,
             deleted,
             ingestor,
-            reader,
+            files,
             labels,
             follower,
             indexer,

@@ -13,7 +13,7 @@ import httpx
 from app.documents.repository import DocumentRow
 from app.net.fetcher import Fetcher
 from app.net.pace import HostPace
-from app.net.targets import TargetPolicy
+from app.net.targets import TargetPolicy, port_ranges
 from app.sources.folder import FolderSync
 from app.sources.repository import SourceRepository
 from app.sources.service import SourceLimits, SourceService
@@ -98,7 +98,7 @@ class Syncing:
 
 @asynccontextmanager
 async def syncing(data_dir: Path, roots: tuple[Path, ...] = (), settle: float = 0.0) -> AsyncIterator[Syncing]:
-    policy = TargetPolicy.listed("网址", "", ("127.0.0.1",), (80,))
+    policy = TargetPolicy.listed("网址", "", ("127.0.0.1",), port_ranges("80"))
     async with knowledge_base(data_dir) as base, Fetcher(policy, 20, 1_000_000) as fetcher:
         pace = Unhurried()
         service = SourceService(
