@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -82,8 +83,8 @@ def try_write(engine: Engine) -> None:
 
 
 @contextmanager
-def _impatient(engine: Engine) -> Iterator[sqlite3.Cursor]:
-    """A cursor that waits for others no longer than PATIENCE_MS."""
+def _impatient(engine: Engine) -> Iterator[Any]:
+    """SQLite's own cursor that waits for others no longer than PATIENCE_MS."""
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
         cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")

@@ -12,6 +12,8 @@ from typing import Protocol
 from knowledge.errors import IndexMismatch
 from knowledge.types import Chunk, Hit, Matrix, TermIds, Vector
 
+CHROMA_DATABASE = "chroma.sqlite3"
+"""In the folder of an embedded Chroma."""
 EXACT_SEARCH_MAX_CHUNKS = 20_000
 """Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
 search over a few hundred near-duplicates does, and was measured to. Up to here, too, a recall costs less than the way

@@ -9,7 +9,7 @@ from pathlib import Path
 from struct import Struct
 
 from knowledge.damage import find_sqlite_damage
-from knowledge.stores.deferred import DATABASE
+from knowledge.stores.base import CHROMA_DATABASE
 
 _HEADER = Struct("<i5Q")
 """How hnswlib's begins: version, offset of level 0, room, elements, bytes of one and offset of its label."""
@@ -27,8 +27,8 @@ def find_damage(folder: Path) -> str:
                 raise ValueError("not what was written there")
         except (ValueError, AttributeError) as error:
             return f"{file.name}: {error}"
-    if wrong := find_sqlite_damage(folder / DATABASE):
-        return f"{DATABASE}: {wrong}"
+    if wrong := find_sqlite_damage(folder / CHROMA_DATABASE):
+        return f"{CHROMA_DATABASE}: {wrong}"
     return next((f"{header.parent.name}: cut off" for header in folder.glob("*/header.bin") if _is_cut(header)), "")
 
 
@@ -41,7 +41,7 @@ def _is_cut(header: Path) -> bool:
     if len(content) > _HEADER_BYTES or version != _VERSION:
         return False
     vectors, lengths = header.with_name("data_level0.bin"), header.with_name("length.bin")
-    return _bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4
+    return bool(_bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4)
 
 
 def _bytes_of(file: Path) -> int:

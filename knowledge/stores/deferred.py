@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.errors import IndexUnavailable
-from knowledge.stores.base import VectorStore, collection_name, require_builder
+from knowledge.stores.base import CHROMA_DATABASE, VectorStore, collection_name, require_builder
 from knowledge.types import Hit, Matrix, Vector
-
-DATABASE = "chroma.sqlite3"
 
 
 class DeferredStore:
@@ -41,7 +39,7 @@ class DeferredStore:
             require_builder(recorded["built_by"], self._built_by)
             self._has_rows = bool(recorded["has_rows"])
         else:
-            self._record(has_rows=(path / DATABASE).exists() and bool(self._store.ids()))
+            self._record(has_rows=(path / CHROMA_DATABASE).exists() and bool(self._store.ids()))
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
         """See `VectorStore`."""
@@ -100,4 +98,4 @@ def forget_others(path: Path, tenant: str, keep: Collection[int]) -> bool:
     for file in path.glob(f"{first}*.json"):
         if file.stem not in kept:
             file.unlink(missing_ok=True)
-    return (path / DATABASE).exists()
+    return (path / CHROMA_DATABASE).exists()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ DERIVED = [
     pytest.param("samples.state", garble, "samples.state", id="samples"),
     pytest.param("samples.state", cut, "samples.state", id="samples, cut"),
 ]
-STORED = {"vector_store": "chroma", "exact_search_max_chunks": 5}
+STORED: dict[str, Any] = {"vector_store": "chroma", "exact_search_max_chunks": 5}
 
 
 @pytest.fixture(scope="module")

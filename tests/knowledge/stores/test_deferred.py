@@ -7,9 +7,9 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable
-from knowledge.stores.base import IndexOptions, VectorStore, collection_name
+from knowledge.stores.base import CHROMA_DATABASE, IndexOptions, VectorStore, collection_name
 from knowledge.stores.chroma import ChromaStore
-from knowledge.stores.deferred import DATABASE, DeferredStore
+from knowledge.stores.deferred import DeferredStore
 from knowledge.stores.registry import drop_others, get_index
 from knowledge.types import Matrix
 from tests.knowledge.builders import TEXTS, Base, chunks
@@ -105,7 +105,7 @@ def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path, writte
     drop_others("chroma", tmp_path, "", "t", keep={11})
     another = "t", "another/model", 384, 0
     assert DeferredStore(tmp_path, *another, lambda: ChromaStore(tmp_path, *another)).ids() == set()
-    assert (tmp_path / DATABASE).exists() == written
+    assert (tmp_path / CHROMA_DATABASE).exists() == written
     assert other.ids() == set()
     with pytest.raises(IndexMismatch):
         DeferredStore(tmp_path, "t", HashEmbedder.name, HashEmbedder.dimension, 11, not_opened)
