@@ -14,10 +14,11 @@ PROVISIONAL = "calibration"
 """What a search names as out of order while its gate goes by a few questions only."""
 _UNRELATED_PROBABILITY = 0.05
 _TYPICAL_PROBABILITY = 0.9
-_AT_UNRELATED, _AT_CUTOFF, _AT_TYPICAL = (
+AT_UNRELATED, AT_CUTOFF, AT_TYPICAL = (
     math.log(probability / (1 - probability))
     for probability in (_UNRELATED_PROBABILITY, CUTOFF_PROBABILITY, _TYPICAL_PROBABILITY)
 )
+"""The log-odds of a calibration's three points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,10 @@ class CalibrationMap:
     def probability(self, score: float) -> float:
         """In (0, 1)."""
         if score < self.cutoff:
-            slope = (_AT_CUTOFF - _AT_UNRELATED) / (self.cutoff - self.unrelated)
+            slope = (AT_CUTOFF - AT_UNRELATED) / (self.cutoff - self.unrelated)
         else:
-            slope = (_AT_TYPICAL - _AT_CUTOFF) / (self.typical - self.cutoff)
-        return 1 / (1 + math.exp(-min(max(_AT_CUTOFF + slope * (score - self.cutoff), -50.0), 50.0)))
+            slope = (AT_TYPICAL - AT_CUTOFF) / (self.typical - self.cutoff)
+        return 1 / (1 + math.exp(-min(max(AT_CUTOFF + slope * (score - self.cutoff), -50.0), 50.0)))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -8,15 +8,29 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.calibration.fit import best_split
 from knowledge.gate import EvidenceGate
-from knowledge.probability import CalibrationMap
+from knowledge.probability import AT_CUTOFF, AT_TYPICAL, AT_UNRELATED, CalibrationMap
 from knowledge.types import Candidate, Retrieval
 
 READER = "reader"
 """The scorer's kind, in calibrations and candidates, and what `degraded` names while it is late or out of reach."""
-PRIOR_WEIGHT, READER_WEIGHT, BIAS = 0.4, 0.8, 0.1
-"""Of the log-odds of the search's own probability and of the reader's."""
+PRIOR_WEIGHT, BIAS = 0.6, 0.8
+"""Of the log-odds of the search's own probability. Set on 52 questions about six products of others, judged by
+Qwen2.5-Coder-1.5B: of 31 without an answer .35 were told and of 21 with one .14 refused, by the search alone .48 and
+.19; AUROC .78 and .64.
+"""
+MOST_PRIOR, MOST_READER = 2.2, 4.0
+"""Log-odds beyond which neither witness counts for more: the reader, where it is sure, decides."""
+TRUST = 0.75
+"""What a reader is worth on passages of others, as a share of what it is worth on the shipped examples."""
+BEST_AUROC = 0.99
+"""Thirty examples prove no more."""
 
 
 def apply_judgements(
@@ -32,7 +46,7 @@ def apply_judgements(
         return replace(retrieval, degraded=tuple(dict.fromkeys((*retrieval.degraded, READER))))
     everything = (*retrieval.candidates, *retrieval.beyond)
     judged = [
-        (candidate, odds, _combine(candidate.probability, calibration.probability(odds)))
+        (candidate, odds, _combine(candidate.probability, odds, calibration))
         for candidate, odds in zip(everything, judgements, strict=False)
         if odds is not None
     ]
@@ -59,12 +73,33 @@ def apply_judgements(
     )
 
 
-def _combine(prior: float, judged: float) -> float:
-    """The probability from the search's own and the reader's, each in (0, 1)."""
-    odds = PRIOR_WEIGHT * _log_odds(prior) + READER_WEIGHT * _log_odds(judged) + BIAS
-    return 1 / (1 + math.exp(-odds))
+def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64]) -> CalibrationMap:
+    """The calibration of a reader from its log-odds on labelled examples of both kinds, shape (examples,) each.
+
+    Its word counts as much as it tells the two apart: with equal normal spreads, the log of the likelihood ratio grows
+    by d'^2 over the distance of their middles, d' being what their AUROC says (Green and Swets, 1966).
+    """
+    middles = float(np.median(answered) - np.median(near))
+    separation = math.sqrt(2) * NormalDist().inv_cdf(min(measure_auroc(answered, near), BEST_AUROC))
+    slope = TRUST * separation**2 / middles
+    cutoff = best_split(answered, near)
+    return CalibrationMap(
+        READER, cutoff + (AT_UNRELATED - AT_CUTOFF) / slope, cutoff, cutoff + (AT_TYPICAL - AT_CUTOFF) / slope
+    )
 
 
-def _log_odds(probability: float) -> float:
-    bounded = min(max(probability, 0.01), 0.99)
-    return math.log(bounded / (1 - bounded))
+def measure_auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
+    """The share of pairs that are in the right order, ties counted half."""
+    return float((higher[:, None] > lower).mean() + (higher[:, None] == lower).mean() / 2)
+
+
+def _combine(probability: float, odds: float, calibration: CalibrationMap) -> float:
+    """The probability from the search's own and the reader's raw log-odds; in (0, 1)."""
+    prior = _log_odds(probability, MOST_PRIOR)
+    judged = _log_odds(calibration.probability(odds), MOST_READER) - AT_CUTOFF
+    return 1 / (1 + math.exp(-(PRIOR_WEIGHT * prior + judged + BIAS)))
+
+
+def _log_odds(probability: float, most: float) -> float:
+    bounded = min(max(probability, 1e-6), 1 - 1e-6)
+    return min(max(math.log(bounded / (1 - bounded)), -most), most)

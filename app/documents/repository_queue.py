@@ -165,8 +165,8 @@ def _due() -> ColumnElement[bool]:
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
     due = (_FILE.retries == 0) | is_due(_FILE.due_at, _LONGEST_PAUSE)
-    waiting: ColumnElement[bool] = _FILE.state == FileState.QUEUED
-    return waiting & due & ~busy
+    ready: ColumnElement[bool] = (_FILE.state == FileState.QUEUED) & due & ~busy
+    return ready
 
 
 def _pause(retries: int) -> timedelta:

@@ -41,20 +41,9 @@ def fit(
     spread = float(np.std(unrelated))
     cutoff = max(low + POSITION * (high - low), min(high - SPREADS * spread, low + 0.8 * (high - low)))
     if labelled and min(len(labelled.answerable), len(labelled.unanswerable)) >= MIN_LABELLED:
-        return _around(scorer, low, labelled, high)
+        cutoff = best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
+        low, high = min(low, cutoff - 1e-3), max(high, cutoff + 1e-3)
     return CalibrationMap(scorer, low, cutoff, high)
-
-
-def fit_labelled(scorer: str, labelled: Labelled) -> CalibrationMap:
-    """From labelled questions alone, at least one of either kind."""
-    low, high = float(np.median(labelled.unanswerable)), float(np.median(labelled.answerable))
-    return _around(scorer, low, labelled, high)
-
-
-def _around(scorer: str, low: float, labelled: Labelled, high: float) -> CalibrationMap:
-    """With the cutoff that splits labelled questions best."""
-    cutoff = _best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
-    return CalibrationMap(scorer, min(low, cutoff - 1e-3), cutoff, max(high, cutoff + 1e-3))
 
 
 def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> CalibrationMap:
@@ -67,7 +56,7 @@ def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> Cali
     return replace(calibration, english=calibration.unrelated - float(np.median(unrelated)))
 
 
-def _best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
+def best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
     """The cutoff with the highest balanced accuracy, in the middle of the gap that it falls into."""
     scores = np.unique(np.concatenate([answerable, unanswerable]))
     cuts = (scores[1:] + scores[:-1]) / 2 if len(scores) > 1 else scores

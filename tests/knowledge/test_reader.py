@@ -26,14 +26,14 @@ def ids(result: Retrieval) -> list[str]:
 
 
 def test_what_is_near_and_does_not_state_the_answer_is_refused() -> None:
-    result = apply_judgements(found(0.95, 0.9), (-3.0, -3.0), CALIBRATION, GATE)
+    result = apply_judgements(found(0.95, 0.9), (-4.0, -4.0), CALIBRATION, GATE)
     assert result.verdict is not GateVerdict.PASS
     assert result.confidence < 0.6
     assert {each.scorer for each in result.candidates} == {READER}
 
 
 def test_the_passage_that_states_the_answer_comes_first() -> None:
-    result = apply_judgements(found(0.9, 0.8, 0.7), (-3.0, -2.0, 4.0), CALIBRATION, GATE)
+    result = apply_judgements(found(0.9, 0.8, 0.7), (-4.0, -3.0, 4.0), CALIBRATION, GATE)
     assert ids(result)[0] == "c2"
     assert result.verdict is GateVerdict.PASS
     assert result.candidates[0].score == pytest.approx(4.0)
