@@ -40,7 +40,8 @@ class Request:
     the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
-    without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what was talked about.
+    without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
+    was talked about.
     `parts` are the questions that it holds, in order; empty where it is one.
     """
 

@@ -1,7 +1,7 @@
 """Whether a rule that sets a period, 签收后 7 天内, is about what a message says.
 
-It is where the message says that just this event happened to the customer on a day, and nothing else that it says meets a
-condition of the rule. Whatever is in doubt is taken not to be: the rule is quoted anyway.
+It is where the message says that just this event happened to the customer on a day, and nothing else that it says meets
+a condition of the rule. Whatever is in doubt is taken not to be: the rule is quoted anyway.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from agents.answering.events import (
     DatedClause,
     dated_clauses,
     features,
+    is_denied,
     is_verb,
     statements,
     verbs_of,
@@ -31,10 +32,9 @@ DOUBT = 0.6
 """By so much of a head's scores nothing may outweigh the event of a clause that has the rule's own verb."""
 SURE = 0.2
 """And so much the event has to outweigh nothing where the two say it in different words."""
-_NO_EVENT = ("nothing", "unreal")
 _CLAUSE = re.compile(r"[,。;!?\n]")
 _FORBIDS = re.compile(
-    r"不(?!超|得超|少|满|足|含|计|论|限|管)|无法|除外|恕|谢绝|未|仅限|为准|\bnot?\b|exclu|except|unless"
+    r"不(?!超|得超|少|满|足|含|计|论|限|管)|无法|除外|恕|谢绝|未|仅限|为准|\b(?:not?|exclud\w+|except|unless)\b"
 )
 _DEMANDS = re.compile("[不须需限仅凭且]")
 _TOO_LATE = re.compile("超时|逾期|过期")
@@ -47,13 +47,15 @@ def judgeable_texts(message: str, said: Sequence[Said], rules: Sequence[Rule]) -
     if not clauses or not rules:
         return []
     parts = [part for clause in clauses for rule in rules for part in _parted(clause, rule.anchor)]
-    words = [word for one in (*(rule.sentence for rule in rules), *map(str, clauses)) for word in words_of(one)]
-    return [*parts, *(rule.anchor for rule in rules), *statements(message, clauses), *words]
+    stated = statements(message, clauses)
+    named = (*(rule.sentence for rule in rules), *map(str, clauses), *stated)
+    words = [word for one in named for word in words_of(one)]
+    return [*parts, *(rule.anchor for rule in rules), *stated, *words]
 
 
 def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) -> bool:
-    """Whether a clause says that the event of a rule happened, to the customer, on its day; where the rule ends with the
-    event, that it will.
+    """Whether a clause says that the event of a rule happened, to the customer, on its day; where the rule ends
+    with the event, that it will.
     """
     day = clause.said.first
     if not rule.before and (day > today or (day == today and not DONE.search(clause.text))):
@@ -62,21 +64,24 @@ def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) 
     own, kinds, wanted = (judged.scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor)))
     if not kinds or not wanted or (who and own["others"] > own["own"]):
         return False
-    nothing = max(kinds.pop(name) for name in _NO_EVENT)
+    nothing, unreal = kinds.pop("nothing"), kinds.pop("unreal")
     kind = max(kinds, key=kinds.__getitem__)
     alike = wanted[kind] == max(wanted[name] for name in kinds)
     shared = features(who + what) & features(rule.anchor)
     if not _shared(clause, rule.anchor)[1]:
-        return alike and kind != "own" and kinds[kind] - nothing > SURE and not shared & features(who)
+        return alike and kind != "own" and kinds[kind] - max(nothing, unreal) > SURE and not shared & features(who)
     whole = all(clause.place_of(verb) is not None for verb in verbs_of(rule.anchor))
     named = whole or len(shared) > 1 + (not alike)
-    return kinds[kind] > nothing - DOUBT and (named or (alike and kind != "own"))
+    likely = kinds[kind] > nothing - DOUBT and kinds[kind] > unreal
+    return likely and (named or (alike and kind != "own"))
 
 
 def is_excluded(
     message: str, clauses: Sequence[DatedClause], rule: Rule, quoted: Sequence[str], judged: JudgedTexts
 ) -> bool:
     """Whether what else the customer says may meet a condition of the rule, or what the documents forbid."""
+    if is_denied(message, rule.anchor):
+        return True
     stated = statements(message, clauses)
     own = _pairs(",".join((*map(str, clauses), *stated))) - _pairs(f"{rule.clause},{rule.anchor}")
     parts = (part for text in quoted for part in _CLAUSE.split(in_digits(fold(text))))
@@ -89,7 +94,7 @@ def is_excluded(
     if any(features(text) & met or _is_change(text, judged) for text in stated):
         return True
     excluded = {_goods(word, judged) for word in words_of(conditions)} - {""}
-    return any(_goods(word, judged) in excluded for clause in clauses for word in words_of(str(clause)))
+    return any(_goods(word, judged) in excluded for one in (*map(str, clauses), *stated) for word in words_of(one))
 
 
 def _shared(clause: DatedClause, anchor: str) -> tuple[int, str]:

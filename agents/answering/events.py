@@ -115,6 +115,12 @@ def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | Non
     return clause if features(clause.text) else None
 
 
+def is_denied(message: str, event: str) -> bool:
+    """Whether a message says that an event has not happened: 我还没取件."""
+    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in verbs_of(event))
+    return re.search(f"[没未][^,。;!?]{{0,2}}(?:{verbs})(?!吗|呢)", fold(message)) is not None
+
+
 def _happened(clause: str) -> str | None:
     """A clause up to what is asked or wished for in it, or denied of what is done; None of one that only denies."""
     said = _MODAL.split(clause)[0].strip()

@@ -1,7 +1,7 @@
 """What happened on a day, by meaning: linear heads over the embeddings of parts of a message and of a rule.
 
-`kinds` tells events apart, in whatever words; `subjects` whose doing stands before a verb; `conditions` what else is said
-that a rule may exclude; `goods` the kinds of things that rules exclude.
+`kinds` tells events apart, in whatever words; `subjects` whose doing stands before a verb; `conditions` what else is
+said that a rule may exclude; `goods` the kinds of things that rules exclude.
 """
 
 from __future__ import annotations

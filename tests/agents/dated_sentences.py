@@ -17,6 +17,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
+
 from agents.answering.dating import day_said
 from agents.answering.deadlines import computed, texts_to_judge
 from agents.heads.events import EventHead, fit_event_head
@@ -48,12 +50,13 @@ async def play(cases: Sequence[Mapping[str, Any]]) -> None:
         told = [await tell_date(case, head) for case in cases]
     wrong = [(case, said) for case, said in zip(cases, told, strict=True) if not is_right(case, said)]
     for case, said in wrong:
-        print(f"{case['text']} | {case['rule']} | {case['expected']} | {said}")
+        logger.info("{} | {} | {} | {}", case["text"], case["rule"], case["expected"], said)
     real = sum(case["event"] for case in cases)
     false = sum(said is not None and not case["event"] for case, said in wrong)
     missed = sum(case["event"] for case, _ in wrong)
     misdated = sum(said is not None and case["event"] for case, said in wrong)
-    print(f"false deadlines {false} of {len(cases) - real}; real ones right {real - missed} of {real}, wrong {misdated}")
+    logger.info("false deadlines: {} of {}", false, len(cases) - real)
+    logger.info("real ones with the right date: {} of {}, with a wrong one: {}", real - missed, real, misdated)
 
 
 if __name__ == "__main__":
