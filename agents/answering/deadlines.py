@@ -53,12 +53,13 @@ def _deadline(
     question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told, judged: JudgedTexts
 ) -> str | None:
     """Where the period ends that a rule lets run from an event that the customer dates."""
-    found, before = dated_clauses(question.text, said), dated_clauses(context, read(context).days(told.today))
+    messages = [(question.text, said), (context, read(context).days(told.today))]
+    found = dated_clauses(*messages[not said and bool(_LEANING & set(question.asks_for))])
     rules = [rule for text in quoted for rule in rules_of(text)]
     fits = [
         (sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, text) for text in (question.text, context)))), clause, rule)
         for rule in rules
-        for clause in (before if not said and _LEANING & set(question.asks_for) else found)
+        for clause in found
         if is_event(clause, rule, told.today, judged)
     ]
     best = max((score for score, _, _ in fits), default=0.0)
@@ -66,7 +67,7 @@ def _deadline(
     if len(ends) != 1:
         return None
     clause, rule = next(iter(ends.values()))
-    if is_excluded(f"{context}\n{question.text}", [*before, *found], rule, quoted, judged):
+    if is_excluded(messages, clause, rule, quoted, judged):
         return None
     others = [one for one in said if one.single and one != clause.said and one.first != told.today]
     return _ending(clause.said, rule, others[0] if len(others) == 1 else None, told)

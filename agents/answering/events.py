@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 
-from agents.understanding.asking import without_asking
+from agents.understanding.asking import asks, without_asking
 from agents.understanding.dates import Said
+from agents.understanding.stretches import months_before
 from agents.understanding.tagging import tag_of, tagged
 from knowledge.text import fold
 
+NEAR_MONTHS = 2
+"""A day without a year that is so near ahead, of an event that no word calls past, is the coming one."""
 STEM = 4
 """Letters by which words of one stem are known: receipt, received."""
 _BREAK = re.compile(r"[,。;!?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
+_MARKS = ",。;!? \n"
 _HAN = re.compile(r"[一-鿿]")
 _LATIN = re.compile(r"[a-z]{3,}")
 _MODAL = re.compile(
@@ -31,8 +36,10 @@ _FUNCTION = frozenset(
 _FUNCTION_WORDS = frozenset(
     {"the", "and", "for", "was", "can", "may", "you", "your", "afte", "befo", "with", "date", "days"}
 )
-DONE = re.compile(r"[了过的刚已]|ed\b|bought|got|paid")
+_DONE = re.compile(r"[了过的刚已]|ed\b|bought|got|paid")
 """Something is done already."""
+_ENDED = re.compile(r"(?<!^)[到完](?!期)")
+"""And so it is where a verb has come to its end: 收到书架."""
 _LIGHT = "[的了过完好]{0,2}"
 """What may stand within a verb: 报了修, 出的院."""
 
@@ -55,9 +62,15 @@ class DatedClause:
         """Where nothing follows the day, what precedes it says what happened: 签收时间是 11 月 20 日."""
         return self.after if features(self.after) else self.before
 
-    def within(self, clause: str) -> bool:
-        """Whether it is, with its day, that clause of the message."""
-        return self.before in clause and self.after in clause and bool(self.before or self.after)
+    def is_past(self, today: date) -> bool:
+        """Whether its day is over, or it says so itself."""
+        return self.said.first <= today and (
+            not is_coming(self.said, today) or bool(_DONE.search(self.text) or _ENDED.search(self.text))
+        )
+
+    def begins_with(self, character: str) -> bool:
+        """Whether it begins with a character that is a verb by what follows it: 换的胎."""
+        return re.match(f"[我就才刚]?{re.escape(character)}[的了过完好错]", self.text) is not None
 
     def place_of(self, verb: str) -> int | None:
         """Where it has a verb, perhaps in parts."""
@@ -70,6 +83,12 @@ class DatedClause:
         return before + self.text[:place], self.text[place:]
 
 
+def is_coming(said: Said, today: date) -> bool:
+    """Whether a day may still be to come: today, and what is said without a year and near in the next one."""
+    near = today < said.ahead(today)[0] <= months_before(today, -NEAR_MONTHS)
+    return said.first >= today or (said.any_year and near)
+
+
 def features(text: str) -> frozenset[str]:
     """Characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
     plain = without_asking(fold(text))
@@ -78,9 +97,14 @@ def features(text: str) -> frozenset[str]:
 
 
 def verbs_of(text: str) -> list[str]:
-    """The verbs of a text; where none is known, its end and what begins with one."""
-    verbs = [word for word, tag in tagged(text) if tag.startswith("v") and features(word)]
-    return verbs or [text[-2:], *(pair for pair in map("".join, pairwise(text)) if is_verb(pair[0]))]
+    """The verbs of a text, the first ones first; may be empty. What looks like a preposition at the end is one, too."""
+    words = [(word, tag) for word, tag in tagged(text) if features(word)]
+    return [word for at, (word, tag) in enumerate(words, 1) if tag.startswith("v") or (tag == "p" and at == len(words))]
+
+
+def pairs_with_verbs(text: str) -> list[str]:
+    """Two characters side by side where the first one is a verb, and the last two of the text: 到期 of 会员到期."""
+    return [*(pair for pair in map("".join, pairwise(text)) if is_verb(pair[0])), text[-2:]]
 
 
 def is_verb(character: str) -> bool:
@@ -117,7 +141,7 @@ def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | Non
 
 def is_denied(message: str, event: str) -> bool:
     """Whether a message says that an event has not happened: 我还没取件."""
-    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in verbs_of(event))
+    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in verbs_of(event) or [event[-2:]])
     return re.search(f"[没未][^,。;!?]{{0,2}}(?:{verbs})(?!吗|呢)", fold(message)) is not None
 
 
@@ -125,12 +149,23 @@ def _happened(clause: str) -> str | None:
     """A clause up to what is asked or wished for in it, or denied of what is done; None of one that only denies."""
     said = _MODAL.split(clause)[0].strip()
     done = _NOT.split(said)[0].strip()
-    return done if done == said or DONE.search(done) else None
+    return done if done == said or _DONE.search(done) else None
 
 
-def statements(message: str, dated: Sequence[DatedClause]) -> list[str]:
-    """What else a message says that is so, clause by clause: no clause of a day, and none that only asks."""
-    text = fold(message)
-    clauses = (clause.strip() for clause in _BREAK.split(text) if not any(one.within(clause) for one in dated))
-    stated = ((clause, _happened(clause)) for clause in clauses)
-    return [said for clause, said in stated if said and (said == clause or DONE.search(said))]
+def statements(message: str, said: Sequence[Said], event: Said | None = None) -> list[str]:
+    """What a message says that is so, clause by clause, without its times: neither what it only asks, nor the clause of
+    an event.
+    """
+    text, stated, start = fold(message), [], 0
+    for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
+        if event is None or not start <= event.start < end:
+            plain = _without_times(text, said, start, end).lstrip(_MARKS)
+            so = _happened(plain)
+            if so and (_DONE.search(so) or (so == plain and not asks(text[start : end + 1]))):
+                stated.append(so)
+        start = end
+    return stated
+
+
+def _without_times(text: str, said: Sequence[Said], start: int, end: int) -> str:
+    return "".join(text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in said)).strip()
