@@ -93,7 +93,8 @@ class Draft:
         if self._written or request.today is None:
             return request.computed
         quoted = [quote for quotes in self._quotes.values() for quote in quotes]
-        return computed(request.question, request.context, quoted, request.today, request.english) or ""
+        found = computed(request.question, request.context, quoted, request.today, request.english, request.judged)
+        return found or ""
 
     @property
     def complete(self) -> bool:

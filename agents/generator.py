@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
+from agents.heads.events import JudgedTexts
 from agents.types import Thinking, Turn, Usage
 from knowledge.types import Candidate, Chunk, Vector
 
@@ -39,8 +40,8 @@ class Request:
     the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
-    without. `vector` is the question's embedding, `told` that of it behind what was talked about.
-    `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the version of which the
+    without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
+    was talked about. `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the version of which the
     fragments are, where there is a newer one, which is silent.
     """
 
@@ -57,6 +58,7 @@ class Request:
     english: bool = False
     today: date | None = None
     computed: str = ""
+    judged: JudgedTexts | None = None
     vector: Vector | None = None
     told: Vector | None = None
     parts: tuple[SubQuestion, ...] = ()

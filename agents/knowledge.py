@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
+from loguru import logger
+
 from agents.answering.continuing import keep_article
-from agents.answering.deadlines import computed
+from agents.answering.deadlines import computed, texts_to_judge
 from agents.answering.naming import shown_title, topic_of
 from agents.answering.subjects import mentions, other_subject
 from agents.answering.versions import undecided_versions
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
+from agents.heads.events import EventHead, JudgedTexts
 from agents.language import in_english
 from agents.pages import ordered_up
 from agents.passages.quotable import safe_text
@@ -43,6 +46,7 @@ from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
+from knowledge.errors import EmbeddingUnavailable
 from knowledge.probability import PROVISIONAL
 from knowledge.reader import READER
 from knowledge.text import fold
@@ -58,13 +62,14 @@ RULING = 3
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
     """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`; today:
-    the shop's day.
+    the shop's day; events: tells what happened on a day, None until it is learnt.
     """
 
     confident: float
     profile: TenantProfile
     page_boost: float = 0.0
     today: Callable[[], date] = date.today
+    events: EventHead | None = None
 
 
 class KnowledgeAgent:
@@ -123,7 +128,7 @@ class KnowledgeAgent:
     async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
         started = time.perf_counter()
-        request = self._request(question, retrieval)
+        request = await self._request(question, retrieval)
         draft = Draft(request, confident=sure_of_all(retrieval, self._policy.confident))
         if request.best.question is not None and not request.parts:
             for text in draft.curated():
@@ -166,7 +171,7 @@ class KnowledgeAgent:
             verified=checked.verified,
         )
 
-    def _request(self, question: Question, retrieval: Retrieval) -> Request:
+    async def _request(self, question: Question, retrieval: Retrieval) -> Request:
         found = retrieval.passing if retrieval.parts else keep_article(question, retrieval)
         passing = ordered_up(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
@@ -174,8 +179,10 @@ class KnowledgeAgent:
         before = questions_before(question)
         context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
+        asked, quotable = question.rewrite or question.searched, _sentences(fragments)
+        judged = await self._judged(texts_to_judge(asked, context, quotable, today))
         return Request(
-            question.rewrite or question.searched,
+            asked,
             fragments,
             retrieval.terms,
             retrieval.idf,
@@ -187,12 +194,23 @@ class KnowledgeAgent:
             page_place=place or 0,
             english=english,
             today=today,
-            computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
+            computed=computed(asked, context, quotable, today, english, judged) or "",
+            judged=judged,
             vector=question.vector,
             told=question.told,
             parts=asked_parts(question, retrieval, fragments, before),
             superseded=show_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
+
+    async def _judged(self, texts: Sequence[str]) -> JudgedTexts | None:
+        """What the texts say of a day; None where that cannot be told, and no date is."""
+        if self._policy.events is None or not texts:
+            return None
+        try:
+            return await self._policy.events.judge_texts(texts)
+        except EmbeddingUnavailable as error:
+            logger.opt(exception=error).warning("no date is computed without embeddings")
+            return None
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
         if draft.used:

@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from agents.answering.meaning import Meaning
+from agents.heads.events import EventHead
 from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
@@ -102,11 +103,15 @@ def generator_options(
     return GeneratorOptions(analyzer, *limits, profile, model, meaning, prompts)
 
 
-def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:
-    """What the knowledge agent says when it is not sure, or has nothing."""
+def knowledge_policy(settings: Settings, profile: TenantProfile, events: EventHead | None = None) -> KnowledgePolicy:
+    """What the knowledge agent says when it is not sure, or has nothing; events: None until they are learnt."""
     zone = ZoneInfo(profile.timezone)
     return KnowledgePolicy(
-        settings.confident_threshold, profile, settings.page_boost, today=lambda: datetime.now(zone).date()
+        settings.confident_threshold,
+        profile,
+        settings.page_boost,
+        today=lambda: datetime.now(zone).date(),
+        events=events,
     )
 
 

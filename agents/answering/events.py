@@ -1,19 +1,25 @@
-"""What happened on the days that a message says, and which words tell one event from another."""
+"""What happened on the days that a message says: the clause of each day, and what else the message states."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
 
-from agents.understanding.asking import without_asking
+from agents.understanding.asking import asks, without_asking
 from agents.understanding.dates import Said
-from agents.understanding.tagging import tagged
+from agents.understanding.stretches import months_before
+from agents.understanding.tagging import tag_of, tagged
 from knowledge.text import fold
 
+NEAR_MONTHS = 2
+"""A day without a year that is so near ahead, of an event that no word calls past, is the coming one."""
 STEM = 4
 """Letters by which words of one stem are known: receipt, received."""
 _BREAK = re.compile(r"[,。;!?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
+_MARKS = ",。;!? \n"
 _HAN = re.compile(r"[一-鿿]")
 _LATIN = re.compile(r"[a-z]{3,}")
 _MODAL = re.compile(
@@ -22,7 +28,7 @@ _MODAL = re.compile(
 )
 """What follows is asked or wished for, and has not happened."""
 _NOT = re.compile(r"[没未不]|\b(?:not|never|n't)\b")
-_SUPPOSED = re.compile(r"如果|假如|假设|要是|比方|\bif\b")
+_SUPPOSED = re.compile(r"如果|假如|假设|要是|比方|的话|\bif\b")
 _FUNCTION = frozenset(
     "的了是在就还能吗呢吧啊那哪这个我你您他们到从自于后前内起之以及或和与按为"
     "天日号月年周时候今昨明上下第什么多久最晚迟早几有没不可要会应当须已被把给对"
@@ -30,16 +36,57 @@ _FUNCTION = frozenset(
 _FUNCTION_WORDS = frozenset(
     {"the", "and", "for", "was", "can", "may", "you", "your", "afte", "befo", "with", "date", "days"}
 )
+_DONE = re.compile(r"[了过的刚已]|ed\b|bought|got|paid")
+"""Something is done already."""
+_ENDED = re.compile(r"(?<!^)[到完](?!期)")
+"""And so it is where a verb has come to its end: 收到书架."""
+_LIGHT = "[的了过完好]{0,2}"
+"""What may stand within a verb: 报了修, 出的院."""
 
 
 @dataclass(frozen=True, slots=True)
-class DatedEvent:
-    """A day that a message says, the clause it stands in without it, and what tells that from other events."""
+class DatedClause:
+    """A single day that a message says, and the clause it stands in: what precedes the day and what follows it, up to
+    what is only asked or wished for.
+    """
 
     said: Said
-    text: str
-    features: frozenset[str]
-    doing: frozenset[str]
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.before},{self.after}"
+
+    @property
+    def text(self) -> str:
+        """Where nothing follows the day, what precedes it says what happened: 签收时间是 11 月 20 日."""
+        return self.after if features(self.after) else self.before
+
+    def is_past(self, today: date) -> bool:
+        """Whether its day is over, or it says so itself."""
+        return self.said.first <= today and (
+            not is_coming(self.said, today) or bool(_DONE.search(self.text) or _ENDED.search(self.text))
+        )
+
+    def begins_with(self, character: str) -> bool:
+        """Whether it begins with a character that is a verb by what follows it: 换的胎."""
+        return re.match(f"[我就才刚]?{re.escape(character)}[的了过完好错]", self.text) is not None
+
+    def place_of(self, verb: str) -> int | None:
+        """Where it has a verb, perhaps in parts."""
+        found = re.search(_LIGHT.join(map(re.escape, verb)), self.text)
+        return found.start() if found else None
+
+    def split_at(self, place: int) -> tuple[str, str]:
+        """What stands before a place, and the clause from there on."""
+        before = self.before if self.text is self.after else ""
+        return before + self.text[:place], self.text[place:]
+
+
+def is_coming(said: Said, today: date) -> bool:
+    """Whether a day may still be to come: today, and what is said without a year and near in the next one."""
+    near = today < said.ahead(today)[0] <= months_before(today, -NEAR_MONTHS)
+    return said.first >= today or (said.any_year and near)
 
 
 def features(text: str) -> frozenset[str]:
@@ -49,50 +96,76 @@ def features(text: str) -> frozenset[str]:
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
-def doing(text: str) -> frozenset[str]:
-    """The features of what is done: of the verbs, where there are any. Who takes a car, 提车, brings none, 还车."""
-    words = [word for word, tag in tagged(without_asking(fold(text))) if tag.startswith("v")]
-    found = features(text)
-    return frozenset("".join(words)) & found or found
+def verbs_of(text: str) -> list[str]:
+    """The verbs of a text, the first ones first; may be empty. What looks like a preposition at the end is one, too."""
+    words = [(word, tag) for word, tag in tagged(text) if features(word)]
+    return [word for at, (word, tag) in enumerate(words, 1) if tag.startswith("v") or (tag == "p" and at == len(words))]
 
 
-def events(message: str, said: Sequence[Said]) -> list[DatedEvent]:
-    """The single days of a message on which something happened, with what it says of that."""
+def pairs_with_verbs(text: str) -> list[str]:
+    """Two characters side by side where the first one is a verb, and the last two of the text: 到期 of 会员到期."""
+    return [*(pair for pair in map("".join, pairwise(text)) if is_verb(pair[0])), text[-2:]]
+
+
+def is_verb(character: str) -> bool:
+    """Whether a character is a verb by itself, and one that means something."""
+    return bool(features(character)) and str(tag_of(character)).startswith("v")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text that may name things."""
+    return [word for word, tag in tagged(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
+
+
+def dated_clauses(message: str, said: Sequence[Said]) -> list[DatedClause]:
+    """The clauses of the single days of a message; none where it is a supposition."""
     text = fold(message)
     if _SUPPOSED.search(text):
         return []
-    found = []
-    for one in (one for one in said if one.single):
-        start, end = _clause(text, one)
-        clause = _happened(_without(text, said, start, end))
-        found.append(DatedEvent(one, clause, features(clause), doing(clause)))
-    return [event for event in found if event.features]
+    return [clause for place in range(len(said)) if (clause := _clause_of(text, said, place)) is not None]
 
 
-def _happened(clause: str) -> str:
-    """A clause up to what is asked or wished for in it; nothing of one that says what did not happen."""
-    said = _MODAL.split(clause)[0].strip()
-    return "" if _NOT.search(said) else said
-
-
-def stated(message: str, said: Sequence[Said]) -> str:
-    """What a message says that is so, clause by clause, without its times and without what it asks."""
-    text = fold(message)
-    plain = _without(text, said, 0, len(text))
-    return ",".join(_happened(clause) for clause in _BREAK.split(plain))
-
-
-def _clause(text: str, said: Said) -> tuple[int, int]:
-    """The clause around a time, up to the nearest break that does not touch it."""
+def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | None:
+    one = said[place]
     breaks = [match.span() for match in _BREAK.finditer(text)]
-    start = max((end for _, end in breaks if end <= said.start), default=0)
-    end = min((start for start, _ in breaks if start >= said.end), default=len(text))
-    return start, end
+    starts = [end for _, end in breaks if end <= one.start] + [other.end for other in said[:place]]
+    ends = [start for start, _ in breaks if start >= one.end] + [other.start for other in said[place + 1 :]]
+    before = text[max(starts, default=0) : one.start].strip()
+    after = text[one.end : min(ends, default=len(text))].strip()
+    happened = _happened(after)
+    if not one.single or after.startswith("的") or _happened(before) != before or happened is None:
+        return None
+    clause = DatedClause(one, before, happened)
+    return clause if features(clause.text) else None
 
 
-def _without(text: str, said: Sequence[Said], start: int, end: int) -> str:
-    """A part of a text without its times."""
-    for one in reversed(said):
-        if start <= one.start and one.end <= end:
-            text, end = text[: one.start] + text[one.end :], end - (one.end - one.start)
-    return text[start:end]
+def is_denied(message: str, event: str) -> bool:
+    """Whether a message says that an event has not happened: 我还没取件."""
+    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in verbs_of(event) or [event[-2:]])
+    return re.search(f"[没未][^,。;!?]{{0,2}}(?:{verbs})(?!吗|呢)", fold(message)) is not None
+
+
+def _happened(clause: str) -> str | None:
+    """A clause up to what is asked or wished for in it, or denied of what is done; None of one that only denies."""
+    said = _MODAL.split(clause)[0].strip()
+    done = _NOT.split(said)[0].strip()
+    return done if done == said or _DONE.search(done) else None
+
+
+def statements(message: str, said: Sequence[Said], event: Said | None = None) -> list[str]:
+    """What a message says that is so, clause by clause, without its times: neither what it only asks, nor the clause of
+    an event.
+    """
+    text, stated, start = fold(message), [], 0
+    for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
+        if event is None or not start <= event.start < end:
+            plain = _without_times(text, said, start, end).lstrip(_MARKS)
+            so = _happened(plain)
+            if so and (_DONE.search(so) or (so == plain and not asks(text[start : end + 1]))):
+                stated.append(so)
+        start = end
+    return stated
+
+
+def _without_times(text: str, said: Sequence[Said], start: int, end: int) -> str:
+    return "".join(text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in said)).strip()

@@ -30,7 +30,8 @@ class PeriodUnit(StrEnum):
 class Rule:
     """A period and what it runs from.
 
-    `anchor` is that event in the rule's words, empty where none is named; `clause` the words around the period.
+    `anchor` is that event in the rule's words, empty where none is named; `clause` the words around the period, in
+    `sentence`.
     `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether the day of
     the event is the first of them, None where the rule does not say.
     """
@@ -40,6 +41,7 @@ class Rule:
     written: str
     anchor: str
     clause: str
+    sentence: str
     before: bool = False
     limit: bool = False
     first_counts: bool | None = None
@@ -127,6 +129,7 @@ def _rules(sentence: str) -> Iterator[Rule]:
             found.group(),
             event,
             _clause(sentence, found.start()),
+            sentence,
             before=mark == "前" or bool(_EARLIER.match(after)),
             limit=bool(limited) or bool(last and last.limit and not (marked or anchored)),
             first_counts=_first_counts(sentence),

@@ -52,7 +52,7 @@ class Teams:
             AgentParts(
                 searcher,
                 models.generator(analyzer, profile, learning.meaning),
-                knowledge_policy(tuned.settings, profile),
+                knowledge_policy(tuned.settings, profile, learning.events),
                 business.parts if business else None,
                 CarePolicy(self.settings.emotion_threshold, offers, facts, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),

