@@ -41,8 +41,8 @@ class Request:
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
     without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
-    was talked about. `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the version of which the
-    fragments are, where there is a newer one, which is silent.
+    was talked about. `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the
+    version of which the fragments are, where there is a newer one, which is silent.
     """
 
     question: str
