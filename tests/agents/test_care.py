@@ -12,7 +12,7 @@ import yaml
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.facts import BusinessFacts
 from agents.business.sample.database import seed
-from agents.care import CareAgent, CarePolicy, cause_of
+from agents.care import CareAgent, CarePolicy, cause_of, told_danger
 from agents.errors import BusinessUnavailable
 from agents.offers import SHIPPED, Fact, Offers, load_offers
 from agents.types import Answer, HandoffReason, Outcome, Question
@@ -150,7 +150,8 @@ async def test_english_gets_english() -> None:
     ],
 )
 def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
-    assert cause_of(read(text)) is cause
+    reading = read(text)
+    assert cause_of(reading, told_danger(reading)) is cause
 
 
 @pytest.mark.parametrize(
