@@ -31,6 +31,7 @@ from knowledge.english import is_chinese
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
+"""A crisis has no cause: nothing of it is anybody's business but help."""
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
     Cause.FRAUD: "care_fraud",
@@ -92,14 +93,15 @@ class CareAgent:
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        feeling = felt(question, self._policy.head)
+        danger = endangered(question, self._policy)
+        feeling = felt(question, self._policy.head, danger)
         english = in_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
         quote = None
         instructs = feeling.crisis
         if not feeling.crisis:
             meant = question.meant
-            cause = cause_of(meant, endangered(question, self._policy))
+            cause = cause_of(meant, danger)
             instructs = cause in _INSTRUCTED
             hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
             parts = [say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)]
@@ -142,9 +144,11 @@ def outcry(question: Question) -> Emotion:
     return reading.feeling.again(sum(read(turn.question).folded == reading.folded for turn in question.history))
 
 
-def felt(question: Question, head: EmotionHead | None) -> Emotion:
+def felt(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
     """That of what they mean as well."""
     feeling = outcry(question)
+    if danger is not None and danger.kind is Danger.SELF_HARM:
+        return Emotion(1.0, crisis=True)
     if head is None or question.vector is None:
         return feeling
     return feeling.heard(head.chance(question.vector))

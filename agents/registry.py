@@ -128,8 +128,8 @@ class Roster:
 
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
-        feeling, words = felt(question, self._care.head), outcry(question)
         danger = endangered(question, self._care)
+        feeling, words = felt(question, self._care.head, danger), outcry(question)
         return TurnEvidence(question, route, feeling, words.score, danger, self._care.threshold)
 
     def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:

@@ -1,4 +1,4 @@
-"""Danger to a person and fraud under way, which come before whatever else a message may mean.
+"""Danger to a person, fraud under way and thoughts of ending one's life, which come before whatever else is meant.
 
 Judged by what a message means and how it is worded, by a head fitted on `agents/examples/dangers.yaml`. Where there is
 no vector, words that are danger by themselves (smoke, a pretended employee) speak alone.
@@ -67,14 +67,14 @@ class SafetyHead:
     bias: Vector
 
     def read(self, text: str, vector: Vector) -> Safety:
-        """The likelier danger of a message. A ridge regression is linear in its targets, so that the sum of the scores
-        and 1 is the score of any danger against none.
+        """The likelier danger of a message. A ridge regression is linear in its targets, so that what all but one of
+        the kinds add to the sum of the scores makes it the score of any danger against none.
         """
         buckets, weights = ngrams(fold(text))
         meant = direction(vector - self.centre)
         scores = self.bias + meant @ self.meaning + (self.pairs @ meant) @ meant
         scores = scores + NGRAM_SCALE * (weights @ self.words[buckets])
-        odds = STEEPNESS * (float(scores.sum()) + 1 - MIDDLE)
+        odds = STEEPNESS * (float(scores.sum()) + len(Danger) - 1 - MIDDLE)
         return Safety(list(Danger)[int(scores.argmax())], round(1 / (1 + math.exp(-odds)), 3))
 
 

@@ -74,6 +74,8 @@ async def test_who_is_in_danger_is_heard_and_who_asks_about_it_is_not(
         ("倒了点洗洁精", None),
         ("壁纸起泡了", None),
         ("新闻里说有充电宝爆炸，你们这款没事吧", None),
+        ("活着好累，想就这样结束了", Danger.SELF_HARM),
+        ("笑得我不想活了", None),
     ],
 )
 async def test_the_meaning_decides_over_words_of_danger(
