@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from agents.heads.safety import DANGER, Safety
+from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.feeling import CALM, Emotion
@@ -83,7 +83,7 @@ class Bid:
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
     """All that is known before anybody acts. `question.found` is the search, None while it is out of order; feeling:
-    of the customer, `outcry` being its part that stands in words, as `told_danger` is of a danger. threshold: of
+    of the customer, `outcry` being its part that stands in words; danger: None where they are in none. threshold: of
     feeling, from which a person comes.
     """
 
@@ -92,7 +92,6 @@ class TurnEvidence:
     feeling: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
-    told_danger: bool = False
     threshold: float = 0.7
 
     @property
@@ -108,13 +107,16 @@ class TurnEvidence:
     def urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
         like = self.feeling.score >= self.threshold and self.claim(Intent.HIGH_STAKES) >= OUTCRY
-        danger = self.told_danger or (self.danger is not None and self.danger.chance >= DANGER)
-        return danger or self.feeling.crisis or like or (self.outcry >= OUTCRY and not self._matter_of_fact)
+        outcry = self.outcry >= OUTCRY and not self._matter_of_fact
+        return self.danger is not None or self.feeling.crisis or like or outcry
 
     @property
     def _matter_of_fact(self) -> bool:
-        """Whether strong words are those of the matter: 法院冻结的呢, 过期药是什么垃圾 complain of nothing."""
-        return self.answerable and not self.worded and self.claim(Intent.HIGH_STAKES) < COMPLAINT
+        """Whether strong words are those of the matter, or beside a question that is answered: 法院冻结的呢 and
+        什么鬼，网怎么这么慢 complain of nobody.
+        """
+        complains = self.wants(Intent.HIGH_STAKES) and self.claim(Intent.HIGH_STAKES) >= COMPLAINT
+        return self.answerable and not self.worded and not complains
 
     @property
     def named(self) -> bool:

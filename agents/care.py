@@ -1,6 +1,7 @@
 """High stakes, anger and despair: the customer is heard first, gets what the company offers, and a person.
 
-Nothing is promised but what an offer says; whoever speaks of ending their life gets help and nothing else.
+Nothing is promised but what an offer says. Who is in danger or being deceived is told what to do first, by documents
+too, and nothing of fees or liability; whoever speaks of ending their life gets help and nothing else.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from datetime import date
 from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.errors import BusinessUnavailable
+from agents.guidance import Guidance
 from agents.heads.feeling import EmotionHead
-from agents.heads.safety import ENDANGERED, UNWORDED_DANGER, Safety, SafetyHead, read_safety
+from agents.heads.safety import Safety, SafetyHead, read_safety
 from agents.language import in_english
 from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
@@ -24,10 +26,12 @@ from agents.understanding.feeling import Emotion
 from agents.understanding.reading import Reading, read
 from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
+from knowledge.english import is_chinese
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
+"""A crisis has no cause: nothing of it is anybody's business but help."""
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
     Cause.FRAUD: "care_fraud",
@@ -43,13 +47,16 @@ _INSTRUCTED = frozenset({Cause.SAFETY, Cause.FRAUD})
 
 @dataclass(frozen=True, slots=True)
 class CarePolicy:
-    """threshold: of emotion, from which a person comes with priority. Without offers or facts nothing is offered."""
+    """threshold: of emotion, from which a person comes with priority. Without offers or facts nothing is offered, and
+    without guidance nothing is quoted.
+    """
 
     threshold: float = 0.7
     offers: Offers | None = None
     facts: MemberFacts | None = None
     head: EmotionHead | None = None
     safety_head: SafetyHead | None = None
+    guidance: Guidance | None = None
 
 
 class CareAgent:
@@ -72,12 +79,12 @@ class CareAgent:
         """See `Agent.bid`."""
         if turn.feeling.crisis:
             return Bid(Intent.HIGH_STAKES, 1.0, "speaks of ending their life", Rank.URGENT, alone=True)
+        if turn.danger is not None:
+            return Bid(Intent.HIGH_STAKES, 1.0, f"in danger: {turn.danger.kind.value}", Rank.URGENT, alone=True)
         if turn.urgent:
-            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "in danger, or beside themselves", Rank.URGENT)
+            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "beside themselves", Rank.URGENT)
         if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
-        if turn.danger is not None and turn.danger.chance >= UNWORDED_DANGER and not turn.answerable:
-            return Bid(Intent.HIGH_STAKES, turn.danger.chance, "like a danger, and nothing is found", Rank.CLAIMS)
         if turn.answerable:
             return None
         return Bid(
@@ -86,24 +93,32 @@ class CareAgent:
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        feeling = felt(question, self._policy.head)
+        danger = endangered(question, self._policy)
+        feeling = felt(question, self._policy.head, danger)
         english = in_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
+        quote = None
         instructs = feeling.crisis
         if not feeling.crisis:
             meant = question.meant
-            cause = cause_of(meant, endangered(question, self._policy))
+            cause = cause_of(meant, danger)
             instructs = cause in _INSTRUCTED
-            offer, degraded = await self._offer(question, cause)
             hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
-            heard = say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)
-            parts = [heard, *([offer] if offer else []), say("care_person", english)]
+            parts = [say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)]
+            if not instructs:
+                offer, degraded = await self._offer(question, cause)
+                parts += [offer] if offer else []
+            elif self._policy.guidance and (quote := await self._policy.guidance.find(question)):
+                parts += [say("quoted", english), quote.text] if english and is_chinese(quote.text) else [quote.text]
+            parts.append(say("care_person", english))
         answer = Answer(
             reply="\n".join(parts),
             outcome=Outcome.HIGH_STAKES,
             intent="high_stakes",
             agent=self.name,
             handoff=requested(feeling, self._policy.threshold, HandoffReason.HIGH_STAKES),
+            confidence=quote.source.score if quote else 0.0,
+            sources=(quote.source,) if quote else (),
             escalate_to_human=True,
             instructs=instructs,
             degraded=degraded,
@@ -129,9 +144,11 @@ def outcry(question: Question) -> Emotion:
     return reading.feeling.again(sum(read(turn.question).folded == reading.folded for turn in question.history))
 
 
-def felt(question: Question, head: EmotionHead | None) -> Emotion:
+def felt(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
     """That of what they mean as well."""
     feeling = outcry(question)
+    if danger is not None and danger.kind is Danger.SELF_HARM:
+        return Emotion(1.0, crisis=True)
     if head is None or question.vector is None:
         return feeling
     return feeling.heard(head.chance(question.vector))
@@ -153,19 +170,14 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
 
 def endangered(question: Question, policy: CarePolicy) -> Safety | None:
     """The danger that the customer's own words tell of, by their meaning where there is a vector and a head."""
-    return _in_danger(read_safety(question.reading, question.vector, policy.safety_head))
+    return read_safety(question.reading, question.vector, policy.safety_head)
 
 
 def told_danger(reading: Reading) -> Safety | None:
     """The danger that words alone tell of."""
-    return _in_danger(read_safety(reading, None, None))
-
-
-def _in_danger(found: Safety | None) -> Safety | None:
-    return found if found is not None and found.chance >= ENDANGERED else None
+    return read_safety(reading, None, None)
 
 
 def cause_of(reading: Reading, danger: Safety | None = None) -> Cause:
     """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
-    danger = danger or told_danger(reading)
     return _OF_DANGER[danger.kind] if danger is not None else reading.cause

@@ -176,19 +176,23 @@ class Draft:
         return tuple(sorted(sources, key=lambda source: source.index))
 
     def _source(self, fragment: int, quotes: Sequence[str]) -> Source:
-        candidate = self._request.candidate(fragment)
-        chunk = candidate.chunk
-        return Source(
-            index=self._index(fragment),
-            document_id=chunk.document.id,
-            title=chunk.document.title if safe_text(chunk.document.title) else "",
-            heading=_heading(chunk),
-            page=chunk.page,
-            snippet="\n".join(quotes),
-            score=candidate.probability,
-            curated=chunk.question is not None,
-            line="" if chunk.question is not None else " / ".join(lines_above(passage_of(fragment, chunk), quotes)),
-        )
+        return cite(self._index(fragment), fragment, self._request.candidate(fragment), quotes)
+
+
+def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
+    """The source that a reply cites as `[index]`. fragment: its number among those found."""
+    chunk = candidate.chunk
+    return Source(
+        index=index,
+        document_id=chunk.document.id,
+        title=chunk.document.title if safe_text(chunk.document.title) else "",
+        heading=_heading(chunk),
+        page=chunk.page,
+        snippet="\n".join(quotes),
+        score=candidate.probability,
+        curated=chunk.question is not None,
+        line="" if chunk.question is not None else " / ".join(lines_above(passage_of(fragment, chunk), quotes)),
+    )
 
 
 def _heading(chunk: Chunk) -> str:

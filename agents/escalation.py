@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence
-from agents.care import CarePolicy, felt, requested
+from agents.care import CarePolicy, endangered, felt, requested
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
@@ -43,13 +43,14 @@ class EscalationAgent:
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
+        feeling = felt(question, self._policy.head, endangered(question, self._policy))
         return said(
             Answer(
                 reply=say("person_called", in_english(question, self._profile)),
                 outcome=Outcome.HANDOFF,
                 intent="human_handoff",
                 agent=self.name,
-                handoff=requested(felt(question, self._policy.head), self._policy.threshold, HandoffReason.ASKED),
+                handoff=requested(feeling, self._policy.threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
             )
         )

@@ -92,9 +92,7 @@ class KnowledgeAgent:
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`: what was found; it joins where it is asked for too, and whoever is in danger or beside
-        themselves is told what to do first.
-        """
+        """See `Agent.bid`: what was found; it joins where it is asked for too, or somebody is beside themselves."""
         asked = turn.wants(Intent.KNOWLEDGE_QA)
         if turn.answerable and turn.found:
             joins = asked or (turn.urgent and not turn.worded)

@@ -71,7 +71,29 @@ class HashedBlock:
         return sums.reshape(self.shape[0], self.shape[0])
 
 
-Block: TypeAlias = Matrix | HashedBlock
+@dataclass(frozen=True, slots=True)
+class QuadraticBlock:
+    """All products of two features of an example, as a matrix for each column: two rows are as like as the square of
+    their inner product, times `weight`.
+    """
+
+    rows: Matrix
+    weight: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.rows.shape
+
+    def similarities(self) -> Matrix:
+        """As of `HashedBlock`."""
+        return self.weight * (self.rows @ self.rows.T) ** 2
+
+    def project(self, dual: NDArray[np.floating]) -> NDArray[np.floating]:
+        """dual: (examples, columns). Gives (columns, features, features), to stand between a row and itself."""
+        return np.stack([self.weight * (self.rows.T * column) @ self.rows for column in dual.T])
+
+
+Block: TypeAlias = Matrix | HashedBlock | QuadraticBlock
 """A row for each example."""
 
 
@@ -147,10 +169,10 @@ def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> Hash
 def _kernel(blocks: Sequence[Block]) -> NDArray[np.float64]:
     kernel = np.ones((blocks[0].shape[0],) * 2)
     for block in blocks:
-        kernel += block.similarities() if isinstance(block, HashedBlock) else block @ block.T
+        kernel += block @ block.T if isinstance(block, np.ndarray) else block.similarities()
     return kernel
 
 
 def _weights(blocks: Sequence[Block], dual: NDArray[np.floating]) -> list[Matrix]:
-    parts = [block.project(dual) if isinstance(block, HashedBlock) else block.T @ dual for block in blocks]
+    parts = [block.T @ dual if isinstance(block, np.ndarray) else block.project(dual) for block in blocks]
     return [np.asarray(part, dtype=np.float32, order="C") for part in (*parts, dual.sum(axis=0))]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
-from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
+from agents.care import CareAgent, CarePolicy, endangered, felt, outcry
 from agents.curated.agent import CURATED, CuratedAgent
 from agents.decision import Decision, decide
 from agents.escalation import EscalationAgent
@@ -128,9 +128,9 @@ class Roster:
 
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
-        feeling, words = felt(question, self._care.head), outcry(question)
-        danger, told = endangered(question, self._care), told_danger(question.reading) is not None
-        return TurnEvidence(question, route, feeling, words.score, danger, told, self._care.threshold)
+        danger = endangered(question, self._care)
+        feeling, words = felt(question, self._care.head, danger), outcry(question)
+        return TurnEvidence(question, route, feeling, words.score, danger, self._care.threshold)
 
     def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
         """Those of some intents, each once, in this order."""

@@ -6,8 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agents.answering.meaning import Meaning
+from agents.guidance import Guidance
 from agents.heads.events import EventHead, fit_event_head
 from agents.heads.feeling import EmotionHead, fit_emotion_head
+from agents.heads.guidance import fit_guidance_head
 from agents.heads.safety import SafetyHead, fit_safety_head
 from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
@@ -25,7 +27,7 @@ RETRY_SECONDS = 30.0
 
 class Learning:
     """`learnt` is set once messages are screened and routed by their meaning; `under_way` until all is learnt, the
-    sentences of what is indexed included. `screening`, `emotions`, `dangers` and `events` are None before.
+    sentences of what is indexed included. `screening`, `emotions`, `dangers`, `events` and `guidance` are None before.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -37,6 +39,7 @@ class Learning:
         self.emotions: EmotionHead | None = None
         self.dangers: SafetyHead | None = None
         self.events: EventHead | None = None
+        self.guidance: Guidance | None = None
         self.learnt = asyncio.Event()
         self.under_way = True
         self._fitting = asyncio.Lock()
@@ -64,6 +67,7 @@ class Learning:
             self.emotions = await fit_emotion_head(self._embedder, head)
             self.dangers = await fit_safety_head(self._embedder, head)
             self.events = await fit_event_head(self._embedder)
+            self.guidance = Guidance(await fit_guidance_head(self._embedder), self.meaning)
             self.heads.shipped = head
             self.learnt.set()
 

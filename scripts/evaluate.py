@@ -56,7 +56,12 @@ from scripts.evaluation.curated import curated_report
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
-from scripts.evaluation.through_chat import chat_set_report, dialogues_report, routing_through_chat
+from scripts.evaluation.through_chat import (
+    chat_set_report,
+    danger_through_chat,
+    dialogues_report,
+    routing_through_chat,
+)
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
@@ -204,6 +209,8 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
     report: dict[str, Any] = {}
     if arguments.dialogues:
         report |= await dialogues_report(arguments, settings)
+    if arguments.danger:
+        report |= await danger_through_chat(arguments, settings)
     if arguments.set and arguments.through == "chat":
         report |= await chat_set_report(arguments, settings)
     elif arguments.routing and arguments.through == "chat":
@@ -319,6 +326,7 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     """What is measured through the chat itself."""
     chat = parser.add_argument_group("经由对话")
     chat.add_argument("--dialogues", type=Path, metavar="FILE", help="逐轮标注的对话，按规则判对错")
+    chat.add_argument("--danger", type=Path, metavar="FILE", help="险情与骗局、形似的和平常的消息，只给漏报率和误报率")
     chat.add_argument("--docs", type=Path, metavar="DIR", action="append", default=[], help="对话的知识库，默认示例")
     chat.add_argument(
         "--business", action=argparse.BooleanOptionalAction, help="接上当天的示例业务库；没给 --docs 时默认接上"
@@ -344,7 +352,7 @@ def _share(text: str) -> float:
 
 def _misuse(options: argparse.Namespace) -> str:
     """What is wrong with options that do not go together; empty for nothing."""
-    tasks = (*_PART_BY_PART, "dialogues")
+    tasks = (*_PART_BY_PART, "dialogues", "danger")
     if not any(getattr(options, task) for task in tasks):
         return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
     if not options.set and (options.out_of_domain or options.baselines or options.metamorphic):
@@ -355,8 +363,8 @@ def _misuse(options: argparse.Namespace) -> str:
     gated = options.fail_under is not None or options.fail_over is not None
     if gated and not options.dialogues:
         return "--fail-under、--fail-over 要与 --dialogues 一起用"
-    if options.docs and not options.dialogues:
-        return "--docs 要与 --dialogues 一起用"
+    if options.docs and not (options.dialogues or options.danger):
+        return "--docs 要与 --dialogues 或 --danger 一起用"
     if options.through == "chat" and (not (options.set or routed) or options.baselines or options.metamorphic):
         return "--through chat 要与 --set 或 --routing 一起用，不能带 --baselines、--metamorphic"
     if bool(options.routing) != bool(options.kb or routed):

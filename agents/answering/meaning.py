@@ -13,7 +13,7 @@ from agents.generator import Request
 from agents.passages.units import Passage, passage_of
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.types import Chunk, Vector
+from knowledge.types import Chunk, Matrix, Vector
 
 PATIENCE_SECONDS = 0.25
 """A reply does not wait longer for sentences that were not embedded yet; then words alone choose."""
@@ -43,14 +43,21 @@ class Meaning:
 
     async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
         """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
-        if request.vector is None or not self._embedder.has_meaning:
+        if request.vector is None:
             return {}
         texts = list(dict.fromkeys(text for passage in passages for text in _sentences(passage)))
-        if not await self._knows(texts):
+        vectors = await self.vectors(texts)
+        if vectors is None:
             return {}
         asked = np.stack([request.vector, request.vector if request.told is None else request.told], axis=1)
-        near = np.stack([self._known[text] for text in texts]).astype(np.float32) @ asked
+        near = vectors @ asked
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
+
+    async def vectors(self, texts: Sequence[str]) -> Matrix | None:
+        """Of sentences in their place, shape (sentences, dimension); None where not all have one in time."""
+        if not self._embedder.has_meaning or not await self._knows(texts):
+            return None
+        return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
     async def _knows(self, texts: Sequence[str]) -> bool:
         """Whether all vectors are in memory, once those that were not have been looked for."""

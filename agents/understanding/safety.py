@@ -19,10 +19,13 @@ _CLAUSE = re.compile(r"[^,，。;；!！\n]+")
 
 
 class Danger(StrEnum):
-    """Of what: injury to a person or thing, or the loss of money or data to somebody who deceives."""
+    """Of what: injury to a person or thing, the loss of money or data to somebody who deceives, or ending one's life,
+    whose words are those of `emotions.yaml`.
+    """
 
     HARM = "harm"
     FRAUD = "fraud"
+    SELF_HARM = "self_harm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class _Cues:
 def _cues() -> _Cues:
     cues = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
     return _Cues(
-        {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger},
+        {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger if kind in cues},
         re.compile(cues["asking"]),
         re.compile(cues["happened"]),
     )

@@ -54,7 +54,14 @@ class Teams:
                 models.generator(analyzer, profile, learning.meaning),
                 knowledge_policy(tuned.settings, profile, learning.events),
                 business.parts if business else None,
-                CarePolicy(self.settings.emotion_threshold, offers, facts, learning.emotions, learning.dangers),
+                CarePolicy(
+                    self.settings.emotion_threshold,
+                    offers,
+                    facts,
+                    learning.emotions,
+                    learning.dangers,
+                    learning.guidance,
+                ),
                 CustomerTickets(self.tickets, tenant, self.limits),
                 models.verifier(),
             )

@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from agents.types import Answer
 from app.evaluation.asking import AskedQuestion, ask_all, asked_report, asked_row, documents_of, source_of
 from app.evaluation.dialogues import read_dialogues
 from app.evaluation.playing import PlayedTurn, play
@@ -17,7 +18,10 @@ from app.evaluation.report import dialogue_report, failures, turn_row
 from app.progress import ProgressBar, progress
 from app.retrieval import chunk_options
 from app.settings import Settings
+from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
+from knowledge.evaluation.rows import read_rows
+from scripts.evaluation.danger import danger_report
 from scripts.evaluation.product import Setup, open_product
 from scripts.evaluation.routing import decided_report, labelled_rows
 
@@ -70,6 +74,18 @@ async def routing_through_chat(options: argparse.Namespace, settings: Settings) 
         given = zip(rows, decided, strict=True)
         _write(options.run, ({"id": row["id"], "text": row["text"], "intents": intents} for row, intents in given))
     return {"routing": options.routing.name, "through": "chat"} | decided_report(rows, decided)
+
+
+async def danger_through_chat(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """Figures of `--danger`: every message opens a conversation with the sample shop."""
+    rows, answers = read_rows(options.danger, text=str, label=str), list[tuple[str, Answer]]()
+    async with open_product(_setup(options, settings, options.docs)) as product:
+        for number, row in enumerate(progress(rows, len(rows), "险情", "条")):
+            told = await product.ask(f"danger-{number}", row["text"])
+            if told.answer is None:
+                raise InvalidConfiguration(f"第 {number + 1} 条没有得到回答")
+            answers.append((row["label"], told.answer))
+    return {"danger": danger_report(answers)}
 
 
 def _setup(options: argparse.Namespace, settings: Settings, documents: Sequence[Path]) -> Setup:

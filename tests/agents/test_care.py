@@ -12,12 +12,14 @@ import yaml
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.facts import BusinessFacts
 from agents.business.sample.database import seed
-from agents.care import CareAgent, CarePolicy, cause_of
+from agents.care import CareAgent, CarePolicy, cause_of, felt, told_danger
 from agents.errors import BusinessUnavailable
+from agents.heads.safety import Safety
 from agents.offers import SHIPPED, Fact, Offers, load_offers
 from agents.types import Answer, HandoffReason, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.reading import read
+from agents.understanding.safety import Danger
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
 from tests.agents.support import finish
@@ -123,6 +125,12 @@ async def test_in_a_crisis_nothing_is_sold(offers: Offers) -> None:
     assert facts.asked == [] and "金 " not in answer.reply and "12356" in answer.reply
 
 
+def test_who_is_read_as_ending_their_life_is_in_a_crisis_whatever_their_words() -> None:
+    question = Question("我先走了，后面的事拜托你们")
+    assert felt(question, None, Safety(Danger.SELF_HARM, 0.9)).crisis
+    assert not felt(question, None, Safety(Danger.HARM, 0.9)).crisis and not felt(question, None, None).crisis
+
+
 async def test_english_gets_english() -> None:
     assert (await cared(CarePolicy(), "cancel my membership")).reply.startswith("We are sorry to hear")
 
@@ -150,7 +158,8 @@ async def test_english_gets_english() -> None:
     ],
 )
 def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
-    assert cause_of(read(text)) is cause
+    reading = read(text)
+    assert cause_of(reading, told_danger(reading)) is cause
 
 
 @pytest.mark.parametrize(

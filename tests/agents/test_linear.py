@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.linear import FREQUENT, HashedBlock, hashed, ridge
+from agents.linear import FREQUENT, HashedBlock, QuadraticBlock, hashed, ridge
 from knowledge.types import Matrix
 
 BUCKETS = 300
@@ -38,3 +38,12 @@ def test_examples_without_a_bucket_are_like_none() -> None:
     empty = np.zeros(0, np.uint32), np.zeros(0, np.float32)
     block = hashed([empty, (np.array([3], np.uint32), np.ones(1, np.float32)), empty], 5)
     assert block.similarities().tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_a_quadratic_block_is_that_of_all_products_written_out() -> None:
+    rows = np.random.default_rng(1).random((20, 3)).astype(np.float32)
+    block, products = QuadraticBlock(rows, 4.0), 2 * np.einsum("ni,nj->nij", rows, rows).reshape(20, 9)
+    np.testing.assert_allclose(block.similarities(), products @ products.T, rtol=1e-4)
+    dual = np.linspace(-1, 1, 40).reshape(20, 2)
+    own = np.einsum("ni,cij,nj->nc", rows, block.project(dual), rows)
+    np.testing.assert_allclose(own, products @ (products.T @ dual), rtol=1e-4, atol=1e-5)

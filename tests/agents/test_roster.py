@@ -238,11 +238,19 @@ def test_a_question_beside_what_words_ask_for_is_looked_up_too(everybody: Roster
     assert in_turn(everybody, "转人工", route(Intent.HUMAN_REQUEST), 0.9) == ["escalation"]
 
 
-def test_who_is_in_danger_is_heard_first_and_told_what_the_documents_know(everybody: Roster) -> None:
-    where = like({Intent.KNOWLEDGE_QA: 0.5}, Intent.KNOWLEDGE_QA)
-    assert in_turn(everybody, "充电宝冒烟了，烫伤了手", where, 0.9) == ["care", "knowledge"]
-    small_talk = like({Intent.CHITCHAT: 0.9}, Intent.CHITCHAT)
-    assert in_turn(everybody, "充电宝冒烟了，烫伤了手", small_talk) == ["care"]
+@pytest.mark.parametrize("text", ["充电宝冒烟了，烫伤了手", "充电宝冒烟了，检测费多少，帮我转人工"])
+def test_who_is_in_danger_is_served_by_care_alone(everybody: Roster, text: str) -> None:
+    asks = like({Intent.KNOWLEDGE_QA: 0.5}, Intent.KNOWLEDGE_QA)
+    wanted = asks, route(Intent.HUMAN_REQUEST), route(Intent.TICKET), like({Intent.CHITCHAT: 0.9}, Intent.CHITCHAT)
+    assert [in_turn(everybody, text, where, 0.9) for where in wanted] == [["care"]] * 4
+
+
+def test_angry_words_beside_what_is_answered_call_nobody(everybody: Roster) -> None:
+    """Unless the message is like a complaint too."""
+    asks = like({Intent.KNOWLEDGE_QA: 0.5, Intent.HIGH_STAKES: 0.3}, Intent.KNOWLEDGE_QA)
+    assert in_turn(everybody, "wifi好慢啊 什么鬼", asks, 0.9) == ["knowledge"]
+    complains = like({Intent.KNOWLEDGE_QA: 0.3, Intent.HIGH_STAKES: 0.5}, Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
+    assert in_turn(everybody, "wifi好慢啊 什么鬼", complains, 0.9)[0] == "care"
 
 
 def test_who_only_speaks_of_staff_asks_about_them(everybody: Roster) -> None:

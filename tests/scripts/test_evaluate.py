@@ -171,7 +171,7 @@ def test_a_row_without_a_needed_field_is_named(tmp_path: Path, capsys: pytest.Ca
         ([], "请给出 --set"),
         (["--rejection", "a.jsonl", "--run", "b.jsonl"], "--run 要与 --set、--dialogues 或 --routing"),
         (["--rejection", "a.jsonl", "--baselines"], "要与 --set 一起用"),
-        (["--set", "a", "--docs", "b"], "--docs 要与 --dialogues 一起用"),
+        (["--set", "a", "--docs", "b"], "--docs 要与 --dialogues 或 --danger 一起用"),
         (["--set", "a", "--fail-under", "0.5"], "--fail-over 要与 --dialogues 一起用"),
         (["--dialogues", "a.jsonl", "--fail-over", "5"], "--fail-over"),
         (["--dialogues", "a.jsonl", "--through", "chat"], "--through chat 要与 --set 或 --routing 一起用"),

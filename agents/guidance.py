@@ -1,0 +1,73 @@
+"""What the knowledge base says to do first in a danger, word for word: of all that was found nothing else is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.answering.meaning import Meaning
+from agents.draft import cite
+from agents.heads.guidance import GuidanceHead
+from agents.passages.units import passage_of
+from agents.types import Question, Source
+from agents.understanding.reading import read
+
+MAX_CHARS = 300
+"""Of a quote: who is in danger reads no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidanceQuote:
+    """Sentences of one place of a document, and where they stand."""
+
+    text: str
+    source: Source
+
+
+class Guidance:
+    """Looks for it in what was found for a message."""
+
+    def __init__(self, head: GuidanceHead, meaning: Meaning) -> None:
+        """meaning: of the embedder that the head was fitted on."""
+        self._head = head
+        self._meaning = meaning
+
+    async def find(self, question: Question) -> GuidanceQuote | None:
+        """Of sentences that guide and name no price, those of the heading below which the one stands that is nearest to
+        the message. None where there are none, or their vectors do not come in time.
+        """
+        if question.found is None or question.vector is None:
+            return None
+        candidates = [candidate for candidate in question.found.passing if not candidate.chunk.in_view]
+        passages = [passage_of(number, candidate.chunk) for number, candidate in enumerate(candidates)]
+        places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
+        vectors = await self._meaning.vectors([passage.in_place(index) for passage, index in places])
+        if vectors is None:
+            return None
+        nearness = (vectors @ question.vector).tolist()
+        guiding = [
+            (near, passage, index)
+            for (passage, index), vector, near in zip(places, vectors, nearness, strict=True)
+            if self._head.guides(vector) and not _names_price(passage.sentences[index].text)
+        ]
+        if not guiding:
+            return None
+        _, passage, best = max(guiding, key=lambda place: place[0])
+        heading = passage.headings[best]
+        beside = [i for _, other, i in guiding if other is passage and passage.headings[i] == heading]
+        quoted = _up_to(MAX_CHARS, [passage.sentences[index].text for index in beside])
+        return GuidanceQuote("\n".join(quoted) + "[1]", cite(1, passage.fragment, candidates[passage.fragment], quoted))
+
+
+def _names_price(text: str) -> bool:
+    return any(entity.kind == "amount" for entity in read(text).mentions.certain)
+
+
+def _up_to(chars: int, texts: list[str]) -> list[str]:
+    """The first ones that are no longer together, at least one."""
+    total, kept = 0, list[str]()
+    for text in texts:
+        total += len(text)
+        if kept and total > chars:
+            break
+        kept.append(text)
+    return kept
