@@ -50,15 +50,17 @@ _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九�
 """What may follow a verb besides what it is done to: 修好的, 充了五百."""
 
 
-def judgeable_texts(message: str, said: Sequence[Said], rules: Sequence[Rule]) -> list[str]:
-    """The texts that have to be judged before one of the rules can be told to be about a message."""
-    clauses, rules = dated_clauses(message, said), [rule for rule in rules if rule.anchor]
-    parts = [part for clause in clauses for rule in rules for part in _parted(clause, rule.anchor)]
-    if not rules or not message:
+def judgeable_texts(messages: Sequence[tuple[str, Sequence[Said]]], rules: Sequence[Rule]) -> list[str]:
+    """The texts that have to be judged before one of the rules can be told to be about the messages of a customer."""
+    clauses = [clause for message, said in messages for clause in dated_clauses(message, said)]
+    rules = [rule for rule in rules if rule.anchor]
+    if not clauses or not rules:
         return []
-    stated = statements(message, said)
+    parts = [part for clause in clauses for rule in rules for part in _parted(clause, rule.anchor)]
+    stated = [one for message, said in messages for one in statements(message, said)]
     named = (*(rule.sentence for rule in rules), *map(str, clauses), *stated)
-    return [*parts, *(rule.anchor for rule in rules), *stated, *(word for one in named for word in words_of(one))]
+    words = [word for one in named for word in words_of(one)]
+    return list(dict.fromkeys([*parts, *(rule.anchor for rule in rules), *stated, *words]))
 
 
 def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) -> bool:

@@ -20,6 +20,8 @@ from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
 from knowledge.text import fold
 
+MAX_TEXTS = 160
+"""Parts of messages and rules that are judged, 2 ms each; of a message with dozens of days or rules no date is told."""
 _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 """What a question asks that may mean a day of the questions before it."""
 
@@ -28,7 +30,8 @@ def texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) 
     """What `computed` has to have judged before it computes a period; empty where there is none to be computed."""
     rules = [rule for one in quoted for rule in rules_of(one)]
     messages = [(message, read(message).days(today)) for message in (text, context)]
-    return [one for message, said in messages for one in judgeable_texts(message, said, rules)]
+    texts = judgeable_texts(messages, rules)
+    return texts if len(texts) <= MAX_TEXTS else []
 
 
 def computed(

@@ -64,6 +64,15 @@ async def test_no_date_is_told_that_nobody_said(head: EventHead) -> None:
     assert sum(real) >= 0.85 * len(real)
 
 
+def test_only_a_message_with_a_day_beside_a_rule_is_judged_and_none_that_is_endless() -> None:
+    rule = ["签收后 7 天内可退，已拆封的除外。"]
+    assert "签收" in texts_to_judge("上周三签收的耳机还能退吗", "", rule, TODAY)
+    assert texts_to_judge("上周三签收的耳机还能退吗", "", ["签收后可以退。"], TODAY) == []
+    assert texts_to_judge("耳机还能退吗", "", rule, TODAY) == []
+    endless = "，".join(f"11月{1 + number % 20}号拿到第{number}件了" for number in range(200))
+    assert texts_to_judge(endless, "", rule, TODAY) == []
+
+
 async def test_without_a_head_no_period_is_computed() -> None:
     assert computed("上周三签收的耳机还能退吗", "", ["签收后 7 天内可退。"], TODAY, False, None) is None
 
