@@ -41,7 +41,7 @@ def _is_cut(header: Path) -> bool:
     if len(content) > _HEADER_BYTES or version != _VERSION:
         return False
     vectors, lengths = header.with_name("data_level0.bin"), header.with_name("length.bin")
-    return _bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4
+    return bool(_bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4)
 
 
 def _bytes_of(file: Path) -> int:
