@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from sqlalchemy import Engine
+from sqlalchemy.engine.interfaces import DBAPICursor
 
 LIMIT_BYTES = 64 * 1024 * 1024
 STEP_BYTES = 16 * 1024 * 1024
@@ -69,22 +69,18 @@ def vacuum(engine: Engine) -> None:
 
 def try_write(engine: Engine) -> None:
     """Writes, in a transaction of its own, what leaves nothing behind. Blocking. Raises sqlite3.OperationalError where
-    the disk has no room for it, or another holds the lock for longer than PATIENCE_MS.
+    the disk has no room for it, or another holds the lock for longer than PATIENCE_MS; the pool rolls that back.
     """
     with _impatient(engine) as cursor:
         cursor.execute("BEGIN IMMEDIATE")
-        try:
-            cursor.execute(f"CREATE TABLE write_probe AS SELECT zeroblob({PROBE_BYTES}) AS room")
-            cursor.execute("DROP TABLE write_probe")
-            cursor.execute("COMMIT")
-        finally:
-            if cursor.connection.in_transaction:
-                cursor.execute("ROLLBACK")
+        cursor.execute(f"CREATE TABLE write_probe AS SELECT zeroblob({PROBE_BYTES}) AS room")
+        cursor.execute("DROP TABLE write_probe")
+        cursor.execute("COMMIT")
 
 
 @contextmanager
-def _impatient(engine: Engine) -> Iterator[Any]:
-    """SQLite's own cursor that waits for others no longer than PATIENCE_MS."""
+def _impatient(engine: Engine) -> Iterator[DBAPICursor]:
+    """A cursor that waits for others no longer than PATIENCE_MS."""
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
         cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")

@@ -164,14 +164,13 @@ def _due() -> ColumnElement[bool]:
     other = aliased(_FILE)
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
-    due = (_FILE.retries == 0) | is_due(_FILE.due_at, _LONGEST_PAUSE)
-    ready: ColumnElement[bool] = (_FILE.state == FileState.QUEUED) & due & ~busy
-    return ready
+    due: ColumnElement[bool] = (_FILE.retries == 0) | is_due(_FILE.due_at, _LONGEST_PAUSE)
+    return (_FILE.state == FileState.QUEUED) & due & ~busy
 
 
 def _pause(retries: int) -> timedelta:
-    times: int = 2 ** min(retries, 12)
-    return min(_FIRST_PAUSE * times, _LONGEST_PAUSE)
+    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
+    return pause
 
 
 def _give_back(connection: Connection, key: FileKey, worker: str, error: dict[str, Any] | None) -> None:

@@ -15,9 +15,9 @@ from agents.heads.guidance import GuidanceHead, fit_guidance_head, guidance_exam
 from agents.types import Answer, Question
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.registry import get_embedder
-from knowledge.types import Candidate
+from knowledge.types import Candidate, Matrix
 from tests.agents.support import candidate, finish, retrieval
 
 MESSAGE = "插座冒烟了，修一下多少钱"
@@ -82,7 +82,7 @@ class Broken(Embedder):
 
     name, dimension = "broken", 384
 
-    def _encode(self, texts: Sequence[str], kind: str) -> None:
+    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         raise ConnectionError
 
 

