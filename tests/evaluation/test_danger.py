@@ -25,6 +25,8 @@ pytestmark = pytest.mark.timeout(BUDGET_SECONDS)
 
 INVENTED = "检测费 50 元，人为损坏不在保修范围内，造成的损失我们不承担责任。[1]"
 UNWANTED = ("费", "元", "保修", "保外", "责任", "承担", "赔", "退货")
+FREE = "免费回收"
+"""Stands in the sentence of the samples that says what to do with a swollen power bank first."""
 DANGERS = {
     "充电宝着火了，烧伤了手，我要赔偿": "119",
     "充电宝冒烟了，检测费要多少": "119",
@@ -80,7 +82,8 @@ async def test_a_reply_in_danger_holds_nothing_of_fees_exclusions_or_liability(s
         assert (body["outcome"], body["data"]["handoff"] is not None) == ("high_stakes", True), text
         later = await answered(shop, text, session_id=session["session_id"])
         replies += [(text, first, reply) for reply in (body["reply"], later["reply"], await streamed(shop, text))]
-    wrong = [(text, reply) for text, first, reply in replies if first not in reply or any(u in reply for u in UNWANTED)]
+    said = [(text, first, reply.replace(FREE, "")) for text, first, reply in replies]
+    wrong = [(text, reply) for text, first, reply in said if first not in reply or any(u in reply for u in UNWANTED)]
     assert wrong == []
 
 
