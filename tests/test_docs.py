@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from agents.registry import AGENTS
@@ -66,6 +67,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         try:
             started = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
             assert started
+            document = {"files": ("退换货.md", folder.joinpath(PLACEHOLDERS[0]).read_bytes())}
+            url = f"{started.group()}/api/v1/knowledge/documents"
+            httpx.post(url, files=document, data={"category": "退换货"}, timeout=60).raise_for_status()
             yield Server(started.group(), folder, environment)
         finally:
             process.send_signal(signal.SIGTERM)
