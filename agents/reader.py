@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from time import perf_counter
@@ -85,7 +85,7 @@ class PassageReader:
         self.options = options
         self._model = model
         self._prompts = prompts or shipped()
-        self._judged: LRUCache[tuple[str, str, str], float] = LRUCache(REMEMBERED)
+        self._judged: LRUCache[tuple[str, str, str, int], float] = LRUCache(REMEMBERED)
 
     @property
     def key(self) -> str:
@@ -128,7 +128,7 @@ class PassageReader:
         return fit_reader(scores[answered], scores[~answered])
 
     async def _judge(self, question: str, before: str, chunk: Chunk) -> float | None:
-        key = question, before, chunk.id
+        key = question, before, chunk.id, hash(chunk.text)  # pages in view share an id
         if (known := self._judged.get(key)) is None:
             try:
                 known = self._judged[key] = await self._ask(question, before, chunk, self.options.seconds)
@@ -151,11 +151,12 @@ class PassageReader:
         out.
         """
         named = (part for part in (chunk.context, chunk.question or "") if part and safe_text(part))
-        heading, passage = (
-            " > ".join(map(one_line, named)),
-            prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout),
-        )
-        texts = {"before": one_line(before), "question": one_line(question), "heading": heading, "passage": passage}
+        texts = {
+            "before": one_line(before),
+            "question": one_line(question),
+            "heading": " > ".join(map(one_line, named)),
+            "passage": prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout),
+        }
         return self._prompts.fill("reader_passage", **{name: _without_marks(text) for name, text in texts.items()})
 
 
@@ -199,8 +200,7 @@ class ReadingSearch:
         with span("reader", {"yingda.passages": len(first)}):
             judgements = await self._reader.judge(rewrite or question, before, first)
         judged = apply_judgements(found, judgements, calibration, self._gate)
-        judged.timings_ms[READER] = milliseconds(started)
-        return judged
+        return replace(judged, timings_ms=judged.timings_ms | {READER: milliseconds(started)})
 
 
 @cache

@@ -18,7 +18,7 @@ from knowledge.reader import READER
 from knowledge.types import Context, GateVerdict
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.models import Scripted, scripted
-from tests.agents.support import FixedSearcher, candidate
+from tests.agents.support import FixedSearcher, candidate, page_candidate
 
 PATIENT = ReaderOptions(seconds=20.0)
 CALIBRATION = CalibrationMap(READER, -2.0, 0.0, 2.0)
@@ -84,6 +84,14 @@ async def test_the_same_question_of_the_same_passage_is_judged_once() -> None:
         first, second = [await search.search("多少钱") for _ in range(2)]
         assert first.candidates == second.candidates
         assert llm.server.judged == 1
+
+
+async def test_another_page_in_view_is_judged_anew() -> None:
+    async with scripted(judges=knows("99 元")) as llm:
+        reader = PassageReader(llm.model, PATIENT)
+        pages = [page_candidate(text).chunk for text in ("专业版每年 99 元。", "专业版包含全部功能。")]
+        (first,), (second,) = [await reader.judge("多少钱", "", [page]) for page in pages]
+        assert first is not None and second is not None and first > 0 > second
 
 
 async def test_a_question_that_may_lean_on_the_one_before_is_read_behind_it() -> None:
