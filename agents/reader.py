@@ -6,30 +6,30 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
-import yaml
 from cachetools import LRUCache
 from loguru import logger
 
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatMessage, WordPair
-from agents.llm.writer import prompt_text
-from agents.passages.quotable import safe_text
+from agents.llm.writer import prompt_heading, prompt_text
 from agents.prompting import Prompts, one_line, shipped
 from agents.recall import Searcher
 from agents.types import Usage
-from knowledge.filters import Filter
+from knowledge.calibration.fit import measure_auroc
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
-from knowledge.reader import READER, apply_judgements, fit_reader, measure_auroc
+from knowledge.reader import READER, apply_judgements, fit_reader
 from knowledge.scoring import milliseconds
 from knowledge.tracing import span
 from knowledge.types import Chunk, Context, DocumentMeta, PageText, Retrieval, Vector
+from knowledge.yaml_files import load_yaml
 
 WORDS: WordPair = ("有", "没有")
 HOPELESS = 0.1
@@ -47,7 +47,6 @@ REMEMBERED = 4096
 MEASURING_SECONDS = 60.0
 """For one example, so that a slow model is found out and not only called late."""
 _MARKS = ("<资料>", "</资料>", "<问题>", "</问题>")
-_EVERYTHING = Filter()
 _NOTHING_SAID = Context()
 
 
@@ -137,24 +136,28 @@ class PassageReader:
         return known
 
     async def _ask(self, question: str, before: str, chunk: Chunk, seconds: float) -> float:
+        messages = [*self._opening, {"role": "user", "content": self._prompt(question, before, chunk)}]
+        asked = self._prompts.conversation("reader", "reader_passage", messages=messages)
+        odds, _ = await self._model.choose(asked, WORDS, seconds)
+        return odds
+
+    @cached_property
+    def _opening(self) -> list[ChatMessage]:
+        """What stands before every question: the rules and the examples."""
         messages = [{"role": "system", "content": self._prompts.template("reader")}]
         for example in shown_examples():
             messages.append({"role": "user", "content": self._prompt(example.question, "", example.chunk)})
             messages.append({"role": "assistant", "content": WORDS[0] if example.answered else WORDS[1]})
-        messages.append({"role": "user", "content": self._prompt(question, before, chunk)})
-        asked = self._prompts.conversation("reader", "reader_passage", messages=messages)
-        odds, _ = await self._model.choose(asked, WORDS, seconds)
-        return odds
+        return messages
 
     def _prompt(self, question: str, before: str, chunk: Chunk) -> str:
         """Marks are the same in every prompt, so that examples look like what is asked; within a text they are taken
         out.
         """
-        named = (part for part in (chunk.context, chunk.question or "") if part and safe_text(part))
         texts = {
             "before": one_line(before),
             "question": one_line(question),
-            "heading": " > ".join(map(one_line, named)),
+            "heading": prompt_heading(chunk),
             "passage": prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout),
         }
         return self._prompts.fill("reader_passage", **{name: _without_marks(text) for name, text in texts.items()})
@@ -182,7 +185,7 @@ class ReadingSearch:
         *,
         rewrite: str | None = None,
         vector: Vector | None = None,
-        where: Filter = _EVERYTHING,
+        where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
         page: PageText | None = None,
@@ -222,7 +225,7 @@ def measuring_examples() -> tuple[JudgedExample, ...]:
 def _load_examples() -> list[list[JudgedExample]]:
     """The questions about each of the shipped passages, of invented companies."""
     loaded = []
-    for number, entry in enumerate(yaml.safe_load(_examples_text())):
+    for number, entry in enumerate(load_yaml(_examples_text())):
         title, *headings = entry["title"].split(" > ")
         document = DocumentMeta(f"example-{number}", title, title)
         chunk = Chunk(document.id, document, 0, entry["text"], tuple(headings))

@@ -17,7 +17,7 @@ CANONICAL = r"第[0-9]+[编章节条款项]"
 def in_one_form(folded: str) -> str:
     """Folded text (simplified, lower case) with every such number as 第12条."""
     if "第" in folded:
-        folded = _PART.sub(lambda found: f"第{_value(found[1])}{found[2]}", folded)
+        folded = _PART.sub(lambda found: f"第{value_of(found[1])}{found[2]}", folded)
     return _ENGLISH.sub(r" 第\1条 ", folded) if "art" in folded else folded
 
 
@@ -27,7 +27,7 @@ def article(text: str) -> str:
     return found[1] if found else ""
 
 
-def _value(number: str) -> int:
+def value_of(number: str) -> int:
     """Of digits, of 一百二十 and of 二〇二四."""
     if number.isdecimal():
         return int(number)

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.calibration.fit import best_split
+from knowledge.calibration.fit import best_split, measure_auroc
 from knowledge.gate import EvidenceGate
 from knowledge.probability import AT_CUTOFF, AT_TYPICAL, AT_UNRELATED, CalibrationMap
 from knowledge.types import Candidate, Retrieval
@@ -86,11 +86,6 @@ def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64]) -> Cali
     return CalibrationMap(
         READER, cutoff + (AT_UNRELATED - AT_CUTOFF) / slope, cutoff, cutoff + (AT_TYPICAL - AT_CUTOFF) / slope
     )
-
-
-def measure_auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
-    """The share of pairs that are in the right order, ties counted half."""
-    return float((higher[:, None] > lower).mean() + (higher[:, None] == lower).mean() / 2)
 
 
 def _combine(probability: float, odds: float, calibration: CalibrationMap) -> float:

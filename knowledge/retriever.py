@@ -17,7 +17,7 @@ from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavailable
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.overlay import PageReader
 from knowledge.probability import PROVISIONAL, CalibrationMap
@@ -31,7 +31,6 @@ from knowledge.tracing import span
 from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
 from knowledge.vocabulary import AnalyzerHistory
 
-_EVERYTHING = Filter()
 _NOTHING_SAID = Context()
 TRACED = 5
 """Candidates behind the best that a trace shows."""
@@ -154,7 +153,7 @@ class Retriever:
         *,
         rewrite: str | None = None,
         vector: Vector | None = None,
-        where: Filter = _EVERYTHING,
+        where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
         page: PageText | None = None,

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from knowledge.bridging import comparable, foreign
 from knowledge.errors import InvalidConfiguration
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import EvidenceGate
 from knowledge.index import Snapshot
@@ -18,7 +18,6 @@ from knowledge.rerankers.base import Query, Reranker
 from knowledge.tracing import span
 from knowledge.types import Chunk, Hit
 
-_EVERYTHING = Filter()
 Recalled = tuple[list[Hit], list[Hit]]
 """Dense and lexical hits of one query."""
 
@@ -70,7 +69,7 @@ class Scoring:
 
     options: RetrievalOptions
     scorer: Reranker
-    where: Filter = _EVERYTHING
+    where: Filter = EVERYTHING
     calibration: CalibrationMap | None = None
 
     async def score(
@@ -133,7 +132,7 @@ class Scoring:
         rankings = [self._rankings(hits) for hits in recalled]
         fused = reciprocal_rank_fusion([ranking for pair in rankings for ranking in pair], k)
         if self.where:
-            rankings = [self._rankings(hits) for hits in await self._recall(snapshot, queries, _EVERYTHING, {})]
+            rankings = [self._rankings(hits) for hits in await self._recall(snapshot, queries, EVERYTHING, {})]
         elif len(queries) == 1:
             return fused, [fused]
         return fused, [reciprocal_rank_fusion(ranking, k) for ranking in rankings]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.codes import codes_in, is_code
+from knowledge.numbering import value_of
 from knowledge.types import DocumentMeta
 
 MAX_CHARS = 50
@@ -79,7 +80,7 @@ def canonical(version: str) -> str:
     plain = _plain(version).strip()
     bare = re.sub(rf"^第|年?{_EDITION}$|^(?:version|ver\.?|版本号?)[ :]?", "", plain)
     if bare and set(bare) <= set(_HAN_DIGITS):
-        return str(_han(bare))
+        return str(value_of(bare))
     return bare.removeprefix("v") if _FORM.fullmatch(bare) else version.strip()
 
 
@@ -167,12 +168,6 @@ def _ordered(version: str) -> Ordered | None:
 
 def _is_year(version: Ordered) -> bool:
     return 1990 <= version[0][0] <= 2100
-
-
-def _han(text: str) -> int:
-    tens, ten, ones = text.rpartition("十")
-    value = _HAN_DIGITS.index(ones) + 1 if ones else 0
-    return value + (10 * (_HAN_DIGITS.index(tens) + 1 if tens else 1) if ten else 0)
 
 
 def _plain(text: str) -> str:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.buckets import Buckets, bucket_of
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.types import Chunk, Hit, Matrix, Vector
 
-_EVERYTHING = Filter()
 AT_ONCE = 50
 """Added chunks that are scored on the event loop, at some 30 µs each; more have a thread."""
 Values = NDArray[np.float32] | list[float]
@@ -88,11 +87,11 @@ class View:
         row = self._row.get(chunk_id)
         return self._base.chunk(chunk_id) if row is None else self._chunks[row]
 
-    async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
         hits = await self._base.dense(vector, k + len(self._hidden), where)
         return self._best(hits, dict(enumerate((self._vectors @ vector).tolist())), k, where)
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
         hits = await self._base.lexical(terms, k + len(self._hidden), where)
         sharing = sorted({row for term in terms for row in self._holding.get(term, ())})
         if len(sharing) > AT_ONCE:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from agents.answering.scoring import bigrams
 from agents.types import Question
-from knowledge.text import fold
 from knowledge.types import Candidate, Chunk, Retrieval
-
-_PAIR = 2
 
 
 def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, ...]:
@@ -28,6 +26,4 @@ def _is_article(chunk: Chunk) -> bool:
 
 def _names(text: str, chunk: Chunk, own: Chunk) -> bool:
     """Whether a text has something of the title of a passage's document that the title of the other one lacks."""
-    asked, title, known = fold(text), fold(chunk.document.title), fold(own.document.title)
-    pairs = {title[start : start + _PAIR] for start in range(len(title) - 1)}
-    return any(pair in asked and pair not in known for pair in pairs)
+    return bool(bigrams(text) & bigrams(chunk.document.title) - bigrams(own.document.title))

@@ -28,9 +28,10 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 
 def texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
     """What `computed` has to have judged before it computes a period; empty where there is none to be computed."""
-    rules = [rule for one in quoted for rule in rules_of(one)]
     messages = [(message, read(message).days(today)) for message in (text, context)]
-    texts = judgeable_texts(messages, rules)
+    if not any(said for _, said in messages):  # most messages: their documents need not be read for rules
+        return []
+    texts = judgeable_texts(messages, [rule for one in quoted for rule in rules_of(one)])
     return texts if len(texts) <= MAX_TEXTS else []
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
@@ -47,23 +47,24 @@ class NotedModel:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
-        with self._asked(messages) as call:
-            call.usage = Usage(calls=1)
-            with call.span.current():
-                reply, call.usage = await self._model.complete(messages, seconds)
-            return reply, call.usage
+        return await self._whole(messages, lambda: self._model.complete(messages, seconds))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
-        with self._asked(messages) as call:
-            call.usage = Usage(calls=1)
-            with call.span.current():
-                odds, call.usage = await self._model.choose(messages, words, seconds)
-            return odds, call.usage
+        return await self._whole(messages, lambda: self._model.choose(messages, words, seconds))
 
     async def close(self) -> None:
         """Closes the model."""
         await self._model.close()
+
+    async def _whole(
+        self, messages: Sequence[ChatMessage], ask: Callable[[], Awaitable[tuple[Reply, Usage]]]
+    ) -> tuple[Reply, Usage]:
+        with self._asked(messages) as call:
+            call.usage = Usage(calls=1)
+            with call.span.current():
+                reply, call.usage = await ask()
+            return reply, call.usage
 
     @contextmanager
     def _asked(self, messages: Sequence[ChatMessage]) -> Iterator[_Call]:

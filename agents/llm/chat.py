@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from agents.types import Thinking, Usage
 
@@ -46,6 +46,8 @@ WordPair = tuple[str, str]
 CERTAIN = 3.0
 """The log-odds of a choice that was made in words: right about 95 times of 100."""
 
+Reply = TypeVar("Reply")
+"""What a model is asked for as a whole: a text, or a choice."""
 Part = str | Usage | Cut | Thinking
 """Of a reply that is streamed."""
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
 from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_fields, read_object
-from agents.llm.writer import prompt_text
-from agents.passages.quotable import safe_text
+from agents.llm.writer import prompt_heading, prompt_text
 from agents.prompting import Prompts, one_line, shipped
 from agents.types import Usage
 from knowledge.types import Chunk
@@ -83,6 +82,4 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
 
 def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
     """A fragment under its number, without the sentences that address a model."""
-    named = [chunk.context, chunk.question or ""]
-    heading = " > ".join(one_line(part) for part in named if part and safe_text(part))
-    return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars, chunk.layout)}"
+    return f"[{number}] {prompt_heading(chunk)}\n{prompt_text(chunk.text, max_chars, chunk.layout)}"

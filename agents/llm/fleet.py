@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import TypeVar
 
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.types import Thinking, Usage
-
-Reply = TypeVar("Reply")
 
 
 class GuardedModel:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from agents.errors import CircuitOpen, GenerationError
-from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.types import Usage
-
-Reply = TypeVar("Reply")
 
 
 class Meter(Protocol):

@@ -104,6 +104,12 @@ def _fragments(said: str | Mark) -> str | Mark:
     return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
+def prompt_heading(chunk: Chunk) -> str:
+    """What stands above a passage, without what addresses a model."""
+    named = (chunk.context, chunk.question or "")
+    return " > ".join(one_line(part) for part in named if part and safe_text(part))
+
+
 def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}

@@ -17,9 +17,9 @@ from app.errors import Conflict, InvalidRequest
 from app.hit_test.canaries import Trying
 from app.hit_test.dropping import Search, Widths, dropped
 from app.hit_test.repository import ExpectedRepository
-from app.hit_test.trial import EVERYTHING, Dropped, Trial, Tried
+from app.hit_test.trial import Dropped, Trial, Tried
 from app.tenants import TenantParts, Tenants
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.text import clean
 from knowledge.types import Context, PageText, Retrieval, Vector

@@ -10,10 +10,8 @@ from typing import Any
 from agents.bids import TurnEvidence
 from agents.decision import Decision
 from agents.screening.types import Reason
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.types import DocumentMeta, Retrieval
-
-EVERYTHING = Filter()
 
 
 class Stage(StrEnum):

@@ -19,7 +19,7 @@ from app.settings import Settings
 from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Index
 from knowledge.outside import outside
 from knowledge.probability import CalibrationMap
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from app.wiring.knowledge import KnowledgeBase
 
 
-_EVERYTHING = Filter()
 _NOTHING_SAID = Context()
 
 
@@ -105,7 +104,7 @@ class CalibratedSearch:
         *,
         rewrite: str | None = None,
         vector: Vector | None = None,
-        where: Filter = _EVERYTHING,
+        where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
         page: PageText | None = None,

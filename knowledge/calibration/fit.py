@@ -62,3 +62,8 @@ def best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64
     cuts = (scores[1:] + scores[:-1]) / 2 if len(scores) > 1 else scores
     accuracy = [(answerable >= cut).mean() + (unanswerable < cut).mean() for cut in cuts]
     return float(cuts[int(np.argmax(accuracy))])
+
+
+def measure_auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
+    """The share of pairs that are in the right order, ties counted half."""
+    return float((higher[:, None] > lower).mean() + (higher[:, None] == lower).mean() / 2)

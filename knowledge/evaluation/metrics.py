@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from knowledge.calibration.fit import measure_auroc
 from knowledge.errors import MissingDependency
 
 MetricValue = dict[str, float]
@@ -62,9 +63,6 @@ def mean_with_interval(values: Sequence[float]) -> MetricValue | None:
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
     """Probability that a positive scores above a negative, ties half (Mann-Whitney U); None without either."""
-    from scipy.stats import mannwhitneyu  # half a second to import
-
     if not len(positive) or not len(negative):
         return None
-    statistic = mannwhitneyu(positive, negative, alternative="two-sided").statistic
-    return round(float(statistic) / (len(positive) * len(negative)), 4)
+    return round(measure_auroc(np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)), 4)

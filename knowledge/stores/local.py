@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knowledge.buckets import Buckets, bucket_of
 from knowledge.errors import IndexUnavailable
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
@@ -27,7 +27,6 @@ from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
-_EVERYTHING = Filter()
 _row_order = attrgetter("document.name", "ordinal", "id")
 """Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
 _TIE_DECIMALS = 6
@@ -116,7 +115,7 @@ class LocalSnapshot:
     def chunk(self, chunk_id: str) -> Chunk:
         return self._opened.get(self._row[chunk_id], self.chunks.__getitem__)
 
-    async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if not len(self):
             return []
         if self.small:
@@ -127,7 +126,7 @@ class LocalSnapshot:
         self._recalls[recall] += 1
         return hits
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if self.small:
             return self._bm25(terms, k, where)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.buckets import COUNT, Buckets
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
 from knowledge.stores.rows import KEPT_REVISIONS, RowCache, RowTable, TermCache
 from knowledge.stores.statistics import NOTHING, TermStatistics
 from knowledge.stores.writing import RevisionStep, everything, step
 from knowledge.types import Chunk, Hit, IndexChange, Matrix, TermIds, Vector
 
-_EVERYTHING = Filter()
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 _TIE_DECIMALS = 6
@@ -106,14 +105,14 @@ class RemoteSnapshot:
     def chunk(self, chunk_id: str) -> Chunk:
         return self.rows.get([chunk_id])[0].chunk
 
-    async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if not len(self):
             return []
         found = await self._of.run(self._of.table.nearest, vector, k, self.revision, where)
         self._of.recalls[DenseRecall.HNSW] += 1
         return self._ranked(found, k)
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
         return await self._of.run(self._worded, terms, k, where)
 
     def vectors(self, chunk_ids: Sequence[str]) -> Matrix:

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from knowledge.embeddings.base import Embedder
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.retriever import Retriever
 from knowledge.types import Matrix
 
 WARM_UP = 20
 """Questions asked before the clock runs."""
-_EVERYTHING = Filter()
 
 
 def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
@@ -78,10 +77,10 @@ async def measure_search(
                 stages[stage].append(value)
 
     for number in range(min(WARM_UP, len(questions))):
-        await search(number, _EVERYTHING, "warm-up")
+        await search(number, EVERYTHING, "warm-up")
     times.clear()
     for number in range(len(questions)):
-        await search(number, _EVERYTHING, "overhead")
+        await search(number, EVERYTHING, "overhead")
         if filters:
             other = (number + len(questions) // 2) % len(questions)
             await search(other, filters[other], "filtered")

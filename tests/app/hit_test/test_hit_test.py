@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from agents.types import Question
 from app.conversations.tables import StoredTurn
 from app.hit_test.dropping import Search, Widths, dropped
-from app.hit_test.trial import EVERYTHING, Stage, Stored
+from app.hit_test.trial import Stage, Stored
+from knowledge.filters import EVERYTHING
 from knowledge.types import DocumentMeta
 from tests.app.serving import Served, served
 
