@@ -36,10 +36,12 @@ class HashedBlock:
     shape: tuple[int, int]
     """Examples and buckets."""
 
-    def similarities(self) -> NDArray[np.float64]:
+    def similarities(self) -> Matrix:
         """Inner products of all examples with each other, shape (examples, examples)."""
         frequent = (np.bincount(self.buckets, minlength=self.shape[1]) > FREQUENT)[self.buckets]
-        return self._dense_products(frequent) + self._pair_products(~frequent)
+        products = self._dense_products(frequent)
+        self._add_pair_products(products, ~frequent)
+        return products
 
     def project(self, dual: NDArray[np.floating]) -> NDArray[np.float64]:
         """Sums of the examples, each times its row of `dual`. dual: (examples,) or (examples, columns)."""
@@ -57,8 +59,8 @@ class HashedBlock:
         product: Matrix = table @ table.T
         return product
 
-    def _pair_products(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Of entries of the same bucket, by listing all pairs of them."""
+    def _add_pair_products(self, products: Matrix, chosen: NDArray[np.bool_]) -> None:
+        """Adds those of entries of the same bucket to `products`, by listing all pairs of them."""
         entries = np.flatnonzero(chosen)
         entries = entries[np.argsort(self.buckets[entries], kind="stable")]
         _, starts, counts = np.unique(self.buckets[entries], return_index=True, return_counts=True)
@@ -66,9 +68,7 @@ class HashedBlock:
         left = np.repeat(np.arange(len(entries)), partners)
         right = np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners - first, partners)
         rows, weights = self.rows[entries], self.weights[entries]
-        places = rows[left] * self.shape[0] + rows[right]
-        sums = np.bincount(places, weights[left] * weights[right], self.shape[0] ** 2).astype(np.float64, copy=False)
-        return sums.reshape(self.shape[0], self.shape[0])
+        np.add.at(products.reshape(-1), rows[left] * self.shape[0] + rows[right], weights[left] * weights[right])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,10 @@ class QuadraticBlock:
 
     def similarities(self) -> Matrix:
         """As of `HashedBlock`."""
-        return self.weight * (self.rows @ self.rows.T) ** 2
+        products = self.rows @ self.rows.T
+        np.square(products, out=products)
+        products *= self.weight
+        return products
 
     def project(self, dual: NDArray[np.floating]) -> NDArray[np.floating]:
         """dual: (examples, columns). Gives (columns, features, features), to stand between a row and itself."""
@@ -126,8 +129,8 @@ def fit(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]
 def ridge(blocks: Sequence[Block], holds: NDArray[np.bool_], importance: NDArray[np.floating]) -> list[Matrix]:
     """The weights of every block, then the bias. holds: (examples,) or (examples, columns); importance: (examples,)."""
     kernel = _kernel(blocks)
-    kernel[np.diag_indices_from(kernel)] += RIDGE / importance
-    return _weights(blocks, np.linalg.solve(kernel, np.where(holds, 1.0, -1.0)))
+    kernel[np.diag_indices_from(kernel)] += (RIDGE / importance).astype(np.float32)
+    return _weights(blocks, np.linalg.solve(kernel, np.where(holds, 1.0, -1.0).astype(np.float32)))
 
 
 def logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
@@ -166,8 +169,9 @@ def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> Hash
     return HashedBlock(places, buckets.astype(np.intp), weights, (len(rows), size))
 
 
-def _kernel(blocks: Sequence[Block]) -> NDArray[np.float64]:
-    kernel = np.ones((blocks[0].shape[0],) * 2)
+def _kernel(blocks: Sequence[Block]) -> Matrix:
+    """In single precision: of thousands of examples it is the most that a start holds at once."""
+    kernel = np.ones((blocks[0].shape[0],) * 2, np.float32)
     for block in blocks:
         kernel += block @ block.T if isinstance(block, np.ndarray) else block.similarities()
     return kernel

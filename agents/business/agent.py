@@ -40,6 +40,14 @@ class BusinessParts:
     today: Callable[[], date] = date.today
 
 
+MENTIONED_CLAIM = 0.2
+"""The claim below which words name rows that the question only mentions: 我是分期付的, 过保了换个屏好多钱.
+
+Of 160 questions of customers who were not signed in, written by somebody who had not seen this, rows were named where
+documents answered too in 25: below it lie 5 of the 8 about rules and 3 of the 17 about rows.
+"""
+
+
 class BusinessAgent:
     """Finds out who asks before what is asked; a language model only writes SQL, what is said comes from rows.
 
@@ -56,12 +64,13 @@ class BusinessAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        if turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY)):
-            return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         claim = turn.claim(Intent.BUSINESS_QUERY)
-        known = turn.documented or (turn.answerable and claim < SURE_CLAIM)
-        if known and not turn.question.caller:  # not asked to sign in for what anybody may know
-            return None
+        worded = turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY))
+        mentioned = claim < MENTIONED_CLAIM or (not worded and (turn.documented or claim < SURE_CLAIM))
+        if turn.answerable and mentioned and not turn.question.caller:
+            return None  # nobody is asked to sign in for what anybody may know
+        if worded:
+            return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
