@@ -13,7 +13,6 @@ from knowledge.filters import Filter
 from knowledge.several import side_by_side
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
 
-
 _CODES = frozenset({"error_code", "product_model"})
 
 

@@ -51,7 +51,8 @@ async def shop(
     async with ScriptedLLM(Say(INVENTED)) as llm:
         model: dict[str, Any] = {"llm_api_key": "k", "llm_model": "scripted", "llm_base_url": llm.base_url}
         own = model if request.param == "model" else {}
-        settings = Settings(data_dir=tmp_path_factory.mktemp("shop"), embedder="e5", vector_store="memory", _env_file=None, **own)
+        folder = tmp_path_factory.mktemp("shop")
+        settings = Settings(data_dir=folder, embedder="e5", vector_store="memory", _env_file=None, **own)
         embeddings_path(settings).symlink_to(CACHE / "embeddings.sqlite3")
         app = create_app(settings)
         async with (
