@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 30.0
 SENTENCES_SECONDS = 600.0
-"""Sentences wait while documents come in; where these never end, a start counts as over without them after this time."""
+"""Sentences wait while documents come in; where these never end, a start is over without them after this time."""
 
 
 class Learning:
