@@ -130,3 +130,8 @@ def _upload(server: Server, corpus: Path) -> None:
             if monotonic() > deadline:
                 raise OSError("文档没有全部就绪")
             sleep(1)
+        # The gate of a base that has just come is provisional, and nothing that it lets through is remembered.
+        while client.post("/api/v1/knowledge/search", json={"query": rows[0]["text"][:50]}).json()["degraded"]:
+            if monotonic() > deadline:
+                raise OSError("知识库没有校准完")
+            sleep(0.2)
