@@ -65,11 +65,12 @@ class BusinessAgent:
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
         claim = turn.claim(Intent.BUSINESS_QUERY)
-        worded = turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY))
-        mentioned = claim < MENTIONED_CLAIM or (not worded and (turn.documented or claim < SURE_CLAIM))
+        named = turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY))
+        unlike = not turn.worded and claim < MENTIONED_CLAIM
+        mentioned = unlike or (not named and (turn.documented or claim < SURE_CLAIM))
         if turn.answerable and mentioned and not turn.question.caller:
             return None  # nobody is asked to sign in for what anybody may know
-        if worded:
+        if named:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
