@@ -29,7 +29,6 @@ class BasisOut(BaseModel):
 
     configuration: str = Field(description="配置的散列：参数、设定、提示词、词表与模型有一处不同就不同")
     params_version: int = Field(description="检索参数的版本；0 为没有调过")
-    arm: str = Field("", description="对照实验的编号与组；不在实验的新参数组里时为空")
 
 
 class RequestOut(BaseModel):

@@ -75,7 +75,6 @@ from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
-from app.tuner.experiments import Experiments
 from app.tuner.service import Tuner
 from app.vocabulary.service import VocabularyService
 from app.vocabulary.suggestions import Suggestions
@@ -194,7 +193,7 @@ class Container:
         self.chat, self.hit_test = chat_service(self)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
-        self.experiments, self.reports = Experiments(database, self.tuner), tuner_reports(self, searches)
+        self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)
         self.warming = cache_warming(self)
@@ -254,9 +253,9 @@ class Container:
         questions, _ = await self.unanswered.page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
 
-    async def answers_depend_on(self, tenant: str, arm: str) -> Version:
+    async def answers_depend_on(self, tenant: str) -> Version:
         """See `HotCache`."""
-        parts = await self.tenants.of(tenant, arm)
+        parts = await self.tenants.of(tenant)
         config = parts.configuration, parts.retriever.calibrations, self.reader.calibration
         kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -77,7 +77,7 @@ def background_jobs(container: Container, searches: Searches) -> tuple[JobServic
     service = JobService(kinds, runs, worker.wake, ended)
 
     async def version(tenant: str) -> Hashable:
-        return await container.answers_depend_on(tenant, "")
+        return await container.answers_depend_on(tenant)
 
     begun = DueWork(DueSources(container.sources.rows, service), DueWarmings(container.warming, service, version))
     return service, worker, _scheduler(container, searches, due, begun), begun

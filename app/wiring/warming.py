@@ -21,8 +21,8 @@ def cache_warming(parts: Container) -> Warming:
     """parts: all but what begins it."""
 
     @asynccontextmanager
-    async def team(tenant: str, arm: str) -> AsyncIterator[Team]:
-        async with parts.tenants.turn(tenant, arm) as used:
+    async def team(tenant: str) -> AsyncIterator[Team]:
+        async with parts.tenants.turn(tenant) as used:
             yield used.team
 
     guard = Guard(parts.settings.max_message_chars, parts.profiles.get)
