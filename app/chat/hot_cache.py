@@ -146,23 +146,6 @@ class HotCache:
         stats.misses += 1
         return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
 
-    async def warm(self, tenant: str, question: Question, compute: Callable[[], Events]) -> bool:
-        """Has an answer ready that nobody asked for yet, and whether there is one now; counts as nobody's question.
-
-        Raises what the computation raises.
-        """
-        version = await self._version(tenant) if self.max_size else None
-        if version is None or version.size == 0:
-            return False
-        key = CacheKey(tenant, version, normalised(question.text), question.page)
-        if key in self._entries:
-            return True
-        looked = await self._look(key)
-        if looked.found is None and self._under_way(key) is None:
-            async for _ in self._start(key, compute, looked.epoch).follow():
-                pass
-        return looked.found is not None or key in self._entries
-
     def stats(self, tenant: str) -> CacheStats:
         """Counts of a tenant."""
         return self._stats.setdefault(tenant, CacheStats())

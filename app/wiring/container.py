@@ -96,7 +96,6 @@ from app.wiring.sources import source_service
 from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
-from app.wiring.warming import cache_warming
 from knowledge.breaker import Breaker
 
 
@@ -196,10 +195,9 @@ class Container:
         self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)
-        self.warming = cache_warming(self)
         self.gaps, self.gap_mining, self.gap_review = gap_parts(self, models)
         self.quality: QualityService = quality_service(settings, base, self.profiles)
-        self.jobs, self.job_worker, self.scheduler, self.due = background_jobs(self, searches)
+        self.jobs, self.job_worker, self.scheduler, self.due_sources = background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
 
     @property

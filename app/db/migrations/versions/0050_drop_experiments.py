@@ -1,4 +1,4 @@
-"""No more experiments on customers; parameters that one of them put in force stay, as any that were set."""
+"""No more experiments on customers, nor runs that warm the cache; parameters that an experiment put in force stay."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def upgrade() -> None:
     op.execute("UPDATE tuner_params SET action = 'put' WHERE action = 'experiment'")
     for table in ("tuner_experiment_turns", "tuner_experiments"):
         op.drop_table(table)
+    op.execute("DELETE FROM job_runs WHERE kind = 'cache_warming'")
 
 
 def downgrade() -> None:
