@@ -129,7 +129,6 @@ class Story:
         await self.call("list_drafts")
         draft = document | {"version": "2"}
         await self.call("diff_versions", **draft)
-        await self.call("compare_drafts")
         for name in ("submit_version", "reject_version", "submit_version", "approve_version"):
             await self.call(name, **draft)
         await self.refused("submit_version", 409, self.example("submit_version"), **draft)
