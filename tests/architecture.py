@@ -69,7 +69,7 @@ READ_NOTHING = tuple(
 """Of the formats' own modules those that the service may use: names, limits, and bytes of text."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
-MAX_LINES, MEDIAN_LINES = 400, 150
+MEDIAN_LINES = 150
 FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
@@ -189,12 +189,6 @@ def environment(module: Module) -> Iterator[str]:
             yield f"reads the environment in line {node.lineno}"
 
 
-def not_too_long(module: Module) -> Iterator[str]:
-    """No module above MAX_LINES."""
-    if (lines := len(module.source.splitlines())) > MAX_LINES:
-        yield f"has {lines} lines"
-
-
 def statements_alone(module: Module) -> Iterator[str]:
     """Repositories of a feature hold SQL: what people are told stands elsewhere."""
     if PurePosixPath(module.path).match("app/*/repository*.py"):
@@ -215,7 +209,6 @@ RULES: tuple[Rule, ...] = (
     only_in,
     strangers_files,
     environment,
-    not_too_long,
     statements_alone,
     tables_alone,
 )

@@ -25,7 +25,7 @@ class A:
 
 
 def test_functions_are_measured_by_their_names_and_lengths() -> None:
-    module = Module("knowledge/a.py", SOURCE)
+    module = Module("app/errors.py", SOURCE)
     assert [function.name for function in list_functions(module)] == ["build_container", "told", "index", "find"]
     figures = measure([module])
     assert (figures["lines"], figures["functions"], figures["median function"]) == (12, 4, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from cachetools import TLRUCache
@@ -18,6 +18,7 @@ from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page,
 from app.chat.flight import Events, Flight
 from app.chat.shared_answers import Looked, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalised
+from app.metrics import CacheStats
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
@@ -60,28 +61,6 @@ class CachedAnswer:
     documents: frozenset[str]
     milliseconds: float
     usage: Usage
-
-
-@dataclass(slots=True)
-class CacheStats:
-    """Of one tenant, since the start. `shared`: joined a computation that ran; saved: what hits and joins cost not."""
-
-    hits: int = 0
-    shared: int = 0
-    misses: int = 0
-    saved_ms: float = 0.0
-    saved_llm: Usage = field(default_factory=Usage)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the questions that cost no computation, 0.0 before the first."""
-        total = self.hits + self.shared + self.misses
-        return (self.hits + self.shared) / total if total else 0.0
-
-    def save(self, times: int, milliseconds: float, usage: Usage) -> None:
-        self.saved_ms += times * milliseconds
-        for _ in range(times):
-            self.saved_llm += usage
 
 
 @dataclass(frozen=True, slots=True)

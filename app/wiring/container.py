@@ -65,7 +65,6 @@ from app.search.repository import CalibrationRepository, FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
-from app.startup import Startup
 from app.telemetry.service import Telemetry
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
@@ -93,6 +92,7 @@ from app.wiring.models import LanguageModels
 from app.wiring.quality import quality_service
 from app.wiring.reindexing import reindexing
 from app.wiring.sources import source_service
+from app.wiring.startup import Startup
 from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
