@@ -21,7 +21,7 @@ from app.retrying import retrying
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
-    from app.startup import Startup
+    from app.readiness import Readiness
 
 RETRY_SECONDS = 30.0
 SENTENCES_SECONDS = 600.0
@@ -48,7 +48,7 @@ class Learning:
         self.under_way = True
         self._fitting = asyncio.Lock()
 
-    async def learn(self, startup: Startup) -> None:
+    async def learn(self, startup: Readiness) -> None:
         """Begins once questions are answered, and does not hold up the start: fitting takes two processors a second."""
         await startup.serving.wait()
         await startup.unhurried.wait()

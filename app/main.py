@@ -84,7 +84,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container = Container(
             settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
         )
-        followers += [base.generations.follow, container.due.warmings.moved]
+        followers.append(base.generations.follow)
         if container.news is not None:
             followers.append(container.news.moved)
             container.news.start()

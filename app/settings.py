@@ -260,9 +260,6 @@ class Settings(
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
-    hot_cache_warm_questions: int = Field(
-        20, ge=0, le=1000, description="知识库变化之后，把近一天问得最多的几个问题重新答进缓存；0 为不预热"
-    )
     retrieval_cache_max_size: int = Field(2000, ge=0, le=100_000, description="一个租户检索结果缓存的条数；0 为关闭")
     retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
 

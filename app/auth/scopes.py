@@ -23,7 +23,7 @@ class KeyScope(StrEnum):
     AUDIT = "audit"
 
 
-READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "compare_drafts"))
+READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file"))
 """Operations that only read, although they take a body."""
 _KNOWLEDGE = frozenset(("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps"))
 TAGS: Mapping[KeyScope, frozenset[str]] = {

@@ -48,7 +48,7 @@ from app.search.tables import CalibrationRow
 from app.sources.tables import SourceItemRow, SourceRow
 from app.spending.tables import ModelSpending
 from app.tickets.tables import Ticket
-from app.tuner.tables import TunerExperiment, TunerParams, TunerReport
+from app.tuner.tables import TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook, WebhookDelivery
 
@@ -251,7 +251,6 @@ STAYING: Mapping[type[Base], str] = {
     FaqWordingRow: "goes with its entry",
     CannedReplyRow: "what staff write for their colleagues and delete",
     TunerParams: "one row a change by an administrator: who, when, before, after",
-    TunerExperiment: "what an administrator set up, with what came of it",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
     StoredPrompt: "one row a text that a prompt ever had, of no tenant",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",

@@ -82,7 +82,6 @@ class Tenant:
         self.ids["set_id"] = (await self.make("add_evaluation_set"))["id"]
         self.ids["case_id"] = (await self.make("put_evaluation_cases"))["cases"][0]["id"]
         self.ids["report_id"] = (await self.make("start_evaluation_run", {"set_id": self.ids["set_id"]}))["id"]
-        self.ids["experiment_id"] = (await self.make("begin_experiment"))["id"]
         self.ids["key_id"] = (await self.make("create_key"))["id"]
         self.ids["delivery_id"] = (await self._once("list_deliveries", lambda body: body["deliveries"]))[0]["id"]
         await self.make(

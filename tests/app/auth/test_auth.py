@@ -135,7 +135,6 @@ def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() 
         ("POST", "/api/v1/knowledge/search"),
         ("POST", "/api/v1/knowledge/search/batch"),
         ("POST", "/api/v1/knowledge/search/file"),
-        ("POST", "/api/v1/knowledge/compare"),
         ("DELETE", "/api/v1/conversations/{session_id}"),
     }
 

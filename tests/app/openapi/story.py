@@ -129,7 +129,6 @@ class Story:
         await self.call("list_drafts")
         draft = document | {"version": "2"}
         await self.call("diff_versions", **draft)
-        await self.call("compare_drafts")
         for name in ("submit_version", "reject_version", "submit_version", "approve_version"):
             await self.call(name, **draft)
         await self.refused("submit_version", 409, self.example("submit_version"), **draft)
@@ -375,10 +374,6 @@ class Story:
         await self.call("delete_tuner_report", **report)
         await self.refused("begin_calibration", 404, self.example("begin_calibration"))
         await self.refused("begin_sweep", 409, self.example("begin_sweep"))
-        experiment = {"experiment_id": (await self.call("begin_experiment"))["id"]}
-        await self.refused("begin_experiment", 409, self.example("begin_experiment"))
-        for name in ("list_experiments", "read_experiment", "end_experiment"):
-            await self.call(name, **experiment if name != "list_experiments" else {})
 
     async def _keys(self) -> None:
         """At the end: with the first key a key is asked for."""

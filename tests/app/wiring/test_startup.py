@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from app import startup
 from app.settings import Settings
-from app.startup import Startup
 from app.tenants import Tenants
+from app.wiring import startup
+from app.wiring.startup import Startup
 
 
 class Base:
