@@ -40,13 +40,15 @@ class Channel(ABC):
 
     rate: how often it may be sent to, so that the platform need not refuse; waits: seconds that the platform waits for
     a reply in the response to its request, 0 where it takes none there; pull_seconds: how often `pull` is called
-    without being asked to, 0 for never.
+    without being asked to, 0 for never; holds: whether a reply can go nowhere but into a response, so that a request
+    which has none yet is left open until the platform gives up and asks again.
     """
 
     Options: ClassVar[type[ChannelOptions]]
     rate: ClassVar[Rate] = Rate(600)
     waits: ClassVar[float] = 0.0
     pull_seconds: float = 0.0
+    holds: bool = False
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         """options: of the class's `Options`. Raises MissingDependency, InvalidConfiguration."""

@@ -36,9 +36,9 @@ class PlatformClient:
         if "_http" in vars(self):
             await self._http.aclose()
 
-    async def call(self, method: str, url: str, **options: Any) -> dict[str, Any]:
-        """A JSON object; empty for a response without a body. options: of `httpx.AsyncClient.stream`. Raises
-        PlatformUnavailable, PlatformRefused.
+    async def call(self, method: str, url: str, *, codes: bool = False, **options: Any) -> dict[str, Any]:
+        """A JSON object; empty for a response without a body. codes: the caller reads what the body of a refusal says.
+        options: of `httpx.AsyncClient.stream`. Raises PlatformUnavailable, PlatformRefused.
         """
         status, headers, body = await self._exchange(method, url, options)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
@@ -49,7 +49,7 @@ class PlatformClient:
             raise _unexpected(status) from error
         if not isinstance(told, dict):
             raise _unexpected(status)
-        if status >= 300:
+        if status >= 300 and not (codes and told.get("code")):
             message = str(told.get("message") or told.get("msg") or told.get("errmsg") or "")[:MAX_ERROR_CHARS]
             raise PlatformRefused(f"HTTP {status} {told.get('code', '')} {message}".strip())
         return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from loguru import logger
 
@@ -12,8 +13,11 @@ from app.channels.base import Channel
 from app.channels.errors import ChannelError
 from app.channels.repository import Account, ChannelRepository
 from app.channels.types import InboundMessage
+from app.db.base import now
 
 RETRY_SECONDS = 10.0
+FRESH = timedelta(minutes=10)
+"""How old a message may be that is answered when an account is fetched from for the first time."""
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
@@ -47,9 +51,10 @@ class Puller:
     async def fetch(self) -> None:
         """Everything that came since the last time. Raises ChannelError."""
         cursor, more = await self._repository.cursor(self._account), True
+        since = now() - FRESH if not cursor else datetime.min.replace(tzinfo=UTC)
         while more:
             pulled = await self._channel.pull(cursor, self._token)
-            await self._take(self._account, pulled.messages)
+            await self._take(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
             more = pulled.more and pulled.cursor != cursor
             if pulled.cursor != cursor:
                 cursor = pulled.cursor

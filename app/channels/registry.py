@@ -13,7 +13,42 @@ def _webhook() -> type[Channel]:
     return WebhookChannel
 
 
+def _wecom() -> type[Channel]:
+    from app.channels.wecom import WecomChannel
+
+    return WecomChannel
+
+
+def _wecom_kf() -> type[Channel]:
+    from app.channels.wecom_kf import WecomKfChannel
+
+    return WecomKfChannel
+
+
+def _wechat() -> type[Channel]:
+    from app.channels.wechat import WechatChannel
+
+    return WechatChannel
+
+
+def _feishu() -> type[Channel]:
+    from app.channels.feishu import FeishuChannel
+
+    return FeishuChannel
+
+
+def _dingtalk() -> type[Channel]:
+    from app.channels.dingtalk import DingtalkChannel
+
+    return DingtalkChannel
+
+
 CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
     "webhook": _webhook,
+    "wecom": _wecom,
+    "wecom_kf": _wecom_kf,
+    "wechat": _wechat,
+    "feishu": _feishu,
+    "dingtalk": _dingtalk,
 }
 """Kind, as in the setting CHANNELS -> loads its class."""

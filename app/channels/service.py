@@ -27,6 +27,8 @@ from app.ids import new_id
 
 LOOK_SECONDS = 0.25
 """How often a response looks for its reply, which another process may have made."""
+HOLD_SECONDS = 1.0
+"""Longer than any platform still waits then."""
 MAX_CHARS = 8000
 """Of a message that is kept; the guard of the chat refuses what is too long, and says so."""
 
@@ -100,8 +102,11 @@ class ChannelService:
         wraps = result.wrap is not None and one.channel.waits > 0
         awaited = timedelta(seconds=one.channel.waits) if wraps else None
         await self._keep(one.account, result.messages, awaited)
-        if wraps and result.wrap is not None and (payload := await self._awaited(one, result.messages[0])):
-            return CallbackResult(result.wrap(payload), result.media_type)
+        if wraps and result.wrap is not None:
+            if payload := await self._awaited(one, result.messages[0]):
+                return CallbackResult(result.wrap(payload), result.media_type)
+            if one.channel.holds:
+                await asyncio.sleep(HOLD_SECONDS)
         return result
 
     def of(self, tenant: str) -> list[OpenedChannel]:
