@@ -47,7 +47,8 @@ def write_fields(fields: Mapping[str, str | int]) -> bytes:
     root = ElementTree.Element("xml")
     for name, value in fields.items():
         ElementTree.SubElement(root, name).text = str(value)
-    return ElementTree.tostring(root, encoding="utf-8")
+    written: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return written
 
 
 def sent_at(fields: Mapping[str, str]) -> datetime:
