@@ -25,6 +25,12 @@ def _wecom_kf() -> type[Channel]:
     return WecomKfChannel
 
 
+def _wecom_bot() -> type[Channel]:
+    from app.channels.wecom_bot import WecomBotChannel
+
+    return WecomBotChannel
+
+
 def _wechat() -> type[Channel]:
     from app.channels.wechat import WechatChannel
 
@@ -47,6 +53,7 @@ CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
     "webhook": _webhook,
     "wecom": _wecom,
     "wecom_kf": _wecom_kf,
+    "wecom_bot": _wecom_bot,
     "wechat": _wechat,
     "feishu": _feishu,
     "dingtalk": _dingtalk,

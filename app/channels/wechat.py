@@ -75,7 +75,7 @@ class WechatChannel(Channel):
 
         def wrap(payload: Payload) -> bytes:
             told = _passive(fields, payload)
-            return self._encrypted.seal(told, timestamp, nonce) if self._encrypted else told
+            return write_fields(self._encrypted.seal(write_fields(told), timestamp, nonce) if self._encrypted else told)
 
         return CallbackResult(SUCCESS, "text/xml", (message,), wrap=wrap)
 
@@ -126,14 +126,13 @@ class WechatChannel(Channel):
         return fetched(await self.parts.client.call("POST", f"{options.api_base}/cgi-bin/stable_token", json=body))
 
 
-def _passive(fields: Mapping[str, str], payload: Payload) -> bytes:
+def _passive(fields: Mapping[str, str], payload: Payload) -> Mapping[str, str | int]:
     """A reply within the response."""
     text = "\n".join([payload["text"], *(f"· {item}" for item in payload.get("menu", ()))])
-    told: dict[str, str | int] = {
+    return {
         "ToUserName": fields["FromUserName"],
         "FromUserName": fields.get("ToUserName", ""),
         "CreateTime": int(time.time()),
         "MsgType": "text",
         "Content": text,
     }
-    return write_fields(told)

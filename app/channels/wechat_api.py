@@ -60,7 +60,10 @@ def sent_at(fields: Mapping[str, str]) -> datetime:
 
 
 class EncryptedCallback:
-    """The encrypted form of requests: signature over token, time, nonce and ciphertext."""
+    """The encrypted form of requests: signature over token, time, nonce and ciphertext.
+
+    XML, and for WeCom's smart robots JSON, with the same contents.
+    """
 
     def __init__(self, token: str, encoding_key: str, owner: str, name: str) -> None:
         """See `WechatCipher`."""
@@ -69,19 +72,18 @@ class EncryptedCallback:
 
     def open(self, request: CallbackRequest) -> bytes:
         """What a GET is to be answered with, or the message of a POST. Raises Forbidden, InvalidRequest."""
-        query = request.query
         if request.method == "GET":
-            return self._decrypted(query, query.get("echostr", ""), request.moment)
-        return self._decrypted(query, read_fields(request.body).get("Encrypt", ""), request.moment)
+            return self.decrypted(request.query, request.query.get("echostr", ""), request.moment)
+        return self.decrypted(request.query, read_fields(request.body).get("Encrypt", ""), request.moment)
 
-    def seal(self, message: bytes, timestamp: str, nonce: str) -> bytes:
-        """A response."""
+    def seal(self, message: bytes, timestamp: str, nonce: str) -> dict[str, str]:
+        """The fields of a response."""
         encrypted = self.cipher.encrypt(message)
         signature = sorted_sha1(self._token, timestamp, nonce, encrypted)
-        fields = {"Encrypt": encrypted, "MsgSignature": signature, "TimeStamp": timestamp, "Nonce": nonce}
-        return write_fields(fields)
+        return {"Encrypt": encrypted, "MsgSignature": signature, "TimeStamp": timestamp, "Nonce": nonce}
 
-    def _decrypted(self, query: Mapping[str, str], text: str, moment: datetime) -> bytes:
+    def decrypted(self, query: Mapping[str, str], text: str, moment: datetime) -> bytes:
+        """What stands in a ciphertext that came with these parameters. Raises Forbidden, InvalidRequest."""
         timestamp = query.get("timestamp", "")
         wanted = sorted_sha1(self._token, timestamp, query.get("nonce", ""), text)
         if not text or not same(query.get("msg_signature", ""), wanted):

@@ -14,7 +14,7 @@ from app.channels.errors import PlatformRefused
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.db.base import now
 from app.errors import InvalidRequest
-from tests.app.channels.contract import MOMENT, ChannelContract, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, ChannelContract, TokenContract
 from tests.app.channels.simulators import Call, Platform
 
 SECRET = "secret-of-the-application"
@@ -32,9 +32,7 @@ class TestDingtalkChannel(ChannelContract):
         self.url = platform.url
         return {"app_key": "ding1", "app_secret": SECRET, "api_base": platform.url, "session_base": platform.url}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         kind = str(about.get("kind", "text"))
         told = {
             "msgId": id,

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.errors import Forbidden
-from tests.app.channels.contract import MOMENT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, TokenContract
 from tests.app.channels.simulators import Call, Platform
 
 KEY, TOKEN = "an-encrypt-key", "v-token-of-feishu"
@@ -42,9 +42,7 @@ class TestFeishuChannel(TokenContract):
         secrets = {"app_secret": "secret-of-app", "verification_token": TOKEN, "encrypt_key": KEY}
         return {"app_id": "cli_1", "api_base": platform.url, **secrets}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         kind = str(about.get("kind", "text"))
         message = {
             "message_id": id,

@@ -7,7 +7,7 @@ from typing import Any
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.webhooks.signing import EVENT, SIGNATURE, TIMESTAMP, signature
-from tests.app.channels.contract import MOMENT, ChannelContract
+from tests.app.channels.contract import MOMENT, TEXT, ChannelContract
 from tests.app.channels.simulators import Call, Platform
 
 SECRET = "a-secret-of-sixteen-characters"
@@ -24,9 +24,7 @@ class TestWebhookChannel(ChannelContract):
     def options(self, platform: Platform) -> dict[str, str]:
         return {"url": f"{platform.url}/hook", "secret": SECRET}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         told = {"id": id, "user_id": about.get("user", "u1"), "kind": about.get("kind", "text"), "text": text}
         body = json.dumps(told).encode()
         return CallbackRequest("POST", {}, signed(body, moment), body, moment)

@@ -16,7 +16,7 @@ from app.channels.types import CallbackRequest, ChannelReply, InboundKind, Paylo
 from app.channels.wechat import WechatChannel
 from app.db.base import now
 from app.errors import Forbidden, InvalidRequest
-from tests.app.channels.contract import MOMENT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, TokenContract
 from tests.app.channels.simulators import Call, Platform, simulated
 from tests.app.channels.wechat_signing import KEY, NONCE, TOKEN, decrypt, encrypted_request, sha1, xml
 from tests.app.serving import served
@@ -45,9 +45,7 @@ class TestWechatChannel(TokenContract):
     def options(self, platform: Platform) -> dict[str, str]:
         return {"app_id": APP, "app_secret": "secret-of-app", "token": TOKEN, "api_base": platform.url}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         body = message(text, id, moment, about.get("user", "u1"), str(about.get("kind", "text")))
         return plain_request(body, moment)
 
@@ -119,9 +117,7 @@ class TestEncryptedWechatChannel(TestWechatChannel):
     def options(self, platform: Platform) -> dict[str, str]:
         return super().options(platform) | {"encoding_aes_key": KEY}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         return encrypted_request(super().request(text, id, moment, **about).body, APP, moment)
 
     def wrapped(self, body: bytes) -> CallbackRequest:

@@ -8,7 +8,7 @@ import pytest
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.errors import Forbidden, InvalidRequest
-from tests.app.channels.contract import MOMENT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, TokenContract
 from tests.app.channels.simulators import Call, Platform
 from tests.app.channels.wechat_signing import KEY, TOKEN, encrypted_request, encrypted_verification, xml
 
@@ -23,9 +23,7 @@ class TestWecomChannel(TokenContract):
         secrets = {"secret": "secret-of-app", "token": TOKEN, "encoding_aes_key": KEY}
         return {"corp_id": CORP, "agent_id": "1000002", "api_base": platform.url, **secrets}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         fields = {"FromUserName": about.get("user", "u1"), "CreateTime": int(moment.timestamp()), "MsgId": id}
         kind = str(about.get("kind", "text"))
         return encrypted_request(xml(**fields, ToUserName=CORP, MsgType=kind, Content=text, AgentID=1), CORP, moment)

@@ -10,7 +10,7 @@ import httpx
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, InboundMessage, Payload
 from app.db.base import now
-from tests.app.channels.contract import MOMENT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, TokenContract
 from tests.app.channels.simulators import Call, Platform, simulated
 from tests.app.channels.wechat_signing import KEY, TOKEN, encrypted_request, xml
 from tests.app.serving import served
@@ -37,9 +37,7 @@ class TestWecomKfChannel(TokenContract):
         secrets = {"secret": "secret-of-app", "token": TOKEN, "encoding_aes_key": KEY}
         return {"corp_id": CORP, "open_kfid": ACCOUNT, "api_base": platform.url, **secrets}
 
-    def request(
-        self, text: str = "怎么退货", id: str = "m1", moment: datetime = MOMENT, **about: Any
-    ) -> CallbackRequest:
+    def request(self, text: str = TEXT, id: str = "m1", moment: datetime = MOMENT, **about: Any) -> CallbackRequest:
         self.waiting = [message(id, about.get("user", "u1"), text, moment, str(about.get("kind", "text")))]
         return event(moment)
 
