@@ -16,6 +16,8 @@ from app.channels.types import Address, CallbackRequest, CallbackResult, Channel
 from app.errors import Forbidden, InvalidRequest
 from app.limits.types import Rate
 
+FRESH = timedelta(minutes=10)
+"""How old a message may be that is answered when an account is fetched from for the first time."""
 WINDOW = timedelta(minutes=5)
 """How far the time that a platform signs may be from ours: what is older is a replay."""
 

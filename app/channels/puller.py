@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from loguru import logger
 
-from app.channels.base import Channel
+from app.channels.base import FRESH, Channel
 from app.channels.errors import ChannelError
 from app.channels.repository import Account, ChannelRepository
 from app.channels.types import InboundMessage
 from app.db.base import now
 
 RETRY_SECONDS = 10.0
-FRESH = timedelta(minutes=10)
-"""How old a message may be that is answered when an account is fetched from for the first time."""
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 

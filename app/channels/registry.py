@@ -13,6 +13,12 @@ def _webhook() -> type[Channel]:
     return WebhookChannel
 
 
+def _mail() -> type[Channel]:
+    from app.channels.mail import MailChannel
+
+    return MailChannel
+
+
 def _wecom() -> type[Channel]:
     from app.channels.wecom import WecomChannel
 
@@ -51,6 +57,7 @@ def _dingtalk() -> type[Channel]:
 
 CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
     "webhook": _webhook,
+    "mail": _mail,
     "wecom": _wecom,
     "wecom_kf": _wecom_kf,
     "wecom_bot": _wecom_bot,

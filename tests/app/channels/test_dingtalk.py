@@ -14,7 +14,7 @@ from app.channels.errors import PlatformRefused
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.db.base import now
 from app.errors import InvalidRequest
-from tests.app.channels.contract import MOMENT, TEXT, ChannelContract, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, SignedContract, TokenContract
 from tests.app.channels.simulators import Call, Platform
 
 SECRET = "secret-of-the-application"
@@ -22,7 +22,7 @@ KINDS = {"image": "picture", "voice": "audio"}
 SESSION, SINGLE, GROUP = "/robot/sendBySession", "/v1.0/robot/oToMessages/batchSend", "/v1.0/robot/groupMessages/send"
 
 
-class TestDingtalkChannel(ChannelContract):
+class TestDingtalkChannel(SignedContract):
     kind, send_path = "dingtalk", SESSION
     most_bytes = 20_000
     covers_body = False

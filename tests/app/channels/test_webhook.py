@@ -7,7 +7,7 @@ from typing import Any
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.webhooks.signing import EVENT, SIGNATURE, TIMESTAMP, signature
-from tests.app.channels.contract import MOMENT, TEXT, ChannelContract
+from tests.app.channels.contract import MOMENT, TEXT, SignedContract
 from tests.app.channels.simulators import Call, Platform
 
 SECRET = "a-secret-of-sixteen-characters"
@@ -18,7 +18,7 @@ def signed(body: bytes, moment: datetime) -> dict[str, str]:
     return {TIMESTAMP.lower(): timestamp, SIGNATURE.lower(): signature(SECRET, timestamp, body)}
 
 
-class TestWebhookChannel(ChannelContract):
+class TestWebhookChannel(SignedContract):
     kind, send_path = "webhook", "/hook"
 
     def options(self, platform: Platform) -> dict[str, str]:

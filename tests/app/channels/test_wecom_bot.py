@@ -9,14 +9,14 @@ import pytest
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, InboundKind, Payload
 from app.errors import Forbidden, InvalidRequest
-from tests.app.channels.contract import MOMENT, TEXT, ChannelContract
+from tests.app.channels.contract import MOMENT, TEXT, SignedContract
 from tests.app.channels.simulators import Call, Platform
 from tests.app.channels.wechat_signing import KEY, NONCE, TOKEN, decrypt, encrypt, encrypted_verification, sha1
 
 RESPONSE = "/cgi-bin/aibot/response"
 
 
-class TestWecomBotChannel(ChannelContract):
+class TestWecomBotChannel(SignedContract):
     kind, send_path = "wecom_bot", RESPONSE
     most_bytes = 20_480
 
