@@ -232,7 +232,7 @@ def _refusal(error: smtplib.SMTPException) -> PlatformRefused | PlatformUnavaila
     return PlatformRefused(told) if all(500 <= code < 600 for code in codes) else PlatformUnavailable(told)
 
 
-def _done(answer: tuple[str, list[object]]) -> list[object]:
+def _done(answer: tuple[str, Sequence[object]]) -> Sequence[object]:
     """What a command gave. Raises PlatformUnavailable where it failed."""
     if answer[0] != "OK":
         raise PlatformUnavailable(f"IMAP {answer[0]}")

@@ -61,6 +61,8 @@ class MessageWorker(WorkLoop):
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()):  # the database is away: once the lease is over
+            logger.opt(exception=error).error("what came of a message of a channel cannot be kept")
         self.wake()  # the next one of its session may begin
 
     async def _work(self, message: StoredMessage) -> None:

@@ -128,7 +128,7 @@ class TestMailChannel(ChannelContract):
         return str(payload["text"])
 
     def read_by_customer(self, call: Call) -> str:
-        return str(email.message_from_bytes(call.raw, policy=policy.default).get_content())  # type: ignore[attr-defined]
+        return str(email.message_from_bytes(call.raw, policy=policy.default).get_content())
 
     def busy(self) -> Any:
         return "451 try again later"
