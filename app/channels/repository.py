@@ -96,6 +96,11 @@ class ChannelRepository:
         payload: Payload = row[1]
         return payload
 
+    async def is_pending(self, account: Account, message: str) -> bool:
+        """Whether a message waits to be answered. message: the digest of its id."""
+        mine = _of_account(Messages, account) & (Messages.id == message) & (Messages.status == QueueStatus.PENDING)
+        return await self._any(select(Messages.id).where(mine))
+
     async def claim_replies(self, accounts: Collection[Account], limit: int, lease: timedelta) -> list[StoredReply]:
         """What is to be sent, of each session the first piece that is left."""
         if not await self._any(_due_replies(accounts, lease, Replies.id)):

@@ -103,9 +103,10 @@ class ChannelService:
         awaited = timedelta(seconds=one.channel.waits) if wraps else None
         await self._keep(one.account, result.messages, awaited)
         if wraps and result.wrap is not None:
-            if payload := await self._awaited(one, result.messages[0]):
+            payload, pending = await self._awaited(one, result.messages[0])
+            if payload is not None:
                 return CallbackResult(result.wrap(payload), result.media_type)
-            if one.channel.holds:
+            if pending and one.channel.holds:
                 await asyncio.sleep(HOLD_SECONDS)
         return result
 
@@ -144,17 +145,21 @@ class ChannelService:
         if await self._repository.accept(account, given, now() + awaited if awaited else None):
             self._workers.messages.wake()
 
-    async def _awaited(self, one: OpenedChannel, message: InboundMessage) -> Payload | None:
-        """The first piece of the reply, if it comes while the platform waits."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + one.channel.waits
-        while loop.time() < deadline:
-            payload = await self._repository.take_awaited(one.account, digest_of(message.id))
+    async def _awaited(self, one: OpenedChannel, message: InboundMessage) -> tuple[Payload | None, bool]:
+        """The first piece of the reply, if it comes while the platform waits, and whether the message is still to be
+        answered: what was answered before, or is for staff, is waited for no longer.
+        """
+        loop, name = asyncio.get_running_loop(), digest_of(message.id)
+        deadline, pending = loop.time() + one.channel.waits, True
+        while pending and loop.time() < deadline:
+            pending = await self._repository.is_pending(one.account, name)
+            payload = await self._repository.take_awaited(one.account, name)
             if payload is not None:
                 self._workers.replies.wake()
-                return payload
-            await asyncio.sleep(min(LOOK_SECONDS, max(deadline - loop.time(), 0.0)))
-        return None
+                return payload, pending
+            if pending:
+                await asyncio.sleep(min(LOOK_SECONDS, max(deadline - loop.time(), 0.0)))
+        return None, pending
 
 
 def _bounded(message: InboundMessage) -> InboundMessage:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from app.channels.base import Channel, ChannelParts
@@ -26,10 +29,12 @@ from app.channels.types import (
     ReplySender,
 )
 from app.configuration.channels import ChannelAccount
+from app.db.base import now
 from app.errors import Forbidden, InvalidRequest
 from app.wiring.channels import open_channel
 from knowledge.errors import InvalidConfiguration
 from tests.app.channels.simulators import Call, Platform, simulated
+from tests.app.serving import served
 
 MOMENT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 TEXT = "怎么退货"
@@ -222,6 +227,24 @@ class SignedContract(ChannelContract):
     async def test_what_is_no_message_is_refused(self, channel: Channel, body: bytes) -> None:
         with pytest.raises((Forbidden, InvalidRequest)):
             await channel.receive(replace(self.request(), body=body))
+
+    async def test_a_customer_is_answered_once(self, platform: Platform, tmp_path: Path) -> None:
+        """Through the whole product: in the response, or by a message."""
+        account = {"name": "shop", "kind": self.kind, "options": self.options(platform)}
+        async with served(tmp_path, channels=[account]) as one, httpx.AsyncClient(base_url=one.address) as http:
+            request = self.request("你好", moment=now())
+            options: dict[str, Any] = {"params": dict(request.query), "headers": dict(request.headers)}
+            bodies = []
+            for _ in range(3):
+                told = await http.post("/api/v1/channels/shop/callback", content=request.body, timeout=60, **options)
+                assert told.status_code == 200
+                bodies.append(told.content)
+            if len(set(bodies)) == 1:  # none of them holds a reply
+                await platform.wait(self.send_path)
+                await asyncio.sleep(0.7)
+            else:
+                assert bodies[1] == bodies[2]
+            assert len(self.sent(platform)) == (len(set(bodies)) == 1)
 
 
 class TokenContract(SignedContract):
