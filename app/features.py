@@ -56,6 +56,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/tickets", "app.tickets.api"),
     ("/api/v1/traces", "app.traces.api"),
     ("/api/v1/webhooks", "app.webhooks.api"),
+    ("/api/v1/channels", "app.channels.api"),
     ("/api/v1/health", "app.health.api"),
     ("/metrics", "app.performance.prometheus_api"),
     ("/openapi.json", "app.http.docs"),

@@ -16,6 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
+from app.configuration.channels import ChannelSettings
 from app.configuration.encoders import EncoderSettings
 from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
@@ -44,6 +45,7 @@ class Settings(
     LimitSettings,
     RedisSettings,
     BusinessSettings,
+    ChannelSettings,
     SourceSettings,
     StoreSettings,
     EncoderSettings,

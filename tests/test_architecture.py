@@ -41,6 +41,7 @@ package is the SDK's.
 """
 NOT_IN_LITE = {
     "asyncpg",
+    "cryptography",
     "flagembedding",
     "huggingface-hub",
     "ir-measures",

@@ -35,7 +35,7 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.TUNING: frozenset(("tuner",)),
     KeyScope.PROFILE: frozenset(("profile",)),
     KeyScope.JOBS: frozenset(("jobs",)),
-    KeyScope.WEBHOOKS: frozenset(("webhooks",)),
+    KeyScope.WEBHOOKS: frozenset(("webhooks", "channels")),
     KeyScope.TRACES: frozenset(("traces",)),
     KeyScope.OBSERVABILITY: frozenset(("observability", "performance")),
     KeyScope.AUDIT: frozenset(("audit",)),

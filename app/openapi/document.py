@@ -46,6 +46,7 @@ TAGS = {
     "performance": "性能：耗时、缓存与用量",
     "observability": "可观测性：所依赖的服务",
     "webhooks": "Webhook：订阅事件",
+    "channels": "渠道：微信、企业微信、飞书、钉钉等平台上的账号",
     "signin": "登录：本服务的网页",
     "health": "健康检查",
 }

@@ -81,6 +81,7 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
+from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
@@ -190,6 +191,7 @@ class Container:
         self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
         self.news = open_news(base, self.hot_cache, redis)
         self.chat, self.hit_test = chat_service(self)
+        self.channels = channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
         self.reports = tuner_reports(self, searches)

@@ -9,9 +9,11 @@ from typing import Any
 
 import httpx
 
+from app.db.base import now
+from tests.app.channels.test_webhook import signed
 from tests.app.openapi.document import JSON, data_of, operations, problems
 
-SESSION, AGENT = "demo-1", "a01"
+SESSION, AGENT, CHANNEL = "demo-1", "a01", "shop"
 PATIENCE_S = 240
 GUIDE = "# 退货说明\n\n## 运费\n\n七天无理由退货，运费由顾客承担；质量问题由商家承担。\n"
 
@@ -86,6 +88,7 @@ class Story:
         await self._talk()
         await self._desk()
         await self._tickets()
+        await self._channels()
         await self._refusals()
         await self._rest()
         await self._keys()
@@ -225,6 +228,17 @@ class Story:
         await self.call("retry_delivery", **webhook, delivery_id=found[0]["id"])
         await self.send("change_webhook", self.example("change_webhook") | {"url": self.receiver}, **webhook)
         await self.call("delete_webhook", **webhook)
+
+    async def _channels(self) -> None:
+        body = json.dumps({"id": "m1", "user_id": "u1", "text": "你好"}).encode()
+        path = f"/api/v1/channels/{CHANNEL}/callback"
+        (await self.http.post(path, content=body, headers=signed(body, now()))).raise_for_status()
+        await self.call("list_channels")
+        async with asyncio.timeout(PATIENCE_S):
+            while not (found := (await self.call("list_channel_replies", name=CHANNEL))["replies"]):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        await self.call("retry_channel_reply", name=CHANNEL, reply_id=found[0]["id"])
+        await self.refused("list_channel_replies", 404, name="none")
 
     async def _refusals(self) -> None:
         """A little of what goes wrong."""
