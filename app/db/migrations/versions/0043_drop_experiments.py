@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0050"
-down_revision = "0041"
+revision = "0043"
+down_revision = "0042"
 
 
 def upgrade() -> None:
