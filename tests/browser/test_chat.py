@@ -41,6 +41,7 @@ def test_every_outcome_has_a_look_of_its_own(server: str, page: Page) -> None:
         expect(answer).to_have_attribute("data-look", look)
     assert serious(page) == []
     expect(chat.answers.nth(0)).to_contain_text("抱歉，知识库中未找到相关内容。")
+    expect(chat.answers.nth(0).locator(".look")).to_have_text("没有找到依据")
     page.get_by_role("button", name="新对话").click()
     chat.dialog.get_by_role("button", name="开始").click()
     unsure = chat.ask("能用比特币付款吗")
