@@ -14,10 +14,10 @@ ChatMessage = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """name: of the model at the endpoint, or the folder that it lies in; base_url and api_key: of the endpoint;
+    """name: of the model at the endpoint, or the file that it lies in; base_url and api_key: of the endpoint;
     silence: seconds until the first token and between two; total: seconds of one reply, retries included;
-    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: replies that wait
-    for a local model, which writes one at a time.
+    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: requests that wait
+    for a local model, beside those that it computes; threads: of a local model, 0 for as many as cores are idle.
     profile: of `agents.llm.profiles`, empty for the one that base_url tells; parameters: further fields of a request,
     which replace the profile's; thinks: whether the text may begin within thoughts that no tag opens, None for what
     profile and name tell.
@@ -31,6 +31,7 @@ class ModelOptions:
     retries: int = 1
     max_tokens: int = 1024
     queue: int = 8
+    threads: int = 0
     profile: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     thinks: bool | None = None
