@@ -52,7 +52,7 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
     weights = settings.bge_reranker_model, settings.bge_reranker_runtime
     if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", *weights)):
         return [found]
-    if settings.reranker not in ("tei", "jina"):
+    if settings.reranker not in ("tei", "jina", "yes_no"):
         return [fine(_RERANKER, settings.reranker)]
     reranker = get_reranker(settings.reranker, reranker_options(settings))
     assert isinstance(reranker, ServedReranker)
