@@ -16,8 +16,9 @@ from knowledge.rerankers.served import RerankEndpoint
 @dataclass(frozen=True, slots=True)
 class RerankerOptions:
     """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, who
-    scores while it cannot, and the device and the runtime that compute it; and where a rerank endpoint is. template: the
-    file of the prompt of a model that says yes or no, empty for the shipped one.
+    scores while it cannot, and the device and the runtime that compute it; and where a rerank endpoint is.
+
+    template: the file of the prompt of a model that says yes or no, empty for the shipped one.
     """
 
     bge_model: str = "BAAI/bge-reranker-base"

@@ -24,7 +24,7 @@ _MARK, _BROKEN_MARK = "<|", "< |"
 
 
 class YesNoReranker(ServedReranker):
-    """`POST {base}/completions`, all passages of a question in one: the log-odds of yes against no as the next token."""
+    """`POST {base}/completions`, all passages of a question in one: the log-odds of yes against no as next token."""
 
     kind = "yes_no"
 
@@ -66,8 +66,8 @@ def first_alternatives(logprobs: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def choose_yes(alternatives: Iterable[tuple[str, float]]) -> float:
-    """Log-odds of yes against no. One that is not among the alternatives is as likely as the last of them at most. Raises
-    ValueError where neither is.
+    """Log-odds of yes against no. One that is not among the alternatives is taken to be as likely as the last of them.
+    Raises ValueError where neither is.
     """
     told = list(alternatives)
     chances = [

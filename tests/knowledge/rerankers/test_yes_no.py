@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -55,9 +56,11 @@ async def test_llama_cpp_itself_is_understood(tmp_path: Path) -> None:
 
 
 async def test_all_passages_of_a_question_are_one_request() -> None:
-    with model_server(score=lambda pairs: [float(len(text)) for _, text in pairs]) as server:
-        with closing(opened(server.url)) as reranker:
-            scores = await reranker._read([Passages("问", ("一", "二二二", "三三"))])
+    def by_length(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [float(len(text)) for _, text in pairs]
+
+    with model_server(score=by_length) as server, closing(opened(server.url)) as reranker:
+        scores = await reranker._read([Passages("问", ("一", "二二二", "三三"))])
     assert scores == [[pytest.approx(1.0), pytest.approx(3.0), pytest.approx(2.0)]]
     assert len(server.requests) == 1
     prompt = server.requests[0]["prompt"][1]
@@ -77,10 +80,13 @@ async def test_a_text_cannot_end_the_prompt() -> None:
 async def test_a_template_of_ones_own_is_used_and_has_a_calibration_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "own.txt"
     path.write_text("<Query>: $query\n<Document>: $document<|im_end|>")
-    with model_server(score=lambda pairs: [1.0 for _ in pairs]) as server:
-        with closing(opened(server.url)) as shipped, closing(opened(server.url, template=str(path))) as own:
-            assert shipped.constants != own.constants
-            await own._read([Passages("问", ("答",))])
+    with (
+        model_server(score=lambda pairs: [1.0 for _ in pairs]) as server,
+        closing(opened(server.url)) as shipped,
+        closing(opened(server.url, template=str(path))) as own,
+    ):
+        assert shipped.constants != own.constants
+        await own._read([Passages("问", ("答",))])
     assert server.requests[0]["prompt"] == ["<Query>: 问\n<Document>: 答<|im_end|>"]
 
 
