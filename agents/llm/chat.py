@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
 ChatMessage = dict[str, str]
@@ -73,6 +74,13 @@ class ChatModel(Protocol):
         probabilities of its first token where the model tells them, else CERTAIN or -CERTAIN by the word it writes.
 
         Tried once. Raises GenerationUnavailable, GenerationRejected, the latter where it begins with neither too.
+        """
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """As `complete`, or the tool that the model calls instead. A model that knows no tools writes; an endpoint that
+        knows none may refuse: GenerationRejected.
         """
 
     async def close(self) -> None:

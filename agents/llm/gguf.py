@@ -19,6 +19,7 @@ from loguru import logger
 from agents.errors import GenerationLate, GenerationUnavailable
 from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, WordPair
 from agents.llm.idle_cores import measure_idle_cores
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
 from knowledge.checkpoint import LazyModel, require
 from knowledge.errors import Unavailable
@@ -139,6 +140,14 @@ class GgufModel:
         deadline = time.monotonic() + seconds
         async with self._client(self._short, seconds) as client:
             return await client.choose(messages, words, deadline - time.monotonic())
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        deadline = time.monotonic() + seconds
+        async with self._client(self._short, seconds) as client:
+            return await client.complete_or_call(messages, tools, deadline - time.monotonic())
 
     async def close(self) -> None:
         """Ends the process."""

@@ -46,6 +46,8 @@ async def _dialogues_with_model(options: argparse.Namespace, settings: Settings)
     for paragraph in failures([turn.with_model for turn in turns])[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     print(both_table(turns), file=sys.stderr)
+    if not any(turn.spent.calls for turn in turns):
+        print(f"{name} 一次也没有被请：日志里有原因，例如读得太慢、判断分不清", file=sys.stderr)
     if options.run:
         _write(options.run, map(both_row, turns))
     return {"dialogues": options.dialogues.name} | both_report(name, turns)
