@@ -12,7 +12,7 @@ from loguru import logger
 
 from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
-from agents.business.tools import TOOLS, ToolName, ToolRequest, read_call
+from agents.business.tools import TOOLS, ToolRequest, read_call
 from agents.errors import BudgetExhausted, GenerationError, GenerationForbidden, GenerationRejected
 from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
