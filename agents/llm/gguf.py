@@ -196,7 +196,9 @@ class GgufModel:
             await self._restart(self._running)
         try:
             async with asyncio.timeout(seconds):
-                return self._running or await asyncio.to_thread(self._server.get)
+                if self._running is not None:
+                    return self._running
+                return await asyncio.to_thread(self._server.get)
         except TimeoutError as error:
             raise GenerationLate(f"{self.name}: still being loaded after {seconds:.1f} s") from error
         except (Unavailable, CancelledError) as error:  # the latter: it was closed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatModel
@@ -70,9 +71,11 @@ async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
     """Whether each one that is configured replies."""
     if settings.llm_provider == "gguf":
         return [_local_file("LLM_LOCAL_MODEL", settings.llm_local_model)]
-    local, elsewhere = list[Diagnosis](), {"prompts_dir": None}
+    local: list[Diagnosis] = []
+    elsewhere: dict[str, Any] = {"prompts_dir": None}
     if settings.reader_model.endswith(GGUF):
-        local, elsewhere = [_local_file("READER_MODEL", settings.reader_model)], elsewhere | {"reader_model": ""}
+        local.append(_local_file("READER_MODEL", settings.reader_model))
+        elsewhere["reader_model"] = ""
     async with LanguageModels(settings.model_copy(update=elsewhere)) as models:
         if not models.present:
             fix = "要由大模型写回答，就设置 LLM_API_KEY、LLM_BASE_URL 与 LLM_MODEL"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from scripts.scripted_llm import CallTools
@@ -22,8 +23,8 @@ def test_the_first_call_of_a_reply_is_read() -> None:
     assert first_call({"tool_calls": [{"function": function}, {"function": {"name": "x", "arguments": ""}}]}) == (
         ToolCall("look_up", '{"number": "1"}')
     )
-    for message in ({}, {"tool_calls": None}, {"tool_calls": []}, {"tool_calls": [{"function": {"name": "look_up"}}]}):
-        assert first_call(message) is None
+    nothing: list[dict[str, Any]] = [{}, {"tool_calls": None}, {"tool_calls": []}, {"tool_calls": [{"function": {}}]}]
+    assert [first_call(message) for message in nothing] == [None] * 4
 
 
 async def test_an_endpoints_call_is_told_with_its_arguments_as_they_stand() -> None:
