@@ -70,11 +70,11 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
 async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
     """Whether each one that is configured replies."""
     if settings.llm_provider == "gguf":
-        return [_local_file("LLM_LOCAL_MODEL", settings.llm_local_model)]
+        return [_local_file(_MODEL, "LLM_LOCAL_MODEL", settings.llm_local_model)]
     local: list[Diagnosis] = []
     elsewhere: dict[str, Any] = {"prompts_dir": None}
     if settings.reader_model.endswith(GGUF):
-        local.append(_local_file("READER_MODEL", settings.reader_model))
+        local.append(_local_file("看资料的大模型", "READER_MODEL", settings.reader_model))
         elsewhere["reader_model"] = ""
     async with LanguageModels(settings.model_copy(update=elsewhere)) as models:
         if not models.present:
@@ -99,16 +99,16 @@ async def _reply(subject: str, model: ChatModel, prefix: str) -> Diagnosis:
     return fine(subject, f"{model.name} 有回答")
 
 
-def _local_file(variable: str, path: str) -> Diagnosis:
+def _local_file(subject: str, variable: str, path: str) -> Diagnosis:
     """Whether a model of this machine can be loaded; loading it would take seconds and gigabytes."""
     if not Path(path).is_file():
-        return error(_MODEL, f"{variable}={path} 不是文件", f"把 {variable} 指向下载好的 GGUF 文件")
+        return error(subject, f"{variable}={path} 不是文件", f"把 {variable} 指向下载好的 GGUF 文件")
     with Path(path).open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            return error(_MODEL, f"{variable}={path} 不是 GGUF 文件", "换成 GGUF 格式的对话模型，重新下载损坏的文件")
+            return error(subject, f"{variable}={path} 不是 GGUF 文件", "换成 GGUF 格式的对话模型，重新下载损坏的文件")
     if not is_installed("xllamacpp"):
-        return error(_MODEL, "GGUF 模型需要 xllamacpp，没有安装", _LOCAL)
-    return fine(_MODEL, f"本机模型 {path}，这里没有装载")
+        return error(subject, "GGUF 模型需要 xllamacpp，没有安装", _LOCAL)
+    return fine(subject, f"本机模型 {path}，这里没有装载")
 
 
 def _weights(subject: str, variable: str, model: str, runtime: Runtime) -> Diagnosis | None:
