@@ -50,7 +50,15 @@ class Say:
     thoughts: str = ""
 
 
-Step = Behaviour | Say
+@dataclass(frozen=True, slots=True)
+class CallTools:
+    """Calls these tools, with these arguments as they stand, where the request offers any; else says the text."""
+
+    calls: Sequence[tuple[str, str]]
+    text: str = ""
+
+
+Step = Behaviour | Say | CallTools
 _ERRORS = {Behaviour.TOO_MANY: 429, Behaviour.BROKEN: 500, Behaviour.UNAUTHORIZED: 401}
 _FRAGMENT = re.compile(r"^\[(\d+)\][^\n]*\n(.*?)(?=^\[\d+\]|^</)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"顾客的问题：(.+)")
@@ -84,7 +92,8 @@ class ScriptedLLM:
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. judges:
     prompt -> log-odds that a passage states the answer, for requests of one token with its probabilities, which take no
-    step. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
+    step. `refuses`: a field of a request that is not known here. `asked` is set by a request, `left` when a connection
+    is closed; `connections` counts those that were opened.
     """
 
     def __init__(
@@ -103,6 +112,7 @@ class ScriptedLLM:
         self.taken: Counter[str] = Counter()
         self.base_url = ""
         self.finish = "stop"
+        self.refuses = ""
         self.asked, self.left = asyncio.Event(), asyncio.Event()
         self._first, self._between, self._stall = first_token_delay, token_delay, stall
         self._random = None if seed is None else random.Random(seed)
@@ -178,9 +188,12 @@ class ScriptedLLM:
             self.judged += 1
             await _send(writer, 200, _judgement(self._judges(str(body["messages"][-1]["content"]))))
             return
-        step = self._next()
         self.bodies.append(body)
-        self.taken["say" if isinstance(step, Say) else step.value] += 1
+        if self.refuses and self.refuses in body:
+            await _send(writer, 400, {"error": {"message": f"unknown field {self.refuses}"}})
+            return
+        step = self._next()
+        self.taken[step.value if isinstance(step, Behaviour) else "say"] += 1
         self.asked.set()
         if step in _ERRORS:
             await _send(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
@@ -191,7 +204,7 @@ class ScriptedLLM:
         else:
             if step is Behaviour.STALL_FIRST:
                 await self._stalled(reader)
-            text = step.text if isinstance(step, Say) else self._text(step, body)
+            text = self._text(step, body) if isinstance(step, Behaviour) else step.text
             answer = self._stream if body.get("stream") else self._whole
             await answer(_Exchange(step, body, text, reader, writer))
 
@@ -242,9 +255,11 @@ class ScriptedLLM:
             await to.writer.drain()
             to.writer.close()
             return
-        message = {"role": "assistant", "content": to.text}
-        if to.thoughts:
-            message["reasoning_content"] = to.thoughts
+        message: dict[str, Any] = {"role": "assistant", "content": to.text}
+        if isinstance(to.step, CallTools) and to.body.get("tools"):
+            functions = ({"name": name, "arguments": arguments} for name, arguments in to.step.calls)
+            message["tool_calls"] = [{"id": "call", "type": "function", "function": each} for each in functions]
+        message |= {"reasoning_content": to.thoughts} if to.thoughts else {}
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
         await _send(to.writer, 200, answer)

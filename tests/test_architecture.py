@@ -177,9 +177,9 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
     lite, everything = _requirements("requirements-lite.txt"), _requirements("requirements.txt")
     imported = {_distribution(name) for module in MODULES.values() for name in module.imports}
     third_party = imported - {_distribution(name) for name in (*LAYERS, *sys.stdlib_module_names)}
-    ocr = _requirements("requirements-ocr.txt")
-    assert third_party - lite <= NOT_IN_LITE | ocr
-    assert ocr <= third_party
+    apart = _requirements("requirements-ocr.txt") | _requirements("requirements-gguf.txt")
+    assert third_party - lite <= NOT_IN_LITE | apart
+    assert apart <= third_party
     assert everything >= NOT_IN_LITE
     assert lite - third_party - LOADED_BY_NAME == set()
 

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
@@ -52,6 +53,12 @@ class NotedModel:
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
         return await self._whole(messages, lambda: self._model.choose(messages, words, seconds))
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        return await self._whole(messages, lambda: self._model.complete_or_call(messages, tools, seconds))
 
     async def close(self) -> None:
         """Closes the model."""

@@ -16,6 +16,7 @@ from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_wor
 from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
+from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from agents.types import Thinking, Usage
 from knowledge.lazy import LazyModule
 from knowledge.outside import outside
@@ -93,13 +94,25 @@ class EndpointModel:
         """See `ChatModel.complete`."""
         async with self._within(seconds), outside():
             reply = await self._request(messages)
-            choice = reply["choices"][0]
-            message = choice["message"]
-            self._thinks = self._thinks or headless("" + (message.get("content") or ""))
-            reading = _Reading(ThoughtFilter(within=self._thinks))
-            whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
-            pieces = [*reading.pieces(whole), *reading.end()]
-            return "".join(piece for piece in pieces if isinstance(piece, str)), Usage(calls=1) + _tokens(reply)
+            return self._read_whole(reply["choices"][0]), Usage(calls=1) + _tokens(reply)
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        async with self._within(seconds), outside():
+            reply = await self._request(messages, tool_fields(tools))
+            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+            return first_call(choice["message"]) or self._read_whole(choice), usage
+
+    def _read_whole(self, choice: Any) -> str:
+        """The text of a reply that comes at once. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        message = choice["message"]
+        self._thinks = self._thinks or headless("" + (message.get("content") or ""))
+        reading = _Reading(ThoughtFilter(within=self._thinks))
+        whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
+        pieces = [*reading.pieces(whole), *reading.end()]
+        return "".join(piece for piece in pieces if isinstance(piece, str))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`. An endpoint that does not tell probabilities, or whose model thinks first, is asked

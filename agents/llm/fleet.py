@@ -9,6 +9,7 @@ from contextlib import aclosing
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
 from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
 
@@ -42,6 +43,13 @@ class GuardedModel:
         """See `ChatModel.choose`. Raises CircuitOpen."""
         with self.breaker.watch(patient=seconds >= self._patience):
             return await self._model.choose(messages, words, seconds)
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        with self.breaker.watch(patient=seconds >= self._patience):
+            return await self._model.complete_or_call(messages, tools, seconds)
 
     async def close(self) -> None:
         """Closes the model."""
@@ -86,6 +94,12 @@ class ModelFleet:
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`; seconds: for all of them together."""
         return await self._ask_first(lambda model, left: model.choose(messages, words, left), seconds)
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`; seconds: for all of them together."""
+        return await self._ask_first(lambda model, left: model.complete_or_call(messages, tools, left), seconds)
 
     async def _ask_first(
         self, ask: Callable[[ChatModel, float], Awaitable[tuple[Reply, Usage]]], seconds: float

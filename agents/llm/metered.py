@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agents.errors import CircuitOpen, GenerationError
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
 
 
@@ -56,6 +57,12 @@ class MeteredModel:
             raise
         self._meter.spent(self.name, usage)
         return reply, usage
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.complete_or_call(messages, tools, seconds))
 
     async def close(self) -> None:
         """Closes the model."""

@@ -84,6 +84,8 @@ class ModelBudget(BaseModel):
 
 FIRST, SMALL, READING = "llm", "small", "reader"
 """What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called."""
+GGUF = ".gguf"
+"""What the name of a model's file ends with."""
 
 
 class ModelSettings(BaseModel):

@@ -28,7 +28,7 @@ from agents.prompting import Prompts
 from agents.reader import PassageReader, ReaderOptions
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import FIRST, READING, SMALL, LlmProvider, told
+from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, told
 from app.prompts.library import PromptLibrary
 from app.retrieval import generator_options
 from app.settings import Settings
@@ -55,6 +55,7 @@ class LanguageModels:
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
         self.prompts = self.library.current()
         self.breakers: dict[str, CircuitBreaker] = {}
+        self._local_models: dict[str, ChatModel] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
@@ -136,7 +137,7 @@ class LanguageModels:
         settings, further = self._settings, self._settings.llm_providers
         first = (settings.llm_first_token_timeout, *(one.first_token_timeout or 0.0 for one in further))
         total = (settings.llm_timeout, *(one.timeout or 0.0 for one in further))
-        hedge = 0.0 if settings.llm_provider == "local" else settings.llm_hedge_seconds
+        hedge = 0.0 if settings.llm_provider == "gguf" else settings.llm_hedge_seconds
         return Patience(hedge, max(first), max(total))
 
     async def __aenter__(self) -> Self:
@@ -150,8 +151,8 @@ class LanguageModels:
         """The provider that has settings of its own, if it is set."""
         settings = self._settings
         key = settings.llm_api_key.get_secret_value()
-        if settings.llm_provider == "local":  # waits and tries again by itself
-            return [self._model("local", self._options(settings.llm_local_model))]
+        if settings.llm_provider == "gguf":  # waits and tries again by itself
+            return [self._local(settings.llm_local_model)]
         if not key:
             return []
         alone = not (self._elsewhere or settings.llm_providers)
@@ -162,7 +163,7 @@ class LanguageModels:
         """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
         settings = self._settings
         key = settings.small_llm_api_key.get_secret_value()
-        if not key and (settings.llm_provider == "local" or not settings.llm_api_key):
+        if not key and (settings.llm_provider == "gguf" or not settings.llm_api_key):
             return None
         key = key or settings.llm_api_key.get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
@@ -170,12 +171,16 @@ class LanguageModels:
         return self._guarded(SMALL, self._of_first(name, address, key))
 
     def _judge(self) -> ModelFleet | None:
-        """Who judges passages: the model that READER_MODEL names where the small one is asked, else the small one."""
+        """Who judges passages: the model that READER_MODEL names, where the small one is asked or in a file; else the
+        small one.
+        """
         settings = self._settings
         if not settings.reader_enabled:
             return None
         if not settings.reader_model:
             return self.small
+        if settings.reader_model.endswith(GGUF):
+            return ModelFleet([self._local(settings.reader_model)])
         key = (settings.small_llm_api_key or settings.llm_api_key).get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         return (
@@ -186,7 +191,7 @@ class LanguageModels:
     def _elsewhere(self) -> bool:
         """Whether what reads could also write when the first writer fails."""
         settings = self._settings
-        if settings.llm_provider == "local":
+        if settings.llm_provider == "gguf":
             return bool(settings.small_llm_api_key)
         return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
 
@@ -227,8 +232,15 @@ class LanguageModels:
             total=settings.llm_timeout,
             max_tokens=settings.llm_max_tokens,
             queue=settings.llm_local_queue,
+            threads=settings.llm_local_threads,
         )
         return replace(common, **options)
+
+    def _local(self, path: str) -> ChatModel:
+        """One process for a file, whoever asks it."""
+        if path not in self._local_models:
+            self._local_models[path] = self._model("gguf", self._options(path))
+        return self._local_models[path]
 
     def _guarded(self, name: str, options: ModelOptions) -> ChatModel:
         settings = self._settings
