@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.llm.replies import Completer, UnreadableReply
 from agents.pages import subject_of
 from agents.passages.quotable import safe_text
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.routing.types import OFF_TOPIC, Intent
+from agents.shapes import TEXT, Shape, list_of, object_of
 from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
@@ -29,13 +30,24 @@ from knowledge.tracing import span
 PART = "understanding"
 """What is marked as degraded when the model is late, out of reach or does not reply as told."""
 MAX_QUESTIONS = 3
-MAX_TURNS = 3
-MAX_REPLY_CHARS = 200
-"""What a message leans on was said lately."""
+MAX_TURNS = 2
+MAX_REPLY_CHARS = 40
+"""What a message leans on was said lately. A request has 400 tokens at most: 260 of them are always the same."""
 MAX_CHARS = 120
 """Of a rewritten question; a longer one is an answer or a lecture."""
 _QUOTES = "“”\"'「」『』 "
 _LANGUAGES = ("zh", "en")
+_NO_SLOTS = {"order_number": "", "phone": "", "member_name": ""}
+_SHAPE = Shape(
+    "understanding",
+    {
+        "questions": list_of(TEXT),
+        "intents": list_of({**TEXT, "enum": [intent.value for intent in Intent]}),
+        "slots": object_of(dict.fromkeys(_NO_SLOTS, TEXT)),
+        "language": TEXT,
+    },
+    {"intents": [], "slots": _NO_SLOTS, "language": ""},
+)
 
 NamesIn = Callable[[str], frozenset[str]]
 """Names of the tenant's that a text holds."""
@@ -91,8 +103,9 @@ class ModelUnderstanding:
             with span("understand"):
                 reply, usage = await self._model.complete(self._messages(question), self._seconds)
         except GenerationError as error:
+            told = error.usage if isinstance(error, UnreadableReply) else None
             logger.opt(exception=error).warning("understood without the model, which failed")
-            return Understood(degraded=(PART,), usage=Usage(calls=1))
+            return Understood(degraded=(PART,), usage=told or Usage(calls=1))
         try:
             return replace(read_understanding(reply, question.text, known, self._names), usage=usage)
         except UnreadableReply as error:
@@ -109,7 +122,7 @@ class ModelUnderstanding:
         )
         system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
-        return self._prompts.conversation("understanding", "turn", messages=messages)
+        return self._prompts.conversation("understanding", "turn", messages=messages, shape=_SHAPE)
 
 
 def may_be_read(question: Question) -> bool:
@@ -122,14 +135,11 @@ def may_be_read(question: Question) -> bool:
 
 def read_understanding(reply: str, text: str, known: str, names: NamesIn = lambda _: frozenset()) -> Understood:
     """text: the message; known: what else the model saw; names: see `ModelUnderstanding`. Raises UnreadableReply."""
-    fields = read_object(reply, questions=list, intents=list, slots=dict, language=str)
-    questions = safe_questions(_strings(fields["questions"])[:MAX_QUESTIONS], text, known)
+    fields = _SHAPE.read(reply)
+    questions = safe_questions(fields["questions"][:MAX_QUESTIONS], text, known)
     if not names(text) <= names("；".join(questions)):
         questions = ()
-    named = _strings(fields["intents"])
-    if unknown := set(named).difference(Intent):
-        raise UnreadableReply(f"intents {sorted(unknown)}")
-    intents = frozenset(map(Intent, named))
+    intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
     return Understood(
         () if questions == (text.strip(),) else questions,
         intents.difference(OFF_TOPIC) or (intents if len(intents) == 1 else frozenset()),
@@ -154,14 +164,8 @@ def _askable(question: str) -> bool:
     return 0 < len(question) <= MAX_CHARS and "\n" not in question and safe_text(question)
 
 
-def _strings(values: Sequence[object]) -> list[str]:
-    if strange := [value for value in values if not isinstance(value, str)]:
-        raise UnreadableReply(f"{strange!r} in a list of texts")
-    return list(map(str, values))
-
-
-def _stands_in(words: object, text: str) -> bool:
-    return isinstance(words, str) and bool(words.strip()) and fold(words).strip() in fold(text)
+def _stands_in(words: str, text: str) -> bool:
+    return bool(words.strip()) and fold(words).strip() in fold(text)
 
 
 def _shown(history: Sequence[Turn]) -> str:

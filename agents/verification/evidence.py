@@ -36,6 +36,12 @@ class Statement:
         return pairs_of(self.numbers.rest)
 
     @cached_property
+    def ordered_pairs(self) -> tuple[str, ...]:
+        """The pairs in the order of the text."""
+        text = self.numbers.rest
+        return tuple(pair for at in range(len(text) - 1) if (pair := text[at : at + 2]) in self.pairs)
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Pairs, and all characters for a claim of one."""
         return self.pairs | frozenset(self.text)

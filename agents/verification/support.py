@@ -15,6 +15,7 @@ from enum import Enum
 from functools import cached_property
 
 from agents.verification.claims import clauses, parts
+from agents.verification.conditions import ConditionCheck
 from agents.verification.evidence import FragmentEvidence, Statement, evidence_of
 from agents.verification.names import joined
 from agents.verification.polarity import contradicts
@@ -67,6 +68,7 @@ class SupportChecker:
     ) -> None:
         self._chunks = chunks
         self._english = english
+        self._question = question
         self._asked = Statement(fold(question))
         self._computed = Statement(fold(computed))
 
@@ -79,6 +81,10 @@ class SupportChecker:
     def _evidence(self) -> dict[int, FragmentEvidence]:
         """Made at the first check: by then the first tokens are on their way."""
         return {number: evidence_of(chunk) for number, chunk in self._chunks.items()}
+
+    @cached_property
+    def _conditions(self) -> ConditionCheck:
+        return ConditionCheck(self._chunks.values(), self._question)
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
@@ -93,7 +99,7 @@ class SupportChecker:
             return Finding(Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1])
         for candidates in (given, tuple(self._evidence)):
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
-            if found:
+            if found and self._conditions.keeps(claim):
                 return Finding(Support.SUPPORTED, found)
         return Finding(Support.NEUTRAL if claim.announces else Support.UNSUPPORTED)
 

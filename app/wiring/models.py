@@ -22,6 +22,7 @@ from agents.llm.metered import MeteredModel
 from agents.llm.profiles import profile_at
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
+from agents.llm.structured import StructuredModel
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import Prompts
@@ -238,7 +239,7 @@ class LanguageModels:
         return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
 
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
-        model = get_model(provider, options)
+        model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
         whose = options.profile or profile_at(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
