@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from agents.passages.units import passage_of, units_of
 from agents.verification.claims import clauses, parts
 from agents.verification.conditions import ConditionCheck
 from agents.verification.evidence import FragmentEvidence, Statement, evidence_of
@@ -112,6 +113,19 @@ class SupportChecker:
         claim, evidence = Statement(fold(sentence)), self._evidence[fragment]
         scored = [claim.coverage(said.words) for said in evidence.sentences]
         return evidence.quotes[scored.index(max(scored))] if scored else ""
+
+    def find_block(self, sentence: str) -> tuple[int, str] | None:
+        """The block of a fragment that a sentence is about, to be quoted in its place; None where none is near."""
+        claim = _statement(sentence)
+        best = max(
+            (
+                (claim.coverage(Statement(fold(unit.text)).words), -number, unit.text)
+                for number, chunk in self._chunks.items()
+                for unit in units_of(passage_of(number, chunk))
+            ),
+            default=(0.0, 0, ""),
+        )
+        return (-best[1], best[2]) if best[0] >= MIN_COVERAGE else None
 
     def _held_up(self, sentence: str, claim: Statement, candidates: Sequence[int], *, cited: bool) -> tuple[int, ...]:
         """The fragments that hold a sentence up, as a whole or part by part; none when a part stands alone."""

@@ -7,7 +7,7 @@ from agents.generator import Citation, Degraded, Generator, Piece, Spent, Text, 
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from scripts.scripted_llm import Behaviour, Say, Step
-from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
+from tests.agents.models import RETURNS, WARRANTY, by_default, reply_of, request, scripted
 from tests.agents.support import ANALYZER
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
@@ -48,17 +48,33 @@ async def test_an_outage_before_the_first_token_ends_in_quotes_and_is_marked(fau
 
 @pytest.mark.parametrize("fault", MIDWAY)
 async def test_an_outage_midway_withdraws_what_was_written(fault: Behaviour) -> None:
-    pieces = await written(fault)
-    assert reply_of(pieces) == QUOTED
+    to = request(WARRANTY, RETURNS, question="路由器整机保修多久，退款多久到账")
+    async with scripted(fault) as llm:
+        pieces = [piece async for piece in chain(by_default(llm)).stream(to)]
+    assert ARRIVES in reply_of(pieces)
     assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm"), Withdrawn()]
-    assert any(isinstance(piece, Text) for piece in pieces[: pieces.index(Withdrawn())])
+    assert reply_of(pieces[: pieces.index(Withdrawn())]) == "路由器整机保修三年。[0]"
 
 
-@pytest.mark.parametrize("said", ["春天来了，花儿开了。", "退款 ZX12AB34[1]。", "您好！"])
-async def test_a_model_that_says_nothing_that_holds_is_replaced_without_a_mark(said: str) -> None:
+async def test_a_sentence_that_is_not_finished_when_the_model_fails_was_never_sent() -> None:
+    pieces = await written(Behaviour.DROP_MIDWAY)
+    assert reply_of(pieces) == QUOTED
+    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm")]
+
+
+@pytest.mark.parametrize(
+    ("said", "marks"),
+    [
+        ("春天来了，花儿开了。", [Degraded("ungrounded")]),
+        ("退款 ZX12AB34[1]。", [Degraded("ungrounded")]),
+        (f"退款要 99 天[1]。{ARRIVES}[1]", [Degraded("ungrounded")]),
+        ("您好！", []),
+    ],
+)
+async def test_a_reply_whose_main_claim_does_not_hold_gives_way_to_quotes(said: str, marks: list[Piece]) -> None:
     pieces = await written(Say(said))
     assert reply_of(pieces) == QUOTED
-    assert not any(isinstance(piece, Degraded) for piece in pieces)
+    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == marks
 
 
 async def test_that_the_fragments_do_not_answer_is_an_answer() -> None:
