@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from agents.profile import ReplyLanguage, TenantProfile
@@ -23,7 +25,7 @@ LANGUAGES: dict[ReplyLanguage, str] = {
 }
 SHIPPED = Path(str(files("agents") / "prompts"))
 SLOT = re.compile(r"\{\{(\w+)\}\}")
-_QUOTED = re.compile(r"“([^“”\n]{5,})”|\"([^\"\n]*[\u4e00-\u9fff][^\"\n]*)\"")
+_OBJECT = re.compile(r'\{\s*"')
 
 
 class PromptedMessages(list[dict[str, str]]):
@@ -73,18 +75,23 @@ class Prompts:
         kept = (line for line in lines if all(values[slot] for slot in SLOT.findall(line)))
         return "\n".join(SLOT.sub(lambda match: values[match.group(1)], line) for line in kept)
 
-    def conversation(
-        self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None
-    ) -> PromptedMessages:
+    def conversation(self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None) -> PromptedMessages:
         """Messages that were written from these prompts, the one that says what is to be done first."""
         return PromptedMessages(messages, {name: self.versions[name] for name in names}, shape)
 
     def examples(self, name: str) -> frozenset[str]:
-        """The sentences that a prompt shows as examples, in quotes or as values of JSON. A reply that repeats one says
-        nothing of what was asked.
+        """The sentences of the replies that a prompt shows as examples, folded. A reply that repeats one says nothing
+        of what was asked.
         """
-        quoted = _QUOTED.findall(self._texts[name])
-        return frozenset(fold(next(filter(None, found), "")) for found in quoted)
+        text, found = self._texts[name], set[str]()
+        for place in (match.start() for match in _OBJECT.finditer(text)):
+            try:
+                shown, _ = json.JSONDecoder().raw_decode(text, place)
+            except ValueError:
+                continue
+            lists = (value for value in shown.values() if isinstance(value, list))
+            found.update(fold(each) for each in chain(shown.values(), *lists) if isinstance(each, str))
+        return frozenset(example for example in found if not example.isascii())
 
     def instructions(self, profile: TenantProfile, max_sources: int) -> str:
         """The system prompt of an answer: the rules, then what the tenant wishes within them."""

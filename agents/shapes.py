@@ -1,4 +1,4 @@
-"""What a reply has to look like that is asked for as JSON: one object with agreed fields, read whatever surrounds it."""
+"""The shape of a reply that is asked for as JSON: one object with agreed fields, read whatever surrounds it."""
 
 from __future__ import annotations
 

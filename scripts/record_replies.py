@@ -28,7 +28,7 @@ from agents.verification.marks import without_marks
 from agents.verification.wording import pairs_of
 from knowledge.chunking import ChunkOptions, split
 from knowledge.parsing.registry import parse
-from knowledge.text import fold
+from knowledge.text import Analyzer, fold
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,7 +52,9 @@ def load_company(name: str) -> dict[str, Chunk]:
 
 def find_passages(question: str, chunks: Mapping[str, Chunk]) -> list[str]:
     """The chunks that share most rare pairs of characters with a question, best first."""
-    pairs = {key: pairs_of(fold(f"{chunk.context} {chunk.question or ''} {chunk.text}")) for key, chunk in chunks.items()}
+    pairs = {
+        key: pairs_of(fold(f"{chunk.context} {chunk.question or ''} {chunk.text}")) for key, chunk in chunks.items()
+    }
     common = Counter(pair for own in pairs.values() for pair in own)
     asked = pairs_of(fold(question))
     scores = {key: sum(1 / common[pair] for pair in asked & own) for key, own in pairs.items()}
@@ -83,8 +85,8 @@ class Recorder:
             row: dict[str, Any] = {"company": company, "question": text}
             row["before"] = [[turn.question, turn.reply] for turn in history]
             if history:
-                asked = ModelUnderstanding(model, SECONDS)._messages(question)
-                reply = await self._complete(model, row | {"kind": "understanding"}, asked)
+                asked = ModelUnderstanding(model, SECONDS, Analyzer())._messages(question)
+                await self._complete(model, row | {"kind": "understanding"}, asked)
                 standalone = f"{history[-1].question} {text}"
             keys = find_passages(standalone, chunks)
             row["chunks"] = keys

@@ -88,9 +88,9 @@ class ConditionCheck:
     def features(self, claim: Statement) -> dict[str, float]:
         """Shares in [0, 1] of the nearest assertion and the claim.
 
-        said, headed: of the claim, what the assertion says and what stands above it; unsaid: of the assertion, what neither claim nor question says, unsaid_after: behind all that they say;
-        key_unsaid: of the key of one among several; subject_new: of the claim, what stands before anything that the
-        assertion says.
+        said, headed: of the claim, what the assertion says and what stands above it; unsaid: of the assertion, what
+        neither claim nor question says, unsaid_after: behind all that they say; key_unsaid: of the key of one among
+        several; subject_new: of the claim, what stands before anything that the assertion says.
         """
         told = _Told(claim, self._asked)
         nearest = max(self._assertions, key=lambda each: self._nearness(told, each))
@@ -110,7 +110,9 @@ class ConditionCheck:
         claim = told.claim
         said = self._share(claim.pairs & assertion.said.pairs, claim.pairs)
         outer = self._share((claim.pairs & assertion.outer.pairs) - assertion.said.pairs, claim.pairs)
-        facts = [is_known(each, assertion.said.numbers.known | told.known_outside(assertion)) for each in claim.numbers.said]
+        facts = [
+            is_known(each, assertion.said.numbers.known | told.known_outside(assertion)) for each in claim.numbers.said
+        ]
         facts += [each in assertion.said.latin | assertion.outer.latin | self._asked.latin for each in claim.latin]
         right = sum(facts) / len(facts) if facts else 1.0
         opposite = contradicts(claim.polarised, assertion.said.polarised)

@@ -90,20 +90,24 @@ class LanguageModels:
         return self.main is not None or self.small is not None
 
     def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
+        quoted.
+        """
         options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         quotes = get_generator("extractive", options)
 
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience) if self.writers else quotes
+        if not self.writers or self._settings.llm_answers == "quote":
+            return quotes
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience)
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in, self.prompts)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""

@@ -5,7 +5,19 @@ import re
 import pytest
 
 from agents.errors import GenerationUnavailable
-from agents.generator import PAGE, Checked, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
+from agents.generator import (
+    PAGE,
+    Checked,
+    Citation,
+    Degraded,
+    Judged,
+    Piece,
+    Request,
+    Spent,
+    Text,
+    Unanswered,
+    Withdrawn,
+)
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Turn, Usage
