@@ -106,7 +106,7 @@ class ModelUnderstanding:
     def _messages(self, question: Question) -> PromptedMessages:
         prompt = self._prompts.fill(
             "turn",
-            tag=secrets.token_hex(8),
+            tag=secrets.token_hex(4),
             history=_shown(question.history),
             page=subject_of(question.page),
             text=one_line(question.text),

@@ -70,8 +70,8 @@ class Recorder:
     """Asks one model, and writes every reply down at once."""
 
     def __init__(self, url: str, model: str, out: Path) -> None:
-        options = ModelOptions(model, url, "none", silence=SECONDS, total=SECONDS, max_tokens=300)
-        plain = ModelOptions(model, url, "none", silence=SECONDS, total=SECONDS, max_tokens=300, parameters=PLAIN)
+        options = ModelOptions(model, url, "none", silence=SECONDS, total=SECONDS, max_tokens=160)
+        plain = ModelOptions(model, url, "none", silence=SECONDS, total=SECONDS, max_tokens=160, parameters=PLAIN)
         self._model, self._out = model, out
         self._shaped, self._plain = EndpointModel(options), EndpointModel(plain)
         self.written = 0

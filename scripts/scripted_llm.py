@@ -84,7 +84,8 @@ class ScriptedLLM:
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. judges:
     prompt -> log-odds that a passage states the answer, for requests of one token with its probabilities, which take no
-    step. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
+    step. refuses: fields and kinds of `response_format` that it answers with status 400; where a
+    tool is offered its text is the arguments. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class ScriptedLLM:
         seed: int | None = None,
         obeys: Mapping[str, str] | None = None,
         judges: Callable[[str], float] | None = None,
+        refuses: Sequence[str] = (),
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
@@ -108,7 +110,8 @@ class ScriptedLLM:
         self._random = None if seed is None else random.Random(seed)
         self._obeys = obeys or {}
         self._judges = judges
-        self.judged = 0
+        self._refuses = frozenset(refuses)
+        self.judged = self.refused = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.connections = 0
@@ -178,6 +181,10 @@ class ScriptedLLM:
             self.judged += 1
             await _send(writer, 200, _judgement(self._judges(str(body["messages"][-1]["content"]))))
             return
+        if self._refuses & {*body, str(body.get("response_format", {}).get("type"))}:
+            self.refused += 1
+            await _send(writer, 400, {"error": {"message": "unsupported parameter"}})
+            return
         step = self._next()
         self.bodies.append(body)
         self.taken["say" if isinstance(step, Say) else step.value] += 1
@@ -242,7 +249,10 @@ class ScriptedLLM:
             await to.writer.drain()
             to.writer.close()
             return
-        message = {"role": "assistant", "content": to.text}
+        message: dict[str, Any] = {"role": "assistant", "content": to.text}
+        if to.body.get("tools"):
+            call = {"id": "call", "type": "function", "function": {"name": "reply", "arguments": to.text}}
+            message = {"role": "assistant", "content": None, "tool_calls": [call]}
         if to.thoughts:
             message["reasoning_content"] = to.thoughts
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
