@@ -36,7 +36,7 @@ COMPANIES = {
     "property": ROOT / "tests/evaluation/property",
     "insurer": ROOT / "tests/evaluation/insurer",
 }
-PASSAGES, SECONDS = 3, 600.0
+PASSAGES, QUOTED, SECONDS = 3, 80, 600.0
 PLAIN = {"response_format": None}
 
 
@@ -76,8 +76,10 @@ class Recorder:
         self._shaped, self._plain = EndpointModel(options), EndpointModel(plain)
         self.written = 0
 
-    async def play(self, company: str, says: Sequence[str], chunks: Mapping[str, Chunk]) -> None:
-        """One conversation."""
+    async def play(self, company: str, says: Sequence[str], chunks: Mapping[str, Chunk], *, written: bool) -> None:
+        """One conversation. written: whether the model answers too; else it is only asked to understand, and the
+        beginning of the best passage is what was replied.
+        """
         history: tuple[Turn, ...] = ()
         for place, text in enumerate(says):
             model = self._plain if place % 2 else self._shaped
@@ -89,16 +91,19 @@ class Recorder:
                 await self._complete(model, row | {"kind": "understanding"}, asked)
                 standalone = f"{history[-1].question} {text}"
             keys = find_passages(standalone, chunks)
+            if not written:
+                history = (*history, Turn(text, standalone, chunks[keys[0]].text[:QUOTED]))
+                continue
             row["chunks"] = keys
             found = candidates_of([chunks[key] for key in keys])
-            written = await self._stream(row | {"kind": "answer"}, Request(standalone, found, history=history))
+            reply = await self._stream(row | {"kind": "answer"}, Request(standalone, found, history=history))
             if place == 0:
-                claims = [line for line in without_marks(written).splitlines() if line.strip()][:4]
+                claims = [line for line in without_marks(reply).splitlines() if line.strip()][:4]
                 if claims:
                     fragments = {number: chunks[key] for number, key in enumerate(keys, start=1)}
-                    row |= {"kind": "critique", "written": written, "claims": claims}
-                    await Critic(_Recording(self, model, row), SECONDS, 800).judge(text, written, claims, fragments)
-            history = (*history, Turn(text, standalone, written))
+                    row |= {"kind": "critique", "claims": claims}
+                    await Critic(_Recording(self, model, row), SECONDS, 800).judge(text, reply, claims, fragments)
+            history = (*history, Turn(text, standalone, reply))
 
     async def _complete(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:
         reply, usage = await model.complete(asked, SECONDS)
@@ -159,6 +164,7 @@ async def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--understanding", action="store_true", help="record nothing else")
     parser.add_argument("--skip", type=int, default=0, help="conversations to leave out first")
     chosen = parser.parse_args()
     companies = {name: load_company(name) for name in COMPANIES}
@@ -166,7 +172,7 @@ async def main() -> None:
     for company, says in list(conversations())[chosen.skip :]:
         if recorder.written >= chosen.count:
             break
-        await recorder.play(company, says, companies[company])
+        await recorder.play(company, says, companies[company], written=not chosen.understanding)
     await recorder.close()
 
 

@@ -84,8 +84,9 @@ class ScriptedLLM:
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. judges:
     prompt -> log-odds that a passage states the answer, for requests of one token with its probabilities, which take no
-    step. refuses: fields and kinds of `response_format` that it answers with status 400; where a
-    tool is offered its text is the arguments. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
+    step. refuses: fields and kinds of `response_format` that it answers with status 400; where a tool is offered, its
+    text is the arguments. `asked` is set by a request, `left` when a connection is closed; `connections` counts those
+    that were opened.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
-from agents.verification.reply import Exchange, GroundedReply
+from agents.verification.reply import GroundedReply, LastExchange
 from agents.verification.support import SupportChecker
 from knowledge.blocks import Layout
 from knowledge.types import Chunk
@@ -128,8 +128,8 @@ def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     return "\n".join(lines.values())
 
 
-def _exchange(turn: Turn) -> Exchange:
-    return Exchange(turn.standalone, without_marks(turn.reply))
+def _exchange(turn: Turn) -> LastExchange:
+    return LastExchange(turn.standalone, without_marks(turn.reply))
 
 
 def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:

@@ -24,7 +24,7 @@ _CLOSING = re.compile(r"[。！？!?”’」』\"')）】》]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class LastExchange:
     """The question before this one and the reply to it, without marks."""
 
     question: str
@@ -62,7 +62,7 @@ class GroundedReply:
     """
 
     def __init__(
-        self, checker: SupportChecker, max_sources: int, asked: str = "", before: Exchange | None = None
+        self, checker: SupportChecker, max_sources: int, asked: str = "", before: LastExchange | None = None
     ) -> None:
         self.failed = False
         self._checker = checker

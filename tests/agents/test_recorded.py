@@ -20,7 +20,7 @@ from agents.profile import TenantProfile
 from agents.prompting import shipped
 from agents.types import ModelCall, Usage
 from agents.verification.marks import MarkScanner
-from agents.verification.reply import Exchange, GroundedReply
+from agents.verification.reply import GroundedReply, LastExchange
 from agents.verification.support import Support, SupportChecker
 from knowledge.text import fold
 from scripts.scripted_llm import Say
@@ -42,7 +42,7 @@ def understood(recorded: RecordedReply) -> Understood | None:
 def streamed(recorded: RecordedReply, size: int) -> list[Piece]:
     """A recorded answer as it comes in pieces of a size."""
     request = recorded.request
-    before = Exchange(*recorded.before[-1]) if recorded.before else None
+    before = LastExchange(*recorded.before[-1]) if recorded.before else None
     checker = SupportChecker(request.chunks, request.question)
     reply, scanner = GroundedReply(checker, 3, request.question, before), MarkScanner()
     text = recorded.reply
