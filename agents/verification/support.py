@@ -226,6 +226,7 @@ class SupportChecker:
             and self._names_known(claim, (span, evidence.named), evidence)
             and not contradicts(claim.polarised, span.polarised)
             and not evidence.mixes_rows(claim, span)
+            and not evidence.swaps_condition(claim, span, self._asked)
             and not swapped(claim.text, span.text, evidence.whole.text + self._asked.text)
         )
 
