@@ -223,6 +223,8 @@ class ScriptedLLM:
                 return _understanding(step, message.group(1))
             case Behaviour.CANNOT:
                 return _CANNOT
+            case Behaviour.STALL_MIDWAY | Behaviour.DROP_MIDWAY | Behaviour.GARBAGE_STREAM:
+                return honest * 2  # one sentence and more is out by then
             case Behaviour.UNKNOWN_CITATION:
                 return re.sub(r"\[\d+\]", "[97]", honest) + "[98][99]"
             case Behaviour.INVENT:
@@ -281,7 +283,7 @@ class ScriptedLLM:
         for thought in re.findall(r"[\s\S]{1,2}", to.thoughts):
             yield json.dumps(head | {"choices": [_delta({"reasoning_content": thought})]}, ensure_ascii=False)
         for number, piece in enumerate([*pieces, ""]):
-            if number == max(1, len(pieces) // 2):
+            if number == len(pieces) // 2 + 1:
                 if to.step is Behaviour.STALL_MIDWAY:
                     await self._stalled(to.reader)
                 elif to.step is Behaviour.DROP_MIDWAY:

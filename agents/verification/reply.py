@@ -17,6 +17,8 @@ UNGROUNDED = "ungrounded"
 """What is marked as degraded where the main claim of a reply does not hold, and it is not written by the model."""
 SAME = 0.9
 """Share of a claim, in order, from which it is a sentence that was said before."""
+AGAIN = 0.4
+"""Share of a question that was asked before, up to which it is another one."""
 
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
 """A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not."""
@@ -195,8 +197,9 @@ class GroundedReply:
             return False
         said, claim = fold(self._before.reply), fold(text)
         first = said[: len(claim) + 2]
-        new = Statement(fold(self._asked)).pairs - Statement(fold(self._before.question)).pairs
-        return bool(new) and parallel(claim, first) >= SAME and not new & Statement(claim).pairs
+        asked, before = Statement(fold(self._asked)).pairs, Statement(fold(self._before.question)).pairs
+        another = len(asked & before) <= AGAIN * len(asked) and not (asked - before) & Statement(claim).pairs
+        return bool(asked) and another and parallel(claim, first) >= SAME
 
 
 def judge(reply: str, checker: SupportChecker) -> tuple[str, Judged]:

@@ -7,7 +7,7 @@ from agents.generator import Citation, Degraded, Generator, Piece, Spent, Text, 
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from scripts.scripted_llm import Behaviour, Say, Step
-from tests.agents.models import RETURNS, WARRANTY, by_default, reply_of, request, scripted
+from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
 from tests.agents.support import ANALYZER
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
@@ -48,18 +48,10 @@ async def test_an_outage_before_the_first_token_ends_in_quotes_and_is_marked(fau
 
 @pytest.mark.parametrize("fault", MIDWAY)
 async def test_an_outage_midway_withdraws_what_was_written(fault: Behaviour) -> None:
-    to = request(WARRANTY, RETURNS, question="路由器整机保修多久，退款多久到账")
-    async with scripted(fault) as llm:
-        pieces = [piece async for piece in chain(by_default(llm)).stream(to)]
-    assert ARRIVES in reply_of(pieces)
-    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm"), Withdrawn()]
-    assert reply_of(pieces[: pieces.index(Withdrawn())]) == "路由器整机保修三年。[0]"
-
-
-async def test_a_sentence_that_is_not_finished_when_the_model_fails_was_never_sent() -> None:
-    pieces = await written(Behaviour.DROP_MIDWAY)
+    pieces = await written(fault)
     assert reply_of(pieces) == QUOTED
-    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm")]
+    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm"), Withdrawn()]
+    assert reply_of(pieces[: pieces.index(Withdrawn())]) == f"{ARRIVES}[0]"
 
 
 @pytest.mark.parametrize(
