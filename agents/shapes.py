@@ -63,9 +63,12 @@ class Shape:
         """The fields of a reply; text around the object, fences, single quotes, full-width punctuation and commas too
         many are no obstacle. Raises UnreadableReply.
         """
-        for text in (reply, reply.translate(_HALF_WIDTH)):
-            value = parse_object(text)
-            value |= {name: _mend(value.get(name), self.fields[name], least) for name, least in self.lacking.items()}
+        values = [parse_object(text) for text in (reply, reply.translate(_HALF_WIDTH))]
+        mended = [
+            value | {name: _mend(value.get(name), self.fields[name], least) for name, least in self.lacking.items()}
+            for value in values
+        ]
+        for value in (*values, *mended):
             if all(name in value and _fits(value[name], schema) for name, schema in self.fields.items()):
                 return {name: value[name] for name in self.fields}
         raise UnreadableReply(f"not an object with {', '.join(self.fields)}")
@@ -77,13 +80,21 @@ class Shape:
 
 def parse_object(text: str) -> dict[str, Any]:
     """The first object in a text; empty where there is none."""
+    rest = text[text.find("{") :][:LONGEST] if "{" in text else ""
     try:
-        value = json_repair.loads(text[text.find("{") :][:LONGEST]) if "{" in text else None
+        value = json.JSONDecoder().raw_decode(rest)[0]
     except (ValueError, RecursionError):
-        value = None
+        value = _repair(rest)
     if isinstance(value, list):
         value = next((each for each in value if isinstance(each, dict)), None)
     return value if isinstance(value, dict) else {}
+
+
+def _repair(text: str) -> Any:
+    try:
+        return json_repair.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _mend(value: object, schema: Schema, least: Any) -> Any:
