@@ -153,11 +153,13 @@ class KnowledgeAgent:
         yield _done(answer, retrieval, draft, _milliseconds(started))
 
     async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
-        """The answer after a second reading, by a model as long as the turn may ask one."""
+        """The answer after a second reading: by a model as long as the turn may ask one, unless a model has judged the
+        passages that it rests on.
+        """
         started = time.perf_counter()
         english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
-        may_ask = draft.usage.calls < question.max_calls
+        may_ask = draft.usage.calls < question.max_calls and not draft.read_by_model
         with span("verify"):
             checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))

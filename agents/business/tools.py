@@ -51,7 +51,10 @@ def read_call(call: ToolCall) -> ToolRequest | None:
     try:
         tool = ToolName(call.name)
         (name,) = next(each for each in TOOLS if each.name == tool).arguments
-        value: str = read_object(call.arguments, **{name: str})[name]
+        arguments = read_object(call.arguments, **{name: str})
+        if arguments.keys() != {name}:  # who asks, for example, is nobody's to say
+            return None
+        value: str = arguments[name]
         if tool is ToolName.QUERY_ROWS:
             return ToolRequest(tool, sql=value) if value.strip() else None
         if tool is ToolName.OPEN_TICKET:

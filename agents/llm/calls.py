@@ -8,6 +8,7 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.prompting import PromptedMessages
@@ -69,8 +70,12 @@ class NotedModel:
     ) -> tuple[Reply, Usage]:
         with self._asked(messages) as call:
             call.usage = Usage(calls=1)
-            with call.span.current():
-                reply, call.usage = await ask()
+            try:
+                with call.span.current():
+                    reply, call.usage = await ask()
+            except UnreadableReply as error:
+                call.usage = error.usage or call.usage
+                raise
             return reply, call.usage
 
     @contextmanager

@@ -15,6 +15,7 @@ from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
 from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_word, first_alternatives
 from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
+from agents.llm.structured import FORMAT, TOOLS, Mode, request_fields, shape_of, written_by_tool
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from agents.types import Thinking, Usage
@@ -40,6 +41,7 @@ _THOUGHTS = "reasoning_content", "reasoning"
 """Fields in which thoughts come apart from the text."""
 _TOLD = 500
 """Characters of what an endpoint says of a refusal."""
+_SHAPING = frozenset({FORMAT, *TOOLS})
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
@@ -52,11 +54,13 @@ class EndpointModel:
         self.name = options.name
         self._options = options
         profile = PROFILES[options.profile or profile_at(options.base_url)]
-        self._body = {
-            "model": options.name,
-            **profile.parameters(options.name, options.max_tokens),
-            **options.parameters,
-        }
+        told = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
+        self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **told}
+        self._modes = list(Mode)
+        """The ways to ask for a shape that the endpoint has not refused."""
+        self._shaping: dict[str, Any] | None = None
+        if shaping := options.parameters.keys() & _SHAPING:
+            self._shaping = {name: options.parameters[name] for name in shaping if options.parameters[name]}
         self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
         self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
         self._tells_probabilities = True
@@ -93,8 +97,9 @@ class EndpointModel:
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
         async with self._within(seconds), outside():
-            reply = await self._request(messages)
-            return self._read_whole(reply["choices"][0]), Usage(calls=1) + _tokens(reply)
+            reply = await self._ask_for_shape(messages)
+            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+            return written_by_tool(choice["message"]) or self._read_whole(choice), usage
 
     async def complete_or_call(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
@@ -161,6 +166,26 @@ class EndpointModel:
             self._thinks = True  # from now on nothing is said before the thoughts end
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
+
+    async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
+        """A whole reply. How to ask for a shape is found out by the first request that wants one: what the endpoint
+        refuses is not tried again.
+        """
+        shape = shape_of(messages)
+        if shape is None or self._shaping is not None:
+            return await self._request(messages, self._shaping if shape else None)
+        import openai
+
+        while True:
+            mode = self._modes[0]
+            try:
+                return await self._request(messages, request_fields(mode, shape))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if mode is Mode.PLAIN:  # it was not about the shape
+                    self._modes = list(Mode)
+                    raise
+                self._modes = [other for other in self._modes if other is not mode]
+                logger.bind(model=self.name).info("the endpoint knows no {}: {}", mode, error)
 
     async def _request(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
         """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
-from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
+from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable, UnreadableReply
 from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
@@ -112,10 +112,11 @@ class ModelFleet:
             except CircuitOpen:
                 if model is self.models[-1]:
                     raise
-            except GenerationError:
+            except GenerationError as error:
                 if model is self.models[-1] or time.monotonic() >= deadline:
                     raise
-                spent += Usage(calls=1)
+                told = error.usage if isinstance(error, UnreadableReply) else None
+                spent += told or Usage(calls=1)
         raise GenerationUnavailable(f"{self.name}: no model")
 
     async def close(self) -> None:

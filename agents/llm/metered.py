@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from agents.errors import CircuitOpen, GenerationError
+from agents.errors import CircuitOpen, GenerationError, UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
@@ -52,8 +52,9 @@ class MeteredModel:
             reply, usage = await ask()
         except CircuitOpen:
             raise
-        except GenerationError:
-            self._meter.spent(self.name, Usage(calls=1))
+        except GenerationError as error:
+            told = error.usage if isinstance(error, UnreadableReply) else None
+            self._meter.spent(self.name, told or Usage(calls=1))
             raise
         self._meter.spent(self.name, usage)
         return reply, usage

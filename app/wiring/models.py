@@ -22,6 +22,7 @@ from agents.llm.metered import MeteredModel
 from agents.llm.profiles import profile_at
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
+from agents.llm.structured import StructuredModel
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import Prompts
@@ -90,20 +91,24 @@ class LanguageModels:
         return self.main is not None or self.small is not None
 
     def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
+        quoted.
+        """
         options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         quotes = get_generator("extractive", options)
 
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience) if self.writers else quotes
+        if not self.writers or self._settings.llm_answers == "quote":
+            return quotes
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience)
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in, self.prompts)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""
@@ -250,7 +255,7 @@ class LanguageModels:
         return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
 
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
-        model = get_model(provider, options)
+        model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
         whose = options.profile or profile_at(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
