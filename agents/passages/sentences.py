@@ -68,6 +68,16 @@ class Sentence:
         return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text)
 
     @property
+    def is_code(self) -> bool:
+        """A line of code, or several."""
+        return self.block.kind is BlockKind.CODE
+
+    @property
+    def said_chars(self) -> int:
+        """Characters that are read; code is looked at."""
+        return 0 if self.is_code else len(self.text)
+
+    @property
     def is_row(self) -> bool:
         """A whole row of a table, its cells named by the heads of their columns."""
         return self.block.kind is BlockKind.ROW and len(self.block.cells) > 1 and self.end - self.start == self._length
