@@ -5,7 +5,7 @@ export const t = words({
   zh: {
     open: "打开客服对话", opened: "收起客服对话", unread: "{n} 条新消息", title: "在线客服", assistant: "智能客服：", close: "关闭", fresh: "新对话", person: "转人工", say: "输入您的问题…", send: "发送", stop: "停止回答",
     log: "对话内容", loading: "正在加载…", thinking: "正在查资料…", welcome: "您可以这样问", you: "您：", earlier: "更早的消息", newest: "有新消息", restart: "开始新对话？当前的对话不会再显示。", restartYes: "开始", cancel: "取消",
-    sources: "参考来源：", page: "第 {n} 页", yourPage: "您正在看的网页", rows: "您的账户数据", passage: "原文", passageGone: "原文已更新或下架，这里是回答时引用的片段。", original: "打开原网页", more: "相关问题",
+    sources: "参考来源：", page: "第 {n} 页", yourPage: "您正在看的网页", rows: "您的账户数据", passage: "原文", unfold: "展开《{title}》这一节的其余 {n} 段", fold: "收起原文", quoted: "回答引用的部分：", passageGone: "原文已更新或下架，这里是回答时引用的片段。", original: "打开原网页", more: "相关问题",
     lookLow: "仅供参考", lookNone: "没有找到依据", lookUnsure: "暂时不能确认", lookScope: "不在服务范围", lookPart: "只答了一部分", lookCare: "我们在认真处理", lookAsk: "请选择或补充", degraded: "部分服务暂时不可用，回答可能不完整", stopped: "已停止", withheld: "这一条含您本人的数据，登录后可见。",
     helpful: "有帮助", unhelpful: "没帮助", thanks: "谢谢您的反馈", why: "哪里不好？可以不填", reasons: "答非所问|没说清楚|内容不对|太长了", other: "其他原因", submit: "提交", decided: "这一轮怎么决定的",
     queued: "正在排队等人工客服", position: "，第 {n} 位", wait: "预计等待约 {n} 分钟", soon: "预计一分钟内接入", nobody: "客服暂时都不在线，上线后会联系您", answering: "等待时可以继续提问", leave: "退出排队",
@@ -18,7 +18,7 @@ export const t = words({
   en: {
     open: "Open the support chat", opened: "Hide the support chat", unread: "{n} new messages", title: "Support", assistant: "Assistant:", close: "Close", fresh: "New conversation", person: "Talk to a person", say: "Type your question…", send: "Send", stop: "Stop",
     log: "Conversation", loading: "Loading…", thinking: "Looking it up…", welcome: "You could ask", you: "You:", earlier: "Earlier messages", newest: "New messages", restart: "Start a new conversation? This one will no longer be shown.", restartYes: "Start", cancel: "Cancel",
-    sources: "Sources:", page: "page {n}", yourPage: "The page you are on", rows: "Your account", passage: "Source text", passageGone: "The document has changed or is gone; this is the passage that was quoted.", original: "Open the original page", more: "Related questions",
+    sources: "Sources:", page: "page {n}", yourPage: "The page you are on", rows: "Your account", passage: "Source text", unfold: "Show {n} more parts of this section of {title}", fold: "Hide the source text", quoted: "Quoted in the answer:", passageGone: "The document has changed or is gone; this is the passage that was quoted.", original: "Open the original page", more: "Related questions",
     lookLow: "For reference", lookNone: "Nothing found", lookUnsure: "Cannot confirm right now", lookScope: "Outside this service", lookPart: "Answered in part", lookCare: "We take this seriously", lookAsk: "Choose one or say more", degraded: "Part of the service is unavailable; this may be incomplete", stopped: "Stopped", withheld: "This holds your own data; sign in to see it.",
     helpful: "Helpful", unhelpful: "Not helpful", thanks: "Thank you for your feedback", why: "What was wrong? Optional", reasons: "Off the point|Unclear|Incorrect|Too long", other: "Something else", submit: "Submit", decided: "How this was decided",
     queued: "Waiting for a person", position: ", number {n} in the queue", wait: "about {n} min", soon: "less than a minute", nobody: "Nobody is online right now; we will get back to you", answering: "You can go on asking meanwhile", leave: "Leave the queue",

@@ -34,17 +34,17 @@ def test_code_comes_with_what_announces_it_and_is_drawn_as_code() -> None:
 
 
 def test_code_stays_with_what_is_said_of_it_without_a_colon() -> None:
-    text = "# 日志\n\n使用 docker logs 查看日志\n\n```\ndocker logs -f app\n```\n\n磁盘满了会停止写入日志，请及时清理旧文件。\n"
+    text = "# 日志\n\n使用 docker logs 查看日志\n\n```\ndocker logs -f app\n```\n\n磁盘满了会停止写入，请及时清理旧文件。\n"
     assert replied("日志怎么查看", text).startswith("使用 docker logs 查看日志\n```\ndocker logs -f app\n```")
 
 
 def test_a_note_stays_with_what_it_warns_of() -> None:
-    text = "# 附件\n\n点击删除按钮即可删除附件。\n\n> [!WARNING]\n> 不可恢复，请谨慎操作。\n\n标签用来给图片分类，可以自己起名字。\n"
+    text = "# 附件\n\n点击删除按钮即可删除附件。\n\n> [!WARNING]\n> 不可恢复，请谨慎操作。\n\n标签用来给图片分类。\n"
     assert replied("怎么删除附件", text) == "点击删除按钮即可删除附件。\n不可恢复，请谨慎操作。"
 
 
 def test_an_item_comes_with_those_below_it_and_not_with_its_neighbours() -> None:
-    others = "".join(f"- 第{name}项设置：{'用来调整页面显示的样子，不影响数据。' * 3}\n" for name in "甲乙丙丁")
+    others = "".join(f"- 第{name}项设置：{'用来调整页面显示的样子，不影响数据。' * 6}\n" for name in "甲乙丙丁")
     text = f"# 设置\n\n- 别名策略：\n  - 按标题生成\n  - 按时间生成\n{others}"
     said = replied("别名策略有哪几种", text)
     assert "按标题生成" in said and "按时间生成" in said
