@@ -225,9 +225,7 @@ class Question:
 class Source:
     """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
     entry, whose document is a list of many things. `line`: the headings within the fragment under which the quoted
-    sentences stand, empty where it has none: short sections share a fragment. `quoted_blocks`: numbers of the blocks of
-    the fragment that are quoted, from 0; `left_blocks` and `left_chars`: how many blocks are not, and of how many
-    characters; nothing of a page in view or of an answer that staff wrote.
+    sentences stand, empty where it has none. `quoted_blocks`: which blocks of it are quoted, from 0; `left…`: of the rest.
     """
 
     index: int

@@ -59,15 +59,22 @@ OTHER_MODEL = 0.7
 class Scored:
     """A unit, or the rows of a table that belong together.
 
-    `score` is a little above 0 where nothing fits and seldom above 2; `terms` of the question that it or its heading
-    holds; `met`: types of answer; `shown`: its sentences as a reader sees them, one to one.
+    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: what of it other units have, too, for
+    the rank of the passage and what stands above them, and `own` the rest; `terms` of the question that it or its
+    heading holds; `met`: types of answer; `shown`: its sentences as a reader sees them, one to one.
     """
 
     unit: Unit
     score: float
+    shared: float
     terms: frozenset[str]
     met: frozenset[AnswerType]
     shown: tuple[str, ...]
+
+    @property
+    def own(self) -> float:
+        """See above."""
+        return self.score - self.shared
 
     @property
     def size(self) -> int:
@@ -136,13 +143,15 @@ def _score(
     told = f"{_units_of_measure(unit)}{text}" if is_row else text
     met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
     score = TERMS_WEIGHT * wanted.share(terms) + OWN_WEIGHT * wanted.own_share(terms)
-    score += HEADING_WEIGHT * wanted.share(heading - terms) + OWN_HEADING_WEIGHT * wanted.own_share(heading - terms)
-    score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
-    score += ROW_WEIGHT * is_row + FIRST_WEIGHT * (rank == 0) + RANK_WEIGHT * min(rank, MAX_RANK) / MAX_RANK
+    score += ROW_WEIGHT * is_row
+    shared = (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
+    shared += HEADING_WEIGHT * wanted.share(heading - terms) + OWN_HEADING_WEIGHT * wanted.own_share(heading - terms)
+    shared += FIRST_WEIGHT * (rank == 0) + RANK_WEIGHT * min(rank, MAX_RANK) / MAX_RANK
     if wanted.models and not _same_model(f"{unit.passage.chunk.above}\n{unit.heading}", text, wanted.models):
         score *= OTHER_MODEL
-    return Scored(unit, score, terms | heading, met, shown)
+        shared *= OTHER_MODEL
+    return Scored(unit, score + shared, shared, terms | heading, met, shown)
 
 
 def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:

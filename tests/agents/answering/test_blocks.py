@@ -34,12 +34,13 @@ def test_code_comes_with_what_announces_it_and_is_drawn_as_code() -> None:
 
 
 def test_code_stays_with_what_is_said_of_it_without_a_colon() -> None:
-    text = "# 日志\n\n使用 docker logs 查看日志\n\n```\ndocker logs -f app\n```\n\n磁盘满了会停止写入，请及时清理旧文件。\n"
+    text = "# 日志\n\n使用 docker logs 查看日志\n\n```\ndocker logs -f app\n```\n\n磁盘满了会停止写入，请及时清理。\n"
     assert replied("日志怎么查看", text).startswith("使用 docker logs 查看日志\n```\ndocker logs -f app\n```")
 
 
 def test_a_note_stays_with_what_it_warns_of() -> None:
-    text = "# 附件\n\n点击删除按钮即可删除附件。\n\n> [!WARNING]\n> 不可恢复，请谨慎操作。\n\n标签用来给图片分类。\n"
+    other = "标签用来给图片分类，可以自己起名字，也可以换颜色。" * 5
+    text = f"# 附件\n\n点击删除按钮即可删除附件。\n\n> [!WARNING]\n> 不可恢复，请谨慎操作。\n\n{other}\n"
     assert replied("怎么删除附件", text) == "点击删除按钮即可删除附件。\n不可恢复，请谨慎操作。"
 
 

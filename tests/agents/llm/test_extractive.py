@@ -24,7 +24,8 @@ async def test_quotes_the_sentence_that_answers() -> None:
 
 async def test_a_paragraph_is_quoted_whole_and_what_is_beside_it_is_not() -> None:
     text = "退货运费由您承担。退货运费首重 12 元。退货运费续重 2 元。退货运费可用笙豆抵扣。"
-    assert await quotes("退货运费", f"{text}\n手表支持游泳佩戴，表带可以更换，颜色有黑白两种可以选择。") == [(0, text)]
+    watch = "手表支持游泳佩戴，表带可以更换，颜色有黑白两种可以选择。" * 4
+    assert await quotes("退货运费", f"{text}\n{watch}") == [(0, text)]
 
 
 async def test_a_short_chunk_may_be_quoted_whole() -> None:
