@@ -61,7 +61,7 @@ function Code({ text }) {
   };
   return h("div", { class: "yd-code" },
     h("pre", { tabindex: 0, role: "region", "aria-label": t("code") }, h("code", { ref: shown }, text)),
-    h("button", { type: "button", class: "yd-btn yd-btn-small", onClick: copy }, h("span", { role: "status" }, t(copied ? "copied" : "copy"))));
+    h("button", { type: "button", class: "yd-btn yd-btn-small", onClick: copy }, h("span", { "aria-live": "polite" }, t(copied ? "copied" : "copy"))));
 }
 
 // Pages without TLS have no clipboard to write to: there the code is selected and copied as if by hand.
