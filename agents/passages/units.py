@@ -214,7 +214,7 @@ def _joins(group: Sequence[Sentence], sentence: Sentence) -> bool:
         return sentence.is_code
     size = sentence.said_chars + sum(item.said_chars for item in group)
     if sentence.block is previous.block:
-        return size <= MAX_PARAGRAPH_CHARS or sentence.continues
+        return size <= MAX_PARAGRAPH_CHARS
     if previous.leads_in and (not previous.asks or previous.marked_question):
         return size <= MAX_LIST_CHARS
     if sentence.block.kind is BlockKind.ITEM and previous.block.kind is BlockKind.ITEM:
