@@ -39,7 +39,9 @@ class Quote:
                 first, last = run[0], run[-1]
                 indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
                 opening = "\n```" if first else "```"
-                pieces[first] = f"{opening}{code.label}\n{indent}{pieces[first].strip()}"
+                pieces[first] = f"{indent}{pieces[first].strip()}"
+                pieces[first : last + 1] = [code.without_indent(piece) for piece in pieces[first : last + 1]]
+                pieces[first] = f"{opening}{code.label}\n{pieces[first]}"
                 pieces[last] += "\n```\n"
         return pieces
 

@@ -92,7 +92,7 @@ def _block(text: str, span: Span) -> str:
             fence = _FENCE
             while fence in text:
                 fence += "`"
-            return f"{fence}{span.label}\n{text}\n{fence}"
+            return f"{fence}{span.label}\n{span.without_indent(text)}\n{fence}"
         case BlockKind.HEADING | BlockKind.CAPTION:
             return f"**{text.strip()}**"
         case BlockKind.NOTE | BlockKind.QUOTE:

@@ -38,6 +38,11 @@ def test_code_stays_with_what_is_said_of_it_without_a_colon() -> None:
     assert replied("日志怎么查看", text).startswith("使用 docker logs 查看日志\n```\ndocker logs -f app\n```")
 
 
+def test_code_within_a_step_is_drawn_without_the_indent_of_the_step() -> None:
+    text = "# 升级\n\n升级的步骤：\n\n1. 停止程序\n\n   ```bash\n   stop app\n     --now\n   ```\n\n2. 换上新版\n"
+    assert replied("怎么升级", text) == ("升级的步骤：\n1. 停止程序\n```bash\nstop app\n  --now\n```\n\n2. 换上新版")
+
+
 def test_a_note_stays_with_what_it_warns_of() -> None:
     other = "标签用来给图片分类，可以自己起名字，也可以换颜色。" * 5
     text = f"# 附件\n\n点击删除按钮即可删除附件。\n\n> [!WARNING]\n> 不可恢复，请谨慎操作。\n\n{other}\n"
