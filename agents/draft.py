@@ -8,6 +8,7 @@ from agents.answering.curated import curated_answer
 from agents.answering.deadlines import computed
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.passages.quotable import safe_text
+from agents.passages.unfolding import Coverage, measure_coverage
 from agents.passages.units import lines_above, passage_of
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
@@ -188,6 +189,7 @@ class Draft:
 def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
     """The source that a reply cites as `[index]`. fragment: its number among those found."""
     chunk = candidate.chunk
+    coverage = Coverage() if chunk.in_view else measure_coverage(chunk.text, chunk.layout, quotes)
     return Source(
         index=index,
         document_id=chunk.document.id,
@@ -198,6 +200,9 @@ def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str])
         score=candidate.probability,
         curated=chunk.question is not None,
         line="" if chunk.question is not None else " / ".join(lines_above(passage_of(fragment, chunk), quotes)),
+        quoted_blocks=coverage.quoted,
+        left_blocks=coverage.left,
+        left_chars=coverage.left_chars,
     )
 
 

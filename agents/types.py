@@ -225,7 +225,7 @@ class Question:
 class Source:
     """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
     entry, whose document is a list of many things. `line`: the headings within the fragment under which the quoted
-    sentences stand, empty where it has none: short sections share a fragment.
+    sentences stand, empty where it has none. `quoted_blocks`: which of its blocks are quoted; `left…`: of the rest.
     """
 
     index: int
@@ -237,6 +237,9 @@ class Source:
     score: float
     curated: bool = False
     line: str = ""
+    quoted_blocks: tuple[int, ...] = ()
+    left_blocks: int = 0
+    left_chars: int = 0
 
     @property
     def place(self) -> str:

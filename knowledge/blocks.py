@@ -8,6 +8,9 @@ from dataclasses import fields as fields_of
 from enum import StrEnum
 from typing import Any
 
+INDENT = "  "
+"""Before each line of a block, for each level of the list in which it stands."""
+
 
 class BlockKind(StrEnum):
     """What a block is to a reader; parsers say it, and nobody after them asks the text."""
@@ -77,6 +80,11 @@ class Span:
         """`whole`: the span holds all of the block; of a part the cells and the Markdown would say too much."""
         span = cls(start, end, block.kind, block.level, block.marker, block.label, group=block.group, lead=block.lead)
         return replace(span, cells=block.cells, markdown=block.markdown) if whole else span
+
+    def without_indent(self, text: str) -> str:
+        """A text of the block without the blanks that show how deep its list is nested."""
+        indent = INDENT * self.level
+        return text.removeprefix(indent).replace(f"\n{indent}", "\n")
 
 
 Layout = tuple[tuple[Any, ...], ...]

@@ -5,26 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from agents.answering.choosing import ENOUGH_CHARS
 from agents.answering.selection import Quote, SentenceSelector, passages_of
 from agents.generator import Request
 from agents.passages.quotable import without_orders
 from agents.passages.sentences import split_sentences
-from agents.understanding.answer_type import AnswerType, answer_types
+from agents.passages.units import MAX_PROCEDURE_CHARS
 from knowledge.text import Analyzer
 
 MAX_VERDICT_CHARS = 15
 """An opening of up to here, 可以。 or 不支持。, decides, and is never cut off."""
-_WHOLE = frozenset({AnswerType.STEPS, AnswerType.LIST})
 
 
 def curated_answer(request: Request) -> tuple[str, str]:
     """What to show of the best fragment, a curated answer, and that as the source has it; empty: nothing of it.
 
-    Whoever asks for a way or an enumeration gets all of it.
+    It is quoted whole as a procedure is; of a longer one the blocks that answer.
     """
     text = without_orders(request.fragments[0].chunk.text)
-    if len(text) <= ENOUGH_CHARS or not _WHOLE.isdisjoint(answer_types(request.question)):
+    if len(text) <= MAX_PROCEDURE_CHARS:
         return text, text
     alone = replace(request, fragments=request.fragments[:1], page=None)
     quotes = _selector().select(alone, passages_of(alone), {})

@@ -75,4 +75,5 @@ class Meaning:
 
 
 def _sentences(passage: Passage) -> list[str]:
-    return [passage.in_place(index) for index in range(len(passage.sentences))]
+    indices = range(len(passage.sentences))
+    return list(dict.fromkeys([*map(passage.above, indices), *map(passage.in_place, indices)]))

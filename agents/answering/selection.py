@@ -30,7 +30,7 @@ class Quote:
 
     def pieces(self, source: str) -> list[str]:
         """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
-        fenced, so that a page draws it as such.
+        fenced, so that a page draws it as such; what comes after it, a citation too, is on a line of its own.
         """
         pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
         for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
@@ -39,8 +39,10 @@ class Quote:
                 first, last = run[0], run[-1]
                 indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
                 opening = "\n```" if first else "```"
-                pieces[first] = f"{opening}{code.label}\n{indent}{pieces[first].strip()}"
-                pieces[last] += "\n```" + ("\n" if last + 1 < len(pieces) else "")
+                pieces[first] = f"{indent}{pieces[first].strip()}"
+                pieces[first : last + 1] = [code.without_indent(piece) for piece in pieces[first : last + 1]]
+                pieces[first] = f"{opening}{code.label}\n{pieces[first]}"
+                pieces[last] += "\n```\n"
         return pieces
 
     def verbatim(self, source: str) -> str:

@@ -27,9 +27,6 @@ does the sign before an image, ![图](a.png), or the one within an address, http
 _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:…”」』.]\s*$|[：；]")
-_CONTINUES = re.compile(
-    r"(?:但是?|除外|不过|然而|其中|此外|另外|同时|而且|并且|因此|所以|否则|若不|如仍|随后|然后|接着|之后|例如|比如|注意|这|该|其|它|上述|以上)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +65,16 @@ class Sentence:
         return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text)
 
     @property
+    def is_code(self) -> bool:
+        """A line of code, or several."""
+        return self.block.kind is BlockKind.CODE
+
+    @property
+    def said_chars(self) -> int:
+        """Characters that are read; code is looked at."""
+        return 0 if self.is_code else len(self.text)
+
+    @property
     def is_row(self) -> bool:
         """A whole row of a table, its cells named by the heads of their columns."""
         return self.block.kind is BlockKind.ROW and len(self.block.cells) > 1 and self.end - self.start == self._length
@@ -95,11 +102,6 @@ class Sentence:
     def marked_question(self) -> bool:
         """The question of a dialogue, whose answer is the next line."""
         return self.asks and _QUESTION_MARK.match(self.text) is not None
-
-    @property
-    def continues(self) -> bool:
-        """Refers to the sentence before it: is misleading or unclear alone."""
-        return _CONTINUES.match(self.text) is not None
 
 
 def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:

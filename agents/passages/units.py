@@ -15,10 +15,10 @@ from knowledge.types import Chunk
 
 MAX_LIST_CHARS = 300
 """A list is kept together up to here; the rest of a longer one is left to the source."""
-MAX_PROCEDURE_CHARS = 500
+MAX_PARAGRAPH_CHARS = 200
+"""A paragraph is kept together up to here, and with a note on it."""
+MAX_PROCEDURE_CHARS = 600
 """Numbered steps are kept together up to here: half a procedure misleads."""
-MAX_CODE_CHARS = 1000
-"""Of lines of one block of code, of which each alone does nothing."""
 SHORT_LIST_CHARS = 160
 """A list up to here is kept together whatever is asked."""
 
@@ -40,6 +40,12 @@ class Passage:
     def section(self) -> str:
         """The last heading above the fragment."""
         return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
+
+    def above(self, index: int) -> str:
+        """What a reader sees above a sentence: the title, the last heading, and the line or question that heads it."""
+        title = self.chunk.document.title
+        above = dict.fromkeys((title, self.section, self.headings[index], self.chunk.question or ""))
+        return " > ".join(text for text in above if text)
 
     def in_place(self, index: int) -> str:
         """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does. Code has
@@ -134,6 +140,7 @@ def _headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
     for number in range(len(lines) - 2, -1, -1):
         line, following = lines[number], lines[number + 1]
         together = line[0].block.group in (0, following[0].block.group)
+        together = together and not (following[0].is_code and line[0].block.kind is not BlockKind.HEADING)
         heads[number] = together and _heads(line) and (heads[number + 1] or not following[0].may_head)
     found: list[str | None] = []
     heading, group = "", 0
@@ -154,61 +161,63 @@ def _heads(line: Sequence[Sentence]) -> bool:
     return len(line) == 1 and (line[0].may_head and not line[0].marked_question)
 
 
-def units_of(passage: Passage, *, steps: bool = False, lists: bool = False) -> list[Unit]:
-    """Cuts a passage into units, in order.
+def units_of(passage: Passage) -> list[Unit]:
+    """Cuts a passage into its groups of blocks, in order.
 
-    A lead-in goes with what it announces (rows of a table explain themselves), a sentence that refers back with the
-    one before it. The items of a short list stay together, and those of a longer one where they are asked for:
-    numbered ones with `steps`, all with `lists`.
+    A lead-in goes with what it announces, code with what is said of it, the steps of a procedure together, an item
+    with those below it, and a note with what it warns of, as far as they are short. A row of a table stands alone:
+    which rows answer is chosen later.
     """
     groups: list[list[int]] = []
-    whole = _lists(passage, steps, lists)
+    whole = _lists(passage)
     for index, sentence in enumerate(passage.sentences):
         same = bool(groups) and passage.headings[groups[-1][-1]] == passage.headings[index]
         kept = index in whole and bool(groups) and whole[index] == whole.get(groups[-1][0])
-        if same and (kept or _joins(passage.sentences, groups[-1], sentence)):
+        if same and (kept or _joins([passage.sentences[at] for at in groups[-1]], sentence)):
             groups[-1].append(index)
         else:
             groups.append([index])
     return [Unit(passage, tuple(group)) for group in groups]
 
 
-def _lists(passage: Passage, steps: bool, lists: bool) -> dict[int, int]:
+def _lists(passage: Passage) -> dict[int, int]:
     """Sentence -> first sentence of the list, with its lead-in if it has one, that is kept together."""
     found: dict[int, int] = {}
     sentences, end = passage.sentences, 0
     for start, sentence in enumerate(sentences):
         leads = sentence.leads_in and not sentence.asks
-        if start < end or not (leads or sentence.is_item):
+        if start < end or sentence.is_row or not (leads or sentence.is_item):
             continue
         end = start + 1
         while end < len(sentences) and _in_list(passage, end):
             end += 1
-        size = sum(len(item.text) for item in sentences[start:end])
+        size = sum(item.said_chars for item in sentences[start:end])
         procedure = sum(item.is_step for item in sentences[start:end]) > 1
-        longest = MAX_PROCEDURE_CHARS if procedure else MAX_LIST_CHARS if lists else SHORT_LIST_CHARS
-        if size <= longest and (procedure or lists or leads or steps):
+        if size <= (MAX_PROCEDURE_CHARS if procedure else MAX_LIST_CHARS if leads else SHORT_LIST_CHARS):
             found |= dict.fromkeys(range(start, end), start)
     return found
 
 
 def _in_list(passage: Passage, index: int) -> bool:
-    """An item, or what goes on in the line of one, under the same heading."""
+    """An item, what goes on in one, or another block of the same list, under the same heading."""
     previous, sentence = passage.sentences[index - 1 : index + 1]
-    goes_on = sentence.is_item or (previous.line == sentence.line and not previous.leads_in)
+    goes_on = sentence.is_item or sentence.block.group == previous.block.group != 0 or sentence.block is previous.block
+    goes_on = goes_on and not (
+        sentence.block.kind is BlockKind.PARAGRAPH and previous.block.kind is BlockKind.PARAGRAPH
+    )
     return goes_on and passage.headings[index - 1] == passage.headings[index]
 
 
-def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence) -> bool:
-    previous = sentences[group[-1]]
-    if sentence.block is previous.block and sentence.block.kind is BlockKind.CODE:
-        return sentence.end - sentences[group[0]].start <= MAX_CODE_CHARS
-    if sum(len(sentences[index].text) for index in group) + len(sentence.text) > MAX_LIST_CHARS:
-        return False
-    if (
-        previous.leads_in
-        and not sentence.is_row
-        and (previous.line == sentence.line or not previous.asks or previous.marked_question)
-    ):
-        return True
-    return sentence.continues and not sentence.is_item and sentence.line == previous.line
+def _joins(group: Sequence[Sentence], sentence: Sentence) -> bool:
+    previous = group[-1]
+    if sentence.is_row or sentence.is_code:
+        return sentence.is_code
+    size = sentence.said_chars + sum(item.said_chars for item in group)
+    if sentence.block is previous.block:
+        return size <= MAX_PARAGRAPH_CHARS
+    if previous.leads_in and (not previous.asks or previous.marked_question):
+        return size <= MAX_LIST_CHARS
+    if sentence.block.kind is BlockKind.ITEM and previous.block.kind is BlockKind.ITEM:
+        return sentence.block.level > group[0].block.level and size <= MAX_LIST_CHARS
+    warns = sentence.block.kind is BlockKind.NOTE and not previous.is_row
+    return warns and size <= MAX_PARAGRAPH_CHARS

@@ -20,6 +20,11 @@ class SourceOut(BaseModel):
     page: int | None
     snippet: str
     score: float = Field(ge=0, le=1, description="校准后的概率")
+    quoted_blocks: list[int] = Field(
+        default_factory=list, description="回答引用的是片段里的哪几块（段落、列表项、表格行、代码块…），从 0 数起"
+    )
+    left_blocks: int = Field(0, description="片段里没有引用的有几块；标题和图片不算")
+    left_chars: int = Field(0, description="没有引用的有多少字")
 
 
 class RowSourceOut(BaseModel):

@@ -14,6 +14,7 @@ from app.db.engine import Database
 from app.documents.products import labels_of
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, HeldFile
+from knowledge.blocks import Layout, checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,14 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A piece of a document that is valid now. `url`: of the document, empty for none."""
+    """A piece of a document that is valid now. `url`: of the document, empty for none; `layout`: see `Chunk.layout`."""
 
     text: str
     heading_path: list[str]
     page: int | None
     title: str
     url: str
+    layout: Layout | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,9 @@ class DocumentRepository:
         of = (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id)
         shown: list[ColumnElement[bool]] = [StoredChunk.excluded.is_(False)]
         shown += (StoredChunk.text.contains(quote, autoescape=True) for quote in quotes)
+        fields = StoredChunk.text, StoredChunk.heading_path, StoredChunk.page, Document.title, Document.url
         query = (
-            select(StoredChunk.text, StoredChunk.heading_path, StoredChunk.page, Document.title, Document.url)
+            select(*fields, StoredChunk.layout)
             .join(Document, of)
             .where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id, Document.live, *shown)
             .order_by(StoredChunk.ordinal, StoredChunk.id)
@@ -192,7 +195,9 @@ class DocumentRepository:
         )
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-        return None if row is None else PassageRow(*row)
+        if row is None:
+            return None
+        return PassageRow(*row[:-1], None if row.layout is None else checked(row.layout, len(row.text)))
 
     async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
         """The file of a version, without a number of the current one."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 
-from knowledge.blocks import Block, BlockKind
+from knowledge.blocks import INDENT, Block, BlockKind
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.marks import item_marker
 from knowledge.numbering import article
@@ -149,7 +149,7 @@ class _Assembly:
             self._opens(in_list=True)
         elif self._in_list and not text.level:
             self._close_group()
-        indent = "  " * min(text.level, _MAX_INDENT)
+        indent = INDENT * min(text.level, _MAX_INDENT)
         self._add(
             Block(
                 indent + text.text.replace("\n", "\n" + indent),

@@ -1,7 +1,11 @@
 // Markdown as elements. The rules cut the text into tokens; what is not listed here is shown as the text it is, so that
 // nothing that a document or a model wrote is ever read as HTML.
-import { Component, h, useMemo } from "../vendor/preact-htm.js";
+import { Component, h, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { words } from "./i18n.js";
 import { tokensOf } from "./markdown-rules.js";
+
+const t = words({ zh: { copy: "复制", copied: "已复制", code: "代码" }, en: { copy: "Copy", copied: "Copied", code: "Code" } });
+const COPIED_MS = 2000;
 
 export const SAFE = /^(https?:|mailto:|tel:)/i;
 
@@ -38,12 +42,36 @@ function block(token, mark, within) {
     case "heading": return h(`h${Math.min(token.depth + 2, 6)}`, null, inlines(token.tokens, mark));
     case "list": return stands(token, within) ? alone(token.items[0], mark) : list(token, mark);
     case "blockquote": return h("blockquote", null, blocks(token.tokens, mark));
-    case "code": return h("pre", null, h("code", null, token.text));
+    case "code": return h(Code, { text: token.text });
     case "hr": return h("hr");
     case "table": return h("div", { class: "yd-scroll", tabindex: 0 }, h("table", null,
       h("thead", null, h("tr", null, token.header.map((cell) => h("th", null, inlines(cell.tokens, mark))))),
       h("tbody", null, token.rows.map((row) => h("tr", null, row.map((cell) => h("td", null, inlines(cell.tokens, mark))))))));
     default: return token.tokens ? inlines(token.tokens, mark) : mark(unescaped(token.raw ?? token.text));
+  }
+}
+
+function Code({ text }) {
+  const shown = useRef();
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    if (!(await copyText(text, shown.current))) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), COPIED_MS);
+  };
+  return h("div", { class: "yd-code" },
+    h("pre", { tabindex: 0, role: "region", "aria-label": t("code") }, h("code", { ref: shown }, text)),
+    h("button", { type: "button", class: "yd-btn yd-btn-small", onClick: copy }, h("span", { "aria-live": "polite" }, t(copied ? "copied" : "copy"))));
+}
+
+// Pages without TLS have no clipboard to write to: there the code is selected and copied as if by hand.
+async function copyText(text, element) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(element);
+    return document.execCommand("copy");
   }
 }
 

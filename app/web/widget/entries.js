@@ -4,14 +4,14 @@ import { Prose, SAFE } from "../shared/markdown.js";
 import { told } from "../shared/ui.js";
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { ICONS } from "./icons.js";
-import { Sources, marks } from "./sources.js";
+import { Sources, Unfold, marks, stretches } from "./sources.js";
 import { PERSON, t } from "./words.js";
 
 const LOOKS = { low_confidence: ["low", "lookLow"], no_evidence: ["none", "lookNone"], cannot_answer: ["unsure", "lookUnsure"], out_of_scope: ["scope", "lookScope"], partially_answered: ["part", "lookPart"], high_stakes: ["care", "lookCare"], clarify: ["ask", "lookAsk"], rejected: ["rejected"], handoff: ["person"] };
 const UNHELPED = ["no_evidence", "cannot_answer", "out_of_scope"];
 const RATED = ["answered", "partially_answered", "low_confidence", "no_evidence", "cannot_answer"];
 
-// What can be done with an entry comes as `act`: {ask, open, rate, person, retry, trace}.
+// What can be done with an entry comes as `act`: {ask, open, load, rate, person, retry, trace}.
 export function Entry({ entry, last, free, act }) {
   if (entry.who === "system") return entry.event ? html`<p class="event">${eventText(entry)}</p>` : null;
   if (entry.who === "customer") return html`<${Question} entry=${entry} act=${act} />`;
@@ -53,7 +53,8 @@ function Answer({ entry, last, free, act }) {
   const sources = entry.sources || [];
   const open = (source) => act.open(entry, source);
   const link = (href, children) => href === "#human" && html`<button class="link" onClick=${act.person}>${children}</button>`;
-  const text = html`<${Prose} text=${entry.text} mark=${marks(sources, open)} link=${link} of=${sources} />`;
+  const prose = (text) => html`<${Prose} text=${text} mark=${marks(sources, open)} link=${link} of=${sources} />`;
+  const text = !entry.streaming && sources.some((source) => source.left_blocks) ? unfolding(entry, sources, prose, act) : prose(entry.text);
   const offered = free && (UNHELPED.includes(entry.outcome) || entry.escalate);
   const chips = last ? (entry.suggestions || []).filter((text) => !PERSON.includes(text)) : [];
   return html`<article class="entry bot" data-look=${look} data-outcome=${entry.outcome} aria-busy=${entry.streaming ? "true" : "false"}>
@@ -69,6 +70,15 @@ function Answer({ entry, last, free, act }) {
     ${offered && last && html`<button class="yd-btn offer" onClick=${act.person}>${ICONS.person}${t("person")}</button>`}
     ${chips.length > 0 && html`<${Chips} chips=${chips} ask=${act.ask} head=${look === "ask" || entry.proposal ? "" : t("more")} />`}
   </article>`;
+}
+
+// Below the last stretch that quotes a source, what it left out of it.
+function unfolding(entry, sources, prose, act) {
+  const parts = stretches(entry.text);
+  return parts.map(({ text, index }, at) => {
+    const source = !parts.slice(at + 1).some((later) => later.index === index) && sources.find((one) => String(one.index) === index && one.left_blocks);
+    return html`<div class="stretch">${prose(text)}${source && html`<${Unfold} source=${source} load=${() => act.load(entry, source)} />`}</div>`;
+  });
 }
 
 const Chips = ({ chips, ask, head }) => html`<div class="chips">${head && html`<span class="yd-sr">${head}</span>`}${chips.map((text) => html`<button class="chip" onClick=${() => ask(text)}>${text}</button>`)}</div>`;

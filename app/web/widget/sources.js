@@ -1,6 +1,7 @@
 // What an answer cites: pills below it, and the passage that a pill opens.
 import { Prose } from "../shared/markdown.js";
 import { Dialog, Loaded, html, useLoaded } from "../shared/ui.js";
+import { useState } from "../vendor/preact-htm.js";
 import { t } from "./words.js";
 
 export const isRow = (source) => source.index === "SQL";
@@ -36,6 +37,32 @@ export function Passage({ source, load, onClose }) {
       ${isRow(passage) ? html`<dl class="rows">${Object.entries(passage.fields).map(([field, value]) => html`<dt>${field}</dt><dd>${value}</dd>`)}</dl>` : html`<div class="prose"><${Prose} text=${passage.text || passage.snippet} /></div>`}
       ${/^https?:/i.test(passage.url || "") && html`<a href=${passage.url} target="_blank" rel="noopener noreferrer nofollow">${t("original")}</a>`}
     </div>`}<//><//>`;
+}
+
+// What an answer left out of a passage, unfolded below what it quotes. load: as in Passage.
+export function Unfold({ source, load }) {
+  const [open, setOpen] = useState(false);
+  return html`<div class="unfold"><button class="link" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t(open ? "fold" : "unfold", { n: source.left_blocks, title: source.title })}</button>
+    ${open && html`<${Parts} load=${load} source=${source} />`}</div>`;
+}
+
+function Parts({ load, source }) {
+  const state = useLoaded(load, [source]);
+  return html`<${Loaded} state=${state}>${(passage) => html`<section class="parts" aria-label=${label(source)}>
+    ${passage.current ? passage.parts.map((part) => html`<div class="prose" data-quoted=${part.quoted ? "" : undefined}>${part.quoted && html`<span class="yd-sr">${t("quoted")}</span>`}<${Prose} text=${part.markdown} /></div>`) : html`<p class="yd-notice" data-tone="warn">${t("passageGone")}</p>`}
+  </section>`}<//>`;
+}
+
+// A reply in stretches, each with the source that it ends with, if any. A mark within code ends nothing.
+export function stretches(text) {
+  const found = [];
+  let open = "";
+  const pieces = text.split(/(\[\d+\])(?:\n|$)/);
+  for (let at = 0; at < pieces.length; at += 2) {
+    open += pieces[at] + (pieces[at + 1] || "");
+    if (open.split("```").length % 2) { if (open) found.push({ text: open, index: pieces[at + 1]?.slice(1, -1) }); open = ""; } else open += "\n";
+  }
+  return open ? [...found, { text: open }] : found;
 }
 
 // [1] of a reply as a small button that opens its source.

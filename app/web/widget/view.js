@@ -51,6 +51,7 @@ function Chat({ conversation, state, onClose, tools, trace, full }) {
   const act = {
     ask: (text) => { conversation.send(text); input.current?.focus(); },
     open: (entry, source) => setPassage({ entry, source }),
+    load: (entry, source) => conversation.passage(entry, source),
     rate: (entry, rating, reason) => attempt(() => conversation.rate(entry.key, rating, reason)),
     person: () => desk(() => conversation.person()),
     leave: () => desk(() => conversation.leave()),

@@ -28,4 +28,4 @@ async def test_sentences_of_two_fragments() -> None:
     said = await reply(
         "月卡和年卡哪个划算", "月卡每张 320 元。月卡办卡后三天内可退。", "年卡每张 2680 元。年卡由本人使用。"
     )
-    assert said == "月卡每张 320 元。\n年卡每张 2680 元。"
+    assert said == "月卡每张 320 元。月卡办卡后三天内可退。\n年卡每张 2680 元。年卡由本人使用。"

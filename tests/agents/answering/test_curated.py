@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from agents.answering.choosing import ENOUGH_CHARS
 from agents.answering.curated import curated_answer
 from agents.generator import Request
+from agents.passages.units import MAX_PROCEDURE_CHARS
 from tests.agents.support import candidate, retrieval
 
 LONG = (
@@ -26,7 +26,7 @@ def test_a_long_one_is_cut_to_what_was_asked_with_its_verdict() -> None:
     assert text == quote
     assert text.startswith("可以。")
     assert "首重 12 元" in text
-    assert len(text) <= ENOUGH_CHARS + 5
+    assert len(text) <= MAX_PROCEDURE_CHARS + 5
 
 
 def test_whoever_asks_for_the_way_gets_all_of_it() -> None:

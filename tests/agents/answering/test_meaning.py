@@ -54,8 +54,8 @@ async def said(embedder: Embedder, request: Request) -> str:
 
 
 async def test_the_sentence_that_means_the_same_is_quoted_without_a_word_in_common(topics: Topics) -> None:
-    assert NOISE in await said(topics, asked(await topics.query(QUESTION)))
-    assert NOISE not in await said(topics, asked(None))
+    assert await said(topics, asked(await topics.query(QUESTION))) == NOISE
+    assert await said(topics, asked(None)) != NOISE
 
 
 async def test_without_a_vector_of_the_question_words_choose(topics: Topics) -> None:
@@ -74,11 +74,11 @@ async def test_a_sentence_is_embedded_behind_its_heading_and_once(topics: Topics
     topics.encoded.clear()
     chunk = candidate("仅限周一至周五。", heading=("噪音作业",)).chunk
     await meaning.learn([chunk])
-    assert topics.encoded == ["噪音作业：仅限周一至周五。"]
+    assert topics.encoded == ["退货规则 > 噪音作业", "噪音作业：仅限周一至周五。"]
     topics.encoded.clear()
     first = await meaning.closeness(request, passages_of(request))
     again = await meaning.closeness(request, passages_of(request))
-    assert first == again and len(topics.encoded) == len(first) == 3
+    assert first == again and len(topics.encoded) == len(first) == 4
     assert max(first, key=lambda text: first[text]) == NOISE
 
 

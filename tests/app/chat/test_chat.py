@@ -90,7 +90,8 @@ async def test_an_answer_is_grounded_cited_and_complete(client: httpx.AsyncClien
     assert "退款在验货后 1～5 个工作日内原路退回。" in body["reply"]
     assert "[1]" in body["reply"]
     [source, *_] = body["data"]["sources"]
-    assert set(source) == {"index", "document_id", "title", "heading", "page", "snippet", "score"}
+    blocks = {"quoted_blocks", "left_blocks", "left_chars"}
+    assert set(source) == {"index", "document_id", "title", "heading", "page", "snippet", "score"} | blocks
     assert (source["index"], source["title"]) == (1, "退货说明")
     assert body["data"]["confidence"] == pytest.approx(source["score"])
     assert "total" in body["data"]["timings_ms"]

@@ -49,6 +49,25 @@ async def test_a_customer_opens_the_passage_that_their_answer_cites(client: http
     ]
 
 
+async def test_what_the_answer_left_out_unfolds_at_its_place(client: httpx.AsyncClient, product: Served) -> None:
+    text = (
+        "# 改密码\n\n改密码要用旧密码。\n\n在设置里按下面的顺序改密码：\n\n1. 点头像；\n2. 点改密码。\n\n"
+        "| 套餐 | 找回方式 |\n|-|-|\n| 标准版 | 邮件 |\n| 高级版 | 电话 |\n\n"
+        f"{'账号长期不用会被冻结，请每年至少登录一次。' * 6}\n"
+    )
+    assert all(one.ready for one in await product.container.ingestion.add("default", [("密码.md", text.encode())]))
+    turn = (await client.post("/api/v1/chat", json={"message": "改密码要按什么顺序"})).json()
+    cited = turn["data"]["sources"][0]
+    path = f"/api/v1/conversations/{turn['session_id']}/messages/{turn['message_id']}/sources/1"
+    parts = (await client.get(path, headers={"X-Session-Token": turn["session_token"]})).json()["parts"]
+    quoted = [part for part in parts if part["quoted"]]
+    assert "1. 点头像；\n2. 点改密码。" in "\n".join(part["markdown"] for part in quoted)
+    assert [number for part in quoted for number in part["blocks"]] == cited["quoted_blocks"]
+    left = [part for part in parts if not part["quoted"]]
+    assert sum(len(part["blocks"]) for part in left) == cited["left_blocks"] > 0 < cited["left_chars"]
+    assert "冻结" in left[-1]["markdown"]
+
+
 async def test_only_what_was_cited_in_the_own_conversation_opens(client: httpx.AsyncClient) -> None:
     _, path, proof = await asked(client)
     _, other, _ = await asked(client)
@@ -65,3 +84,4 @@ async def test_a_passage_that_is_gone_leaves_what_was_quoted(client: httpx.Async
     await product.container.bin.delete("default", turn["data"]["sources"][0]["document_id"])
     passage = (await client.get(path, headers=proof)).json()
     assert (passage["current"], passage["text"]) == (False, turn["data"]["sources"][0]["snippet"])
+    assert passage["parts"] == []
