@@ -12,6 +12,7 @@ from loguru import logger
 
 from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.shapes import Shape
 from agents.types import Usage
@@ -95,6 +96,12 @@ class StructuredModel:
             return shape.write(shape.read(again)), usage + more
         except UnreadableReply as error:
             raise UnreadableReply(str(error), usage + more) from error
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        return await self._model.complete_or_call(messages, tools, seconds)
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
