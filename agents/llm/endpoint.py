@@ -65,7 +65,7 @@ class EndpointModel:
         self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
         self._tells_probabilities = True
         self._client: AsyncOpenAI = AsyncOpenAI(
-            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
+            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=None
         )
         self._streams = EventClient(options.base_url, options.api_key, self._body)
 
