@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -12,7 +12,15 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from app.channels.client import PlatformClient
 from app.channels.tokens import TokenCache
-from app.channels.types import Address, CallbackRequest, CallbackResult, ChannelReply, Payload, PulledMessages
+from app.channels.types import (
+    Address,
+    CallbackRequest,
+    CallbackResult,
+    ChannelReply,
+    InboundMessage,
+    Payload,
+    PulledMessages,
+)
 from app.errors import Forbidden, InvalidRequest
 from app.limits.types import Rate
 
@@ -43,7 +51,7 @@ class Channel(ABC):
     rate: how often it may be sent to, so that the platform need not refuse; waits: seconds that the platform waits for
     a reply in the response to its request, 0 where it takes none there; pull_seconds: how often `pull` is called
     without being asked to, 0 for never; holds: whether a reply can go nowhere but into a response, so that a request
-    which has none yet is left open until the platform gives up and asks again.
+    which has none yet is left open until the platform gives up and asks again; listens: see `listen`.
     """
 
     Options: ClassVar[type[ChannelOptions]]
@@ -51,6 +59,7 @@ class Channel(ABC):
     waits: ClassVar[float] = 0.0
     pull_seconds: float = 0.0
     holds: bool = False
+    listens: bool = False
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         """options: of the class's `Options`. Raises MissingDependency, InvalidConfiguration."""
@@ -78,6 +87,12 @@ class Channel(ABC):
         PlatformUnavailable, PlatformRefused.
         """
         return PulledMessages((), cursor)
+
+    async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
+        """Takes what comes over a connection that is opened to the platform, until that ends, where `listens`. take:
+        keeps a message. Raises PlatformUnavailable, PlatformRefused.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is sent to, or fetches")
 
 
 def require_fresh(timestamp: str, moment: datetime, *, window: timedelta = WINDOW, milliseconds: bool = False) -> None:

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -18,6 +18,7 @@ from pydantic import Field, SecretStr
 from app.channels.base import (
     Channel,
     ChannelOptions,
+    ChannelParts,
     require_fresh,
     required,
     revealed,
@@ -25,6 +26,7 @@ from app.channels.base import (
     unsigned,
 )
 from app.channels.crypto import same
+from app.channels.dingtalk_frames import open_stream, read_stream
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.markup import draw_markdown, head, numbered, split_text
 from app.channels.tokens import Fetched
@@ -59,6 +61,7 @@ class DingtalkOptions(ChannelOptions):
     app_key: str = Field(min_length=1, max_length=64)
     app_secret: SecretStr = Field(min_length=8)
     robot_code: str = Field("", max_length=64)
+    stream: bool = False
     api_base: str = Field("https://api.dingtalk.com", pattern=r"^https?://[^/\s]+$")
     session_base: str = Field("https://oapi.dingtalk.com", pattern=r"^https?://[^/\s]+$")
 
@@ -68,6 +71,21 @@ class DingtalkChannel(Channel):
 
     Options = DingtalkOptions
     rate: ClassVar[Rate] = Rate(20, 1.0)
+
+    def __init__(self, options: DingtalkOptions, parts: ChannelParts) -> None:
+        super().__init__(options, parts)
+        self.listens = options.stream
+
+    async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
+        """See `Channel`."""
+        options = self.options
+        secret = revealed(options.app_secret)
+        address = await open_stream(self.parts.client, options.api_base, options.app_key, secret)
+
+        async def handle(told: Mapping[str, Any]) -> None:
+            await take(self._message(told))
+
+        await read_stream(address, handle)
 
     async def receive(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`. The signature covers the time alone: the body is believed as far as it does no harm."""

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from app.channels.base import Channel
 from app.channels.client import PlatformClient
+from app.channels.listener import Listener
 from app.channels.puller import Puller
 from app.channels.repository import Account, ChannelRepository, digest_of
 from app.channels.sender import ReplyWorker
@@ -74,19 +75,20 @@ class ChannelService:
             for one in opened
             if one.channel.pull_seconds
         }
+        self._listeners = [Listener(one.account, one.channel, self._keep) for one in opened if one.channel.listens]
 
     def start(self) -> None:
         """Begins with what was left."""
         if self._opened:
             self._workers.messages.start()
             self._workers.replies.start()
-            for puller in self._pullers.values():
-                puller.start()
+            for part in (*self._pullers.values(), *self._listeners):
+                part.start()
 
     async def close(self) -> None:
         """Stops."""
-        for puller in self._pullers.values():
-            await puller.close()
+        for part in (*self._pullers.values(), *self._listeners):
+            await part.close()
         await self._workers.messages.close()
         await self._workers.replies.close()
         await self._client.close()

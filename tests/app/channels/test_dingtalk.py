@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
 
 from app.channels.base import Channel
 from app.channels.errors import PlatformRefused
@@ -15,7 +18,8 @@ from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.db.base import now
 from app.errors import InvalidRequest
 from tests.app.channels.contract import MOMENT, TEXT, SignedContract, TokenContract
-from tests.app.channels.simulators import Call, Platform
+from tests.app.channels.simulators import Call, Platform, simulated
+from tests.app.serving import served
 
 SECRET = "secret-of-the-application"
 KINDS = {"image": "picture", "voice": "audio"}
@@ -118,3 +122,64 @@ class TestDingtalkChannelLater(TestDingtalkChannel, TokenContract):
         (message,) = await self.read(channel, self.request(staff=""))
         with pytest.raises(PlatformRefused):
             await channel.send(message.address, channel.render(ChannelReply("可以。"))[0], "k1")
+
+
+class Gateway:
+    """The platform's side of stream mode: every connection gets the frames that wait, and is ended after `disconnect`."""
+
+    def __init__(self) -> None:
+        self.waiting: list[list[dict[str, Any]]] = []
+        self.acknowledged: list[dict[str, Any]] = []
+        self.tickets: list[str] = []
+
+    async def serve(self, socket: ServerConnection) -> None:
+        assert socket.request is not None
+        self.tickets.append(socket.request.path)
+        for frame in self.waiting.pop(0) if self.waiting else []:
+            await socket.send(json.dumps(frame))
+            if frame["headers"]["topic"] != "disconnect":
+                self.acknowledged.append(json.loads(await socket.recv()))
+        await socket.wait_closed()
+
+
+def frame(kind: str, topic: str, data: str, id: str = "f1") -> dict[str, Any]:
+    headers = {"topic": topic, "messageId": id, "contentType": "application/json", "time": "1"}
+    return {"specVersion": "1.0", "type": kind, "headers": headers, "data": data}
+
+
+async def test_messages_come_over_a_connection_that_is_opened_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.channels.listener.RETRY_SECONDS", 0.1)
+    suite, gateway = TestDingtalkChannel(), Gateway()
+    async with serve(gateway.serve, "127.0.0.1", 0) as server:
+        endpoint = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/connect"
+
+        def answer(call: Call) -> Any:
+            if call.path == "/v1.0/gateway/connections/open":
+                assert (call.body["clientId"], call.body["clientSecret"]) == ("ding1", SECRET)
+                return {"endpoint": endpoint, "ticket": "a+b/c="}
+            return suite.answer(call)
+
+        async with simulated(answer) as platform:
+            options = suite.options(platform) | {"stream": "true"}
+            said = [suite.request("你好", f"m{number}").body.decode() for number in (1, 2)]
+            topic = "/v1.0/im/bot/messages/get"
+            gateway.waiting = [
+                [
+                    frame("SYSTEM", "ping", "p1"),
+                    frame("CALLBACK", topic, "nonsense"),
+                    frame("CALLBACK", topic, said[0]),
+                ],
+                [frame("CALLBACK", topic, said[0], "f2"), frame("CALLBACK", topic, said[1], "f3")],
+            ]
+            gateway.waiting[0].append(frame("SYSTEM", "disconnect", ""))
+            account = {"name": "shop", "kind": "dingtalk", "options": options}
+            async with served(tmp_path, channels=[account]):
+                await platform.wait(SESSION, 2)
+                await asyncio.sleep(0.7)
+        assert len(platform.of(SESSION)) == 2
+        assert [told["code"] for told in gateway.acknowledged] == [200, 400, 200, 200, 200]
+        assert gateway.acknowledged[0]["data"] == "p1"
+        assert gateway.acknowledged[-1]["headers"]["messageId"] == "f3"
+        assert gateway.tickets[0] == "/connect?ticket=a%2Bb%2Fc%3D"
