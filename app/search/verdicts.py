@@ -27,7 +27,7 @@ SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BaseVerdict:
     """A question, whether a passage states its answer as the model judges, and the probability without that."""
 
     text: str
@@ -58,11 +58,13 @@ class BaseJudge:
         """searcher: without a reader; calibration: of the reader."""
         self._searcher, self._writer, self._reader, self._calibration = searcher, writer, reader, calibration
 
-    async def judge(self, chunks: Sequence[Chunk], progress: Callable[[int], object] = lambda _: None) -> list[Verdict]:
+    async def judge(
+        self, chunks: Sequence[Chunk], progress: Callable[[int], object] = lambda _: None
+    ) -> list[BaseVerdict]:
         """Clear verdicts alone; a passage of which the model writes nothing that can be read is left out. Raises
         GenerationUnavailable.
         """
-        verdicts: list[Verdict] = []
+        verdicts: list[BaseVerdict] = []
         for chunk in chunks:
             try:
                 questions = await self._writer.write(chunk)
@@ -74,17 +76,17 @@ class BaseJudge:
             progress(1)
         return verdicts
 
-    async def _judge(self, question: str) -> Verdict | None:
+    async def _judge(self, question: str) -> BaseVerdict | None:
         found = await self._searcher.search(question)
         first = [candidate.chunk for candidate in found.candidates[: self._reader.options.passages]]
         if not first:
-            return Verdict(question, answerable=False, probability=found.confidence)
+            return BaseVerdict(question, answerable=False, probability=found.confidence)
         odds = [each for each in await self._reader.judge(question, "", first) if each is not None]
         if not odds:
             raise GenerationUnavailable("the model judges no passage in time")
         best = self._calibration.probability(max(odds))
         low, high = CLEAR
-        return None if low < best < high else Verdict(question, best >= high, found.confidence)
+        return None if low < best < high else BaseVerdict(question, best >= high, found.confidence)
 
 
 def sample_chunks(chunks: Sequence[Chunk], count: int) -> list[Chunk]:
@@ -93,7 +95,7 @@ def sample_chunks(chunks: Sequence[Chunk], count: int) -> list[Chunk]:
     return random.Random(SEED).sample(shown, min(count, len(shown)))
 
 
-def fit_gate(verdicts: Sequence[Verdict], threshold: float) -> GateFit | None:
+def fit_gate(verdicts: Sequence[BaseVerdict], threshold: float) -> GateFit | None:
     """By halves: what one tells is tried on the other. None for too few verdicts of either kind."""
     kinds = [[each.probability for each in verdicts if each.answerable is kind] for kind in (True, False)]
     if min(map(len, kinds)) < MIN_LABELLED:

@@ -17,7 +17,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.main import open_container
 from app.private import keep_private
 from app.progress import ProgressBar
-from app.search.verdicts import BaseJudge, Verdict, fit_gate, sample_chunks
+from app.search.verdicts import BaseJudge, BaseVerdict, fit_gate, sample_chunks
 from app.settings import Settings
 from app.spending.types import MILLION, Spending
 from app.wiring.container import Container
@@ -116,7 +116,7 @@ def _agreed(options: argparse.Namespace) -> bool:
     return input("开始吗？[y/N] ").strip().lower() in ("y", "yes", "是")
 
 
-def _write(path: Path, verdicts: Sequence[Verdict]) -> None:
+def _write(path: Path, verdicts: Sequence[BaseVerdict]) -> None:
     rows = (
         {"text": each.text, "answerable": each.answerable, "probability": round(each.probability, 4)}
         for each in verdicts
@@ -124,7 +124,7 @@ def _write(path: Path, verdicts: Sequence[Verdict]) -> None:
     path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
 
 
-def _told(verdicts: Sequence[Verdict], path: Path, threshold: float) -> int:
+def _told(verdicts: Sequence[BaseVerdict], path: Path, threshold: float) -> int:
     fitted = fit_gate(verdicts, threshold)
     if fitted is None:
         print(f"明确的判断 {len(verdicts)} 个，两类各要 {MIN_LABELLED} 个以上才校准；请加大 --passages")

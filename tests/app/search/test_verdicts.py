@@ -9,7 +9,7 @@ from agents.errors import GenerationUnavailable
 from agents.llm.question_writer import MAX_QUESTION_CHARS, QuestionWriter
 from agents.llm.replies import UnreadableReply
 from agents.reader import PassageReader, ReaderOptions
-from app.search.verdicts import BaseJudge, Verdict, fit_gate, sample_chunks
+from app.search.verdicts import BaseJudge, BaseVerdict, fit_gate, sample_chunks
 from knowledge.probability import CalibrationMap
 from knowledge.reader import READER
 from scripts.scripted_llm import Behaviour, Say
@@ -39,7 +39,7 @@ async def test_what_is_written_is_searched_and_judged_and_not_believed() -> None
     swapped = Say(f'{{"stated": "{MISSING}", "missing": "{STATED}"}}')
     async with scripted(swapped, judges=judges) as llm:
         verdicts = await base_judge(llm).judge([CHUNK])
-    assert verdicts == [Verdict(MISSING, False, 0.7), Verdict(STATED, True, 0.7)]
+    assert verdicts == [BaseVerdict(MISSING, False, 0.7), BaseVerdict(STATED, True, 0.7)]
 
 
 async def test_what_is_not_clear_is_no_verdict() -> None:
@@ -79,8 +79,8 @@ async def test_questions_are_one_line_and_short() -> None:
 
 
 def test_the_gate_is_fitted_on_one_half_and_tried_on_the_other() -> None:
-    verdicts = [Verdict("甲", True, 0.45 + number / 1000) for number in range(40)]
-    verdicts += [Verdict("乙", False, 0.2 + number / 1000) for number in range(40)]
+    verdicts = [BaseVerdict("甲", True, 0.45 + number / 1000) for number in range(40)]
+    verdicts += [BaseVerdict("乙", False, 0.2 + number / 1000) for number in range(40)]
     fitted = fit_gate(verdicts, 0.6)
     assert fitted is not None
     assert (fitted.answerable, fitted.unanswerable, fitted.auroc) == (40, 40, 1.0)
