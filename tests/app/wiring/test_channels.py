@@ -55,7 +55,7 @@ def test_without_the_cipher_plain_accounts_open_and_others_say_what_to_install(m
 def test_two_accounts_have_two_names() -> None:
     account = {"name": "shop", "kind": "wechat", "options": WECHAT}
     with pytest.raises(ValidationError, match="shop 重复"):
-        Settings(channels=(account, account))  # type: ignore[arg-type]
+        Settings(channels=(account, account))
 
 
 async def test_secrets_are_not_shown(tmp_path: Path) -> None:
