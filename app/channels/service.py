@@ -75,19 +75,20 @@ class ChannelService:
             for one in opened
             if one.channel.pull_seconds
         }
-        self._listeners = [Listener(one.account, one.channel, self._keep) for one in opened if one.channel.listens]
+        self._fetching: list[Puller | Listener] = [*self._pullers.values()]
+        self._fetching += [Listener(one.account, one.channel, self._keep) for one in opened if one.channel.listens]
 
     def start(self) -> None:
         """Begins with what was left."""
         if self._opened:
             self._workers.messages.start()
             self._workers.replies.start()
-            for part in (*self._pullers.values(), *self._listeners):
+            for part in self._fetching:
                 part.start()
 
     async def close(self) -> None:
         """Stops."""
-        for part in (*self._pullers.values(), *self._listeners):
+        for part in self._fetching:
             await part.close()
         await self._workers.messages.close()
         await self._workers.replies.close()

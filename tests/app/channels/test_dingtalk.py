@@ -125,7 +125,7 @@ class TestDingtalkChannelLater(TestDingtalkChannel, TokenContract):
 
 
 class Gateway:
-    """The platform's side of stream mode: every connection gets the frames that wait, and is ended after `disconnect`."""
+    """The platform's side of stream mode: connections get the frames that wait, and end after `disconnect`."""
 
     def __init__(self) -> None:
         self.waiting: list[list[dict[str, Any]]] = []
