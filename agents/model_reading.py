@@ -36,6 +36,7 @@ MAX_REPLY_CHARS = 40
 MAX_CHARS = 120
 """Of a rewritten question; a longer one is an answer or a lecture."""
 _QUOTES = "“”\"'「」『』 "
+_SEVERAL = frozenset("\n。；;")
 _LANGUAGES = ("zh", "en")
 _NO_SLOTS = {"order_number": "", "phone": "", "member_name": ""}
 _SHAPE = Shape(
@@ -172,7 +173,9 @@ def read_understanding(reply: str, guard: RewriteGuard) -> Understood:
 
 
 def _askable(question: str) -> bool:
-    return 0 < len(question) <= MAX_CHARS and "\n" not in question and safe_text(question)
+    """Whether it is one question; small models copy stretches of the reply before."""
+    one = not _SEVERAL & set(question[:-1])
+    return 0 < len(question) <= MAX_CHARS and one and safe_text(question)
 
 
 def _stands_in(words: str, text: str) -> bool:

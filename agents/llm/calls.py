@@ -84,6 +84,8 @@ class NotedModel:
         call, note, failed = _Call(self._span(prompts)), _NOTE.get(), None
         try:
             yield call
+        except GeneratorExit:  # whoever asked has heard enough
+            raise
         except BaseException as error:
             failed = error
             raise

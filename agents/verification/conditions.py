@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import nlargest
 from itertools import pairwise
 
 from agents.passages.sentences import Sentence
@@ -35,6 +36,8 @@ BIAS = 0.96
 """Log-odds that a claim holds, by its features; fitted by `scripts/evaluation/claims.py --fit`."""
 LEAST = -0.8
 """Log-odds from which a claim keeps its conditions."""
+LIKELY = 12
+"""Assertions that share most with a claim, which are looked at more closely: all of them would be 5 ms a claim."""
 MIN_PAIRS = 4
 """A claim of fewer is a bare answer to the question, which says the rest."""
 MAX_KEY = 24
@@ -93,7 +96,8 @@ class ConditionCheck:
         several; subject_new: of the claim, what stands before anything that the assertion says.
         """
         told = _Told(claim, self._asked)
-        nearest = max(self._assertions, key=lambda each: self._nearness(told, each))
+        likely = nlargest(LIKELY, self._assertions, key=lambda each: self._weigh(claim.pairs & each.said.pairs))
+        nearest = max(likely, key=lambda each: self._nearness(told, each))
         known = told.pairs | nearest.outer.pairs
         ordered = nearest.said.ordered_pairs
         last = max((place for place, pair in enumerate(ordered) if pair in claim.pairs), default=len(ordered))

@@ -139,4 +139,4 @@ def _texts(recorded: RecordedReply) -> str:
     return "\n".join(chunk.text for chunk in recorded.passages.values())
 
 
-MODELS = {"0.5b"}
+MODELS = {"0.5b", "1.5b"}
