@@ -22,6 +22,7 @@ from agents.heads.events import EventHead, JudgedTexts
 from agents.language import in_english
 from agents.pages import ordered_up
 from agents.passages.units import quotable_sentences
+from agents.places import RelatedPlace
 from agents.profile import TenantProfile
 from agents.recall import Searcher, recall
 from agents.routing.types import Intent
@@ -35,7 +36,6 @@ from agents.types import (
     Meta,
     Outcome,
     Question,
-    RelatedPlace,
     Replace,
     Settled,
     Token,
@@ -47,7 +47,7 @@ from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.probability import PROVISIONAL
-from knowledge.reader import READER
+from knowledge.reader import READER, measure_nearness
 from knowledge.text import fold
 from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
@@ -269,7 +269,7 @@ class KnowledgeAgent:
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
-        near = related_places(candidate for candidate in found if candidate.nearness >= NEAR)
+        near = related_places(candidate for candidate in found if measure_nearness(candidate) >= NEAR)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, english, near)
 
     def _english(self, question: Question) -> bool:

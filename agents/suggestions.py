@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from agents.answering.naming import shown_heading, shown_title, topic_of
 from agents.answering.phrasing import question_about
 from agents.passages.quotable import safe_text
-from agents.types import RelatedPlace
+from agents.places import RelatedPlace
 from knowledge.types import Candidate, Chunk
 
 MAX_SUGGESTIONS = 3

@@ -76,6 +76,11 @@ def apply_judgements(
     )
 
 
+def measure_nearness(candidate: Candidate) -> float:
+    """How near a candidate is to the question, in [0, 1], whether or not it states the answer."""
+    return candidate.probability if candidate.searched is None else candidate.searched
+
+
 def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64]) -> CalibrationMap:
     """The calibration of a reader from its log-odds on labelled examples of both kinds, shape (examples,) each.
 

@@ -356,11 +356,6 @@ class Candidate:
     form: int | None = None
     searched: float | None = None
 
-    @property
-    def nearness(self) -> float:
-        """How near it is to the question, in [0, 1], whether or not it states the answer."""
-        return self.probability if self.searched is None else self.searched
-
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:

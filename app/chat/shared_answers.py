@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import agents.types
 from agents.decision import Decision
+from agents.places import RelatedPlace
 from agents.types import Answer
 from app import __version__
 from app.ids import new_id
@@ -51,7 +52,7 @@ class SharedAnswers:
         self._server = server
         self._installation = installation
         self._json = TypeAdapter(SharedAnswer)
-        self._json.rebuild(_types_namespace={**vars(agents.types), "Decision": Decision, "Answer": Answer})
+        self._json.rebuild(_types_namespace={**vars(agents.types), "Decision": Decision, "RelatedPlace": RelatedPlace})
 
     async def get(self, key: CacheKey) -> Looked:
         """What is kept of a question."""

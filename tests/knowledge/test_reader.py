@@ -8,7 +8,7 @@ import pytest
 
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
-from knowledge.reader import READER, apply_judgements
+from knowledge.reader import READER, apply_judgements, measure_nearness
 from knowledge.types import GateVerdict, Retrieval
 from tests.agents.support import candidate, retrieval
 
@@ -34,9 +34,9 @@ def test_what_is_near_and_does_not_state_the_answer_is_refused() -> None:
 
 def test_what_was_judged_stays_as_near_as_the_search_found_it() -> None:
     result = apply_judgements(found(0.95, 0.3), (-4.0, None), CALIBRATION, GATE)
-    assert [each.nearness for each in result.candidates] == [0.95, 0.3]
-    assert all(each.probability < each.nearness for each in result.candidates)
-    assert [each.nearness for each in found(0.95).candidates] == [0.95]
+    assert [measure_nearness(each) for each in result.candidates] == [0.95, 0.3]
+    assert all(each.probability < measure_nearness(each) for each in result.candidates)
+    assert [measure_nearness(each) for each in found(0.95).candidates] == [0.95]
 
 
 def test_the_passage_that_states_the_answer_comes_first() -> None:

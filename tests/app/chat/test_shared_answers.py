@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from agents.bids import Bid, Rank
 from agents.decision import Decision
+from agents.places import RelatedPlace
 from agents.types import Answer, Button, Done, Meta, Outcome, Page, Source, Token, Usage
 from app.chat.hot_cache import HotCache, Version
 from app.chat.shared_answers import SharedAnswers
@@ -26,6 +27,7 @@ RICH = Answer(
     0.9,
     sources=(Source(1, "d7", "保修", "", 3, "整机保修三年", 0.9, line="整机保修三年"),),
     suggestions=("怎么报修",),
+    related=(RelatedPlace("d1", "报修", "上门时间", 0.3),),
     buttons=(Button("去报修", url="https://example.com"),),
     decision=Decision(("knowledge",), "highest", (Bid("knowledge", 0.9, "evidence", Rank.CLAIMS),)),
     timings_ms={"vector": 1.0},

@@ -1,0 +1,23 @@
+"""Places of the documents that an answer points to without telling what stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedPlace:
+    """A place of the documents that is near a question which they do not answer: no fact is told from it. `heading`:
+    the nearest one, or the question of a FAQ entry; empty where the document as a whole is meant. `score`: the
+    calibrated probability that it answers the question, below the gate.
+    """
+
+    document_id: str
+    title: str
+    heading: str
+    score: float
+
+    @property
+    def topic(self) -> str:
+        """What a customer asks to read there."""
+        return self.heading or self.title
