@@ -91,7 +91,7 @@ $(VENV)/.installed: requirements-lite.lock | $(BIN)/pip
 
 # Compiled on all cores; what little of these large packages is imported is compiled then.
 LARGE := kubernetes|tests?|torch|torchgen|transformers|sympy|sklearn|pandas|fontTools|pip|networkx|onnxscript|mypyc?|setuptools|narwhals|mpmath
-$(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-ocr.txt requirements-dev.txt | $(BIN)/pip
+$(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-ocr.txt requirements-gguf.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
 	$(COMPILE)

@@ -30,6 +30,10 @@ from knowledge.english import is_chinese
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
+CERTAIN = 0.9
+"""The chance of a danger from which it comes before an answer of the documents."""
+DOCUMENTED = 0.75
+"""The probability of such an answer."""
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 """A crisis has no cause: nothing of it is anybody's business but help."""
 _HEARD: Mapping[Cause, str] = {
@@ -169,8 +173,16 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
 
 
 def endangered(question: Question, policy: CarePolicy) -> Safety | None:
-    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head."""
-    return read_safety(question.reading, question.vector, policy.safety_head)
+    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head.
+
+    What only may be one, and is answered by the documents, is a question: to a lender most messages are near fraud.
+    """
+    danger = read_safety(question.reading, question.vector, policy.safety_head)
+    found = question.found.confidence if question.found is not None else 0.0
+    doubted = danger is not None and danger.chance < CERTAIN and danger.kind is not Danger.SELF_HARM
+    if doubted and found >= DOCUMENTED and not question.reading.dangers:
+        return None
+    return danger
 
 
 def told_danger(reading: Reading) -> Safety | None:

@@ -14,6 +14,7 @@ from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
+from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk
 
 
@@ -102,6 +103,11 @@ class Draft:
         """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
         sure = self._confident and not self._request.superseded
         return self.used and self._written and sure and not self._unanswered
+
+    @property
+    def read_by_model(self) -> bool:
+        """Whether a model has judged that what it rests on states the answer."""
+        return bool(self._quotes) and all(candidate.scorer == READER for candidate in self.candidates)
 
     @property
     def _written(self) -> bool:

@@ -4,13 +4,19 @@ AgentError
 ├── GenerationError            the answer could not be written
 │   ├── GenerationUnavailable  retryable: the generator is out of reach now
 │   │   └── GenerationLate     nothing came in the time given
-│   └── GenerationRejected     permanent: the generator refuses this request
-│       ├── BudgetExhausted    nothing more may be asked today
-│       └── GenerationForbidden  and any other: wrong key, unknown model, no money left
+│   ├── GenerationRejected     permanent: the generator refuses this request
+│   │   ├── BudgetExhausted    nothing more may be asked today
+│   │   └── GenerationForbidden  and any other: wrong key, unknown model, no money left
+│   └── UnreadableReply        the reply is not what was asked for; another model may do better
 └── BusinessUnavailable        retryable: the business database is out of reach now
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agents.types import Usage
 
 
 class AgentError(Exception):
@@ -51,6 +57,14 @@ class BudgetExhausted(GenerationRejected):
 
 class GenerationForbidden(GenerationRejected):
     """The generator refuses every request of ours: wrong key, unknown model, no money left."""
+
+
+class UnreadableReply(GenerationError):
+    """The reply is not what was asked for. usage: what it cost, None where whoever reads it does not know."""
+
+    def __init__(self, message: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class BusinessUnavailable(AgentError):

@@ -13,7 +13,6 @@ from loguru import logger
 
 from agents.answering.continuing import keep_article
 from agents.answering.deadlines import computed, texts_to_judge
-from agents.answering.naming import shown_title, topic_of
 from agents.answering.subjects import mentions, other_subject
 from agents.answering.versions import undecided_versions
 from agents.bids import Bid, Rank, TurnEvidence
@@ -22,13 +21,12 @@ from agents.generator import Checked, Generator, Request
 from agents.heads.events import EventHead, JudgedTexts
 from agents.language import in_english
 from agents.pages import ordered_up
-from agents.passages.quotable import safe_text
 from agents.passages.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.recall import Searcher, recall
 from agents.routing.types import Intent
 from agents.several import asked_parts, sure_of_all
-from agents.suggestions import neighbours
+from agents.suggestions import MAX_SUGGESTIONS, neighbours, related_places
 from agents.types import (
     Answer,
     AnswerEvent,
@@ -37,6 +35,7 @@ from agents.types import (
     Meta,
     Outcome,
     Question,
+    RelatedPlace,
     Replace,
     Settled,
     Token,
@@ -54,7 +53,10 @@ from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
 from knowledge.versions import show_version
 
-MAX_TOPICS = 3
+NEAR = 0.25
+"""The probability from which a passage that does not answer is shown as near: for 7 of 9 refused questions about three
+products of others, and for a fifth of 360 about something else, most of which the router keeps from here.
+"""
 RULING = 3
 """Fragments in which the rule for a date is looked for: what ranks lower is about something else."""
 
@@ -151,11 +153,13 @@ class KnowledgeAgent:
         yield _done(answer, retrieval, draft, _milliseconds(started))
 
     async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
-        """The answer after a second reading, by a model as long as the turn may ask one."""
+        """The answer after a second reading: by a model as long as the turn may ask one, unless a model has judged the
+        passages that it rests on.
+        """
         started = time.perf_counter()
         english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
-        may_ask = draft.usage.calls < question.max_calls
+        may_ask = draft.usage.calls < question.max_calls and not draft.read_by_model
         with span("verify"):
             checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
@@ -246,38 +250,44 @@ class KnowledgeAgent:
         versions = undecided_versions(retrieval.passing)
         if not versions:
             return None
-        choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_TOPICS])
+        choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_SUGGESTIONS])
         reply = say("which_version", self._english(question), versions="\n".join(f"- {each}" for each in versions))
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody
-        is asked whether they mean the page that they look at.
+        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Else says
+        what is near. Nobody is asked whether they mean the page that they look at.
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
-        topics = _topics(c for c in found if c.verdict is not GateVerdict.REFUSE)
+        meant = related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
         if name := question.understood.bare_name:
-            topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
+            meant = related_places((c for c in found if mentions(c.chunk, name)), whole=True) or meant
         english = self._english(question)
-        if topics:
+        if meant:
+            topics = tuple(place.topic for place in meant)
             reply = _clarifying(topics, english, question.text)
-            return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
+            return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
-        return self._refusal("fallback", Outcome.NO_EVIDENCE, english)
+        near = related_places(candidate for candidate in found if candidate.nearness >= NEAR)
+        return self._refusal("fallback", Outcome.NO_EVIDENCE, english, near)
 
     def _english(self, question: Question) -> bool:
         return in_english(question, self._policy.profile)
 
-    def _refusal(self, key: str, outcome: Outcome, english: bool) -> Answer:
-        """key: of what is said; the fallback script is the tenant's."""
-        own = key == "fallback"
+    def _refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
+        """key: of what is said; the fallback script is the tenant's. near: what can be read instead."""
+        topics = tuple(place.topic for place in near)
+        reply = self._policy.profile.fallback(english) if key == "fallback" else say(key, english)
+        if near:
+            reply += "\n\n" + say("nearest", english, topics=_numbered(topics))
         return Answer(
-            reply=self._policy.profile.fallback(english) if own else say(key, english),
+            reply=reply,
             outcome=outcome,
             intent="knowledge",
             agent=self.name,
-            suggestions=(say("need_person", english),),
+            suggestions=(*topics, say("need_person", english)),
+            related=near,
             escalate_to_human=True,
         )
 
@@ -312,19 +322,11 @@ def _milliseconds(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 3)
 
 
-def _topics(candidates: Iterable[Candidate]) -> tuple[str, ...]:
-    """What the candidates are about, without repetitions: FAQ questions, else the heading or title."""
-    topics = dict.fromkeys(topic_of(candidate.chunk) for candidate in candidates)
-    return tuple(topic for topic in topics if topic and safe_text(topic))[:MAX_TOPICS]
-
-
-def _titles(candidates: Iterable[Candidate]) -> tuple[str, ...]:
-    titles = dict.fromkeys(shown_title(candidate.chunk) for candidate in candidates)
-    return tuple(title for title in titles if title and safe_text(title))[:MAX_TOPICS]
-
-
 def _clarifying(topics: tuple[str, ...], english: bool, seed: str) -> str:
     if len(topics) == 1:
         return say("clarify_one", english, seed=seed, topic=topics[0])
-    listed = "\n".join(f"{number}. {topic}" for number, topic in enumerate(topics, start=1))
-    return say("clarify_several", english, seed=seed, topics=listed)
+    return say("clarify_several", english, seed=seed, topics=_numbered(topics))
+
+
+def _numbered(topics: tuple[str, ...]) -> str:
+    return "\n".join(f"{number}. {topic}" for number, topic in enumerate(topics, start=1))

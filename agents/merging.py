@@ -159,6 +159,7 @@ def _merged(first: Answer, other: Answer) -> Answer:
         confidence=max(first.confidence, other.confidence) if speaks else first.confidence,
         sources=first.sources + other.sources if speaks else first.sources,
         suggestions=first.suggestions or (other.suggestions if speaks else ()),
+        related=() if speaks else first.related,
         verified=first.verified or (other.verified if speaks else None),
         computed=first.computed or (other.computed if speaks else ""),
         handoff=first.handoff or other.handoff,

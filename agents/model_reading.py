@@ -7,38 +7,47 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.llm.replies import Completer, UnreadableReply
 from agents.pages import subject_of
 from agents.passages.quotable import safe_text
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.routing.types import OFF_TOPIC, Intent
+from agents.shapes import TEXT, Shape, list_of, object_of
 from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
-from agents.understanding.facts import adds_facts, keeps_facts
+from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words
 from agents.verification.marks import without_marks
-from knowledge.text import clean, fold
+from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import span
 
 PART = "understanding"
 """What is marked as degraded when the model is late, out of reach or does not reply as told."""
 MAX_QUESTIONS = 3
-MAX_TURNS = 3
-MAX_REPLY_CHARS = 200
-"""What a message leans on was said lately."""
+MAX_TURNS = 2
+MAX_REPLY_CHARS = 40
+"""What a message leans on was said lately. A request has 400 tokens at most: 260 of them are always the same."""
 MAX_CHARS = 120
 """Of a rewritten question; a longer one is an answer or a lecture."""
 _QUOTES = "“”\"'「」『』 "
 _LANGUAGES = ("zh", "en")
-
-NamesIn = Callable[[str], frozenset[str]]
-"""Names of the tenant's that a text holds."""
+_NO_SLOTS = {"order_number": "", "phone": "", "member_name": ""}
+_SHAPE = Shape(
+    "understanding",
+    {
+        "questions": list_of(TEXT),
+        "intents": list_of({**TEXT, "enum": [intent.value for intent in Intent]}),
+        "slots": object_of(dict.fromkeys(_NO_SLOTS, TEXT)),
+        "language": TEXT,
+    },
+    {"intents": [], "slots": _NO_SLOTS, "language": ""},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +79,26 @@ class Understood:
 
 
 class ModelUnderstanding:
-    """Safe to share. seconds: deadline of the request; names: those of a text that no rewriting may lose."""
+    """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose."""
 
-    def __init__(
-        self,
-        model: Completer,
-        seconds: float,
-        names: NamesIn = lambda _: frozenset(),
-        prompts: Prompts | None = None,
-    ) -> None:
+    def __init__(self, model: Completer, seconds: float, analyzer: Analyzer, prompts: Prompts | None = None) -> None:
         self._model = model
         self._prompts = prompts or shipped()
         self._seconds = seconds
-        self._names = names
+        self._analyzer = analyzer
 
     async def read(self, question: Question) -> Understood:
         """Never raises for an outage: a message is then understood without a model."""
-        known = f"{_shown(question.history)}\n{subject_of(question.page)}"
         try:
             with span("understand"):
                 reply, usage = await self._model.complete(self._messages(question), self._seconds)
         except GenerationError as error:
+            told = error.usage if isinstance(error, UnreadableReply) else None
             logger.opt(exception=error).warning("understood without the model, which failed")
-            return Understood(degraded=(PART,), usage=Usage(calls=1))
+            return Understood(degraded=(PART,), usage=told or Usage(calls=1))
         try:
-            return replace(read_understanding(reply, question.text, known, self._names), usage=usage)
+            known = RewriteGuard(question, self._analyzer, self._prompts.examples("understanding"))
+            return replace(read_understanding(reply, known), usage=usage)
         except UnreadableReply as error:
             logger.opt(exception=error).warning("understood without the model, which did not reply as told")
             return Understood(degraded=(PART,), usage=usage)
@@ -102,14 +106,14 @@ class ModelUnderstanding:
     def _messages(self, question: Question) -> PromptedMessages:
         prompt = self._prompts.fill(
             "turn",
-            tag=secrets.token_hex(8),
+            tag=secrets.token_hex(4),
             history=_shown(question.history),
             page=subject_of(question.page),
             text=one_line(question.text),
         )
         system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
-        return self._prompts.conversation("understanding", "turn", messages=messages)
+        return self._prompts.conversation("understanding", "turn", messages=messages, shape=_SHAPE)
 
 
 def may_be_read(question: Question) -> bool:
@@ -120,16 +124,45 @@ def may_be_read(question: Question) -> bool:
     return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
 
 
-def read_understanding(reply: str, text: str, known: str, names: NamesIn = lambda _: frozenset()) -> Understood:
-    """text: the message; known: what else the model saw; names: see `ModelUnderstanding`. Raises UnreadableReply."""
-    fields = read_object(reply, questions=list, intents=list, slots=dict, language=str)
-    questions = safe_questions(_strings(fields["questions"])[:MAX_QUESTIONS], text, known)
-    if not names(text) <= names("；".join(questions)):
-        questions = ()
-    named = _strings(fields["intents"])
-    if unknown := set(named).difference(Intent):
-        raise UnreadableReply(f"intents {sorted(unknown)}")
-    intents = frozenset(map(Intent, named))
+@dataclass(frozen=True, slots=True)
+class RewriteGuard:
+    """What a model may make of a message. examples: the sentences of its prompt, which are of another world."""
+
+    question: Question
+    analyzer: Analyzer
+    examples: frozenset[str] = frozenset()
+
+    def safe_questions(self, written: Sequence[str]) -> tuple[str, ...]:
+        """What a model made of the message, as far as it may be searched; empty where a fact of the message or most of
+        its words are lost.
+
+        One that adds a number, a name or a word of which neither the message nor the conversation or page speaks is
+        left out, and one that the prompt gives as an example; together they keep all that the message says.
+        """
+        text = self.question.text
+        questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
+        kept = tuple(question for question in questions if _askable(question) and self._adds_nothing(question))
+        whole = "；".join(kept)
+        names = self.analyzer.protected_in
+        safe = keeps_facts(text, whole) and keeps_words(text, whole, self.analyzer) and names(text) <= names(whole)
+        return kept if kept and safe else ()
+
+    def _adds_nothing(self, question: str) -> bool:
+        asked = self.question
+        turns = (f"{turn.question}\n{turn.standalone}\n{turn.reply}" for turn in asked.history if not turn.rows)
+        known = "\n".join((*turns, asked.summary, subject_of(asked.page), asked.text))
+        return (
+            fold(question) not in self.examples
+            and not adds_facts(known, question)
+            and not adds_words(known, question, self.analyzer)
+        )
+
+
+def read_understanding(reply: str, guard: RewriteGuard) -> Understood:
+    """What a reply says of a message. Raises UnreadableReply."""
+    fields, text = _SHAPE.read(reply), guard.question.text
+    questions = guard.safe_questions(fields["questions"])
+    intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
     return Understood(
         () if questions == (text.strip(),) else questions,
         intents.difference(OFF_TOPIC) or (intents if len(intents) == 1 else frozenset()),
@@ -138,30 +171,12 @@ def read_understanding(reply: str, text: str, known: str, names: NamesIn = lambd
     )
 
 
-def safe_questions(written: Sequence[str], text: str, known: str) -> tuple[str, ...]:
-    """What a model made of a message, as far as it may be searched; empty where a fact of the message is lost.
-
-    Of several questions one that adds a number or a name which neither the message nor `known`, the conversation as the
-    model saw it, holds is left out; together they keep all that the message says.
-    """
-    questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written)
-    said = f"{known}\n{text}"
-    kept = tuple(question for question in questions if _askable(question) and not adds_facts(said, question))
-    return kept if kept and keeps_facts(text, "；".join(kept)) else ()
-
-
 def _askable(question: str) -> bool:
     return 0 < len(question) <= MAX_CHARS and "\n" not in question and safe_text(question)
 
 
-def _strings(values: Sequence[object]) -> list[str]:
-    if strange := [value for value in values if not isinstance(value, str)]:
-        raise UnreadableReply(f"{strange!r} in a list of texts")
-    return list(map(str, values))
-
-
-def _stands_in(words: object, text: str) -> bool:
-    return isinstance(words, str) and bool(words.strip()) and fold(words).strip() in fold(text)
+def _stands_in(words: str, text: str) -> bool:
+    return bool(words.strip()) and fold(words).strip() in fold(text)
 
 
 def _shown(history: Sequence[Turn]) -> str:

@@ -86,6 +86,7 @@ def neutral_answer(answer: Answer) -> Answer:
         reply=neutral(answer.reply),
         sources=tuple(map(_source, answer.sources)),
         suggestions=tuple(map(neutral, answer.suggestions)),
+        related=tuple(replace(one, title=neutral(one.title), heading=neutral(one.heading)) for one in answer.related),
         buttons=tuple(replace(one, label=neutral(one.label), message=neutral(one.message)) for one in answer.buttons),
     )
 

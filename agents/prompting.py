@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from agents.profile import ReplyLanguage, TenantProfile
+from agents.shapes import Shape
+from knowledge.text import fold
 
 UNANSWERED = "[无依据]"
 """What a model is told to write instead of what the fragments do not hold: typed, and never guessed from words."""
@@ -21,14 +25,20 @@ LANGUAGES: dict[ReplyLanguage, str] = {
 }
 SHIPPED = Path(str(files("agents") / "prompts"))
 SLOT = re.compile(r"\{\{(\w+)\}\}")
+_OBJECT = re.compile(r'\{\s*"')
 
 
 class PromptedMessages(list[dict[str, str]]):
-    """Messages that were written from prompts. prompts: name -> version, first the one that says what is to be done."""
+    """Messages that were written from prompts. prompts: name -> version, first the one that says what is to be done;
+    shape: of the reply that is wanted, None for a text.
+    """
 
-    def __init__(self, messages: Iterable[dict[str, str]], prompts: Mapping[str, str]) -> None:
+    def __init__(
+        self, messages: Iterable[dict[str, str]], prompts: Mapping[str, str], shape: Shape | None = None
+    ) -> None:
         super().__init__(messages)
         self.prompts = prompts
+        self.shape = shape
 
 
 class Prompts:
@@ -65,9 +75,23 @@ class Prompts:
         kept = (line for line in lines if all(values[slot] for slot in SLOT.findall(line)))
         return "\n".join(SLOT.sub(lambda match: values[match.group(1)], line) for line in kept)
 
-    def conversation(self, *names: str, messages: list[dict[str, str]]) -> PromptedMessages:
+    def conversation(self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None) -> PromptedMessages:
         """Messages that were written from these prompts, the one that says what is to be done first."""
-        return PromptedMessages(messages, {name: self.versions[name] for name in names})
+        return PromptedMessages(messages, {name: self.versions[name] for name in names}, shape)
+
+    def examples(self, name: str) -> frozenset[str]:
+        """The sentences of the replies that a prompt shows as examples, folded. A reply that repeats one says nothing
+        of what was asked.
+        """
+        text, found = self._texts[name], set[str]()
+        for place in (match.start() for match in _OBJECT.finditer(text)):
+            try:
+                shown, _ = json.JSONDecoder().raw_decode(text, place)
+            except ValueError:
+                continue
+            lists = (value for value in shown.values() if isinstance(value, list))
+            found.update(fold(each) for each in chain(shown.values(), *lists) if isinstance(each, str))
+        return frozenset(example for example in found if not example.isascii())
 
     def instructions(self, profile: TenantProfile, max_sources: int) -> str:
         """The system prompt of an answer: the rules, then what the tenant wishes within them."""

@@ -44,7 +44,7 @@ answers and 20 that it is merely near to: AUROC .87, without them .73. They stan
 """
 REMEMBERED = 4096
 """Judgements of a tenant in memory."""
-MEASURING_SECONDS = 60.0
+MEASURING_SECONDS = 180.0
 """For one example, so that a slow model is found out and not only called late."""
 _MARKS = ("<资料>", "</资料>", "<问题>", "</问题>")
 _NOTHING_SAID = Context()

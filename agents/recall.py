@@ -13,6 +13,8 @@ from knowledge.filters import Filter
 from knowledge.several import side_by_side
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
 
+_CODES = frozenset({"error_code", "product_model"})
+
 
 class Searcher(Protocol):
     """The retriever: its result has passed the gate."""
@@ -45,9 +47,17 @@ async def recall(searcher: Searcher, question: Question) -> Retrieval:
 
 async def _whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
     context, page = search_context(question), page_text(question.page)
+    rewrite = rewrite or _ask_for_code(question)
     return await searcher.search(
         question.searched, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
     )
+
+
+def _ask_for_code(question: Question) -> str | None:
+    """A question of a message that is nothing but a code: by itself it has words, and no meaning to find it by."""
+    mentions = question.reading.mentions
+    coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)
+    return f"{question.searched}是什么" if coded else None
 
 
 async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retrieval:

@@ -75,7 +75,8 @@ def _business(parts: AgentParts) -> BusinessAgent:
     from agents.business.agent import BusinessAgent
 
     assert parts.business is not None
-    return BusinessAgent(parts.business, parts.policy.profile)
+    tickets = _ticket(parts) if parts.tickets is not None else None
+    return BusinessAgent(parts.business, parts.policy.profile, tickets)
 
 
 def _chitchat(parts: AgentParts) -> ChitchatAgent:

@@ -1,13 +1,16 @@
-"""What a customer may ask next: what stands beside the answer and passed the same gate, so that it can be answered."""
+"""What a customer may ask next: what stands beside an answer and passed the same gate, so that it can be answered, or
+what is nearest to a question that the documents do not answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agents.answering.naming import shown_heading, shown_title
+from agents.answering.naming import shown_heading, shown_title, topic_of
 from agents.answering.phrasing import question_about
 from agents.passages.quotable import safe_text
-from knowledge.types import Candidate
+from agents.types import RelatedPlace
+from knowledge.types import Candidate, Chunk
 
 MAX_SUGGESTIONS = 3
 
@@ -18,6 +21,22 @@ def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple
     rest = [c for c in passing if not c.chunk.in_view and _place(c) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
     return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and safe_text(text)))[:MAX_SUGGESTIONS]
+
+
+def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> tuple[RelatedPlace, ...]:
+    """The first places of their documents, each topic once; whole: the documents, not the places in them."""
+    found: dict[str, RelatedPlace] = {}
+    for candidate in candidates:
+        place = _related(candidate.chunk, candidate.probability, whole)
+        if place.topic and safe_text(place.topic):
+            found.setdefault(place.topic, place)
+    return tuple(found.values())[:MAX_SUGGESTIONS]
+
+
+def _related(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
+    title = shown_title(chunk)
+    topic = title if whole else topic_of(chunk)
+    return RelatedPlace(chunk.document.id, title, "" if topic == title else topic, score)
 
 
 def _place(candidate: Candidate) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from agents.base import said
@@ -65,15 +66,21 @@ class TicketAgent:
             return await self._decided(question, question.proposal, reply)
         wish = question.reading.wish
         if wish is Wish.CREATE:
-            replies = self._replies(question)
-            draft = drafted(question.text, question.history, replies.english)
-            if draft is None:
-                return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
-            return await self._propose(question, draft)
+            return await self.propose(question)
         found = await self._tickets.mine(_owner(question), question.reading.ticket_number)
         if wish is Wish.LOOK_UP:
             return self._listed(question, found)
         return await self._about(question, wish, found)
+
+    async def propose(self, question: Question, category: Category | None = None) -> Answer:
+        """A ticket in the customer's own words, to be confirmed; without any to go by they are asked for. category:
+        None for what the words tell.
+        """
+        replies = self._replies(question)
+        draft = drafted(question.text, question.history, replies.english)
+        if draft is None:
+            return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
+        return await self._propose(question, draft if category is None else replace(draft, category=category))
 
     async def _decided(self, question: Question, proposal: Proposal, reply: Reply) -> Answer:
         replies = self._replies(question)

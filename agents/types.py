@@ -257,6 +257,24 @@ class RowSource:
     index: ClassVar[str] = "SQL"
 
 
+@dataclass(frozen=True, slots=True)
+class RelatedPlace:
+    """A place of the documents that is near a question which they do not answer: no fact is told from it. `heading`:
+    the nearest one, or the question of a FAQ entry; empty where the document as a whole is meant. `score` as that of a
+    `Source`.
+    """
+
+    document_id: str
+    title: str
+    heading: str
+    score: float
+
+    @property
+    def topic(self) -> str:
+        """What a customer asks to read there."""
+        return self.heading or self.title
+
+
 class HandoffReason(StrEnum):
     """Why a person should take the session."""
 
@@ -302,7 +320,8 @@ class Answer:
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
-    `buttons` stand below it, as staff wrote them. `decision` is why these agents answered, None where nobody was to
+    `related`: what is near, where the documents do not say what was asked; `suggestions` asks for it. `buttons` stand
+    below it, as staff wrote them. `decision` is why these agents answered, None where nobody was to
     choose. `instructs`: the reply says by itself what to do first, as of a danger. `model`: the name of the one that
     was asked to write, empty for none. `origin`: the turn that it was computed for, which may have been another one's;
     for whoever traces a turn, empty where it was for none.
@@ -315,6 +334,7 @@ class Answer:
     confidence: float = 0.0
     sources: tuple[Source | RowSource, ...] = ()
     suggestions: tuple[str, ...] = ()
+    related: tuple[RelatedPlace, ...] = ()
     buttons: tuple[Button, ...] = ()
     handoff: HandoffRequest | None = None
     proposal: Proposal | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agents.answering.meaning import Meaning
@@ -20,14 +21,17 @@ from app.retrying import retrying
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
-    from app.startup import Startup
+    from app.readiness import Readiness
 
 RETRY_SECONDS = 30.0
+SENTENCES_SECONDS = 600.0
+"""Sentences wait while documents come in; where these never end, a start is over without them after this time."""
 
 
 class Learning:
     """`learnt` is set once messages are screened and routed by their meaning; `under_way` until all is learnt, the
-    sentences of what is indexed included. `screening`, `emotions`, `dangers`, `events` and `guidance` are None before.
+    sentences of what is indexed included, but no longer than SENTENCES_SECONDS for these. `screening`, `emotions`,
+    `dangers`, `events` and `guidance` are None before.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -44,7 +48,7 @@ class Learning:
         self.under_way = True
         self._fitting = asyncio.Lock()
 
-    async def learn(self, startup: Startup) -> None:
+    async def learn(self, startup: Readiness) -> None:
         """Begins once questions are answered, and does not hold up the start: fitting takes two processors a second."""
         await startup.serving.wait()
         await startup.unhurried.wait()
@@ -52,7 +56,8 @@ class Learning:
             with attempt:  # the embedder may be away, or the database that keeps its vectors
                 await self.fit()
         await startup.ready.wait()
-        await self.sentences.settled()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.sentences.settled(), SENTENCES_SECONDS)
         self.under_way = False
 
     async def fit(self) -> None:

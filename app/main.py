@@ -84,7 +84,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container = Container(
             settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
         )
-        followers += [base.generations.follow, container.due.warmings.moved]
+        followers.append(base.generations.follow)
         if container.news is not None:
             followers.append(container.news.moved)
             container.news.start()
@@ -94,6 +94,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.faq_books,
             container.recorder,
             container.outbox,
+            container.channels,
             container.turn_log,
             container.retries,
             container.desk,
@@ -107,6 +108,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             stack.push_async_callback(part.close)
         await container.desk.start()
         container.outbox.start()
+        container.channels.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
         container.reader.start(container.startup.ready)

@@ -67,6 +67,28 @@ class Durations:
 
 
 @dataclass(slots=True)
+class CacheStats:
+    """Of one tenant, since the start. `shared`: joined a computation that ran; saved: what hits and joins cost not."""
+
+    hits: int = 0
+    shared: int = 0
+    misses: int = 0
+    saved_ms: float = 0.0
+    saved_llm: Usage = field(default_factory=Usage)
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the questions that cost no computation, 0.0 before the first."""
+        total = self.hits + self.shared + self.misses
+        return (self.hits + self.shared) / total if total else 0.0
+
+    def save(self, times: int, milliseconds: float, usage: Usage) -> None:
+        self.saved_ms += times * milliseconds
+        for _ in range(times):
+            self.saved_llm += usage
+
+
+@dataclass(slots=True)
 class TenantMetrics:
     """Counts of one tenant. `first_token`: until the first piece of the reply; `total`: the whole turn."""
 

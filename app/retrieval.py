@@ -66,6 +66,7 @@ def reranker_options(settings: Settings) -> RerankerOptions:
         base_url=settings.rerank_base_url,
         api_key=settings.rerank_api_key.get_secret_value(),
         model=settings.rerank_model,
+        template=settings.rerank_template,
         breaker=_breaker(settings),
     )
 

@@ -16,6 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
+from app.configuration.channels import ChannelSettings
 from app.configuration.encoders import EncoderSettings
 from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
@@ -44,6 +45,7 @@ class Settings(
     LimitSettings,
     RedisSettings,
     BusinessSettings,
+    ChannelSettings,
     SourceSettings,
     StoreSettings,
     EncoderSettings,
@@ -188,11 +190,16 @@ class Settings(
     history_turns: int = Field(6, ge=0, le=50, description="大模型回看的轮数；0 则每句话单独理解")
 
     # Language models; without LLM_API_KEY, or a local one, answers are quoted from the knowledge base
-    llm_provider: Literal["openai", "local"] = Field(
-        "openai", description="大模型：openai 为接口，local 为本机的文件夹"
+    llm_provider: Literal["openai", "gguf"] = Field(
+        "openai", description="大模型：openai 为接口，gguf 为本机的一个 GGUF 文件"
     )
-    llm_local_model: str = Field("", description="本机对话（Instruct）模型的文件夹；LLM_PROVIDER=local 时必填")
-    llm_local_queue: int = Field(8, ge=0, le=1000, description="本机模型一次写一个回答，最多有几个排队；再多的不等")
+    llm_local_model: str = Field("", description="本机对话（Instruct）模型的 GGUF 文件；LLM_PROVIDER=gguf 时必填")
+    llm_local_threads: int = Field(
+        0, ge=0, le=1024, description="本机模型用几个线程；0 则在装载时看有几个核空着，就用几个"
+    )
+    llm_local_queue: int = Field(
+        8, ge=0, le=1000, description="本机模型同时算几个请求之外，最多还有几个排队；再多的不等"
+    )
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_first_token_timeout: float = Field(
         10.0, gt=0, le=300, description="等待首个 token（各家大模型合计）、以及相邻两个 token 之间的秒数上限"
@@ -202,7 +209,7 @@ class Settings(
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
     small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")
     small_llm_api_key: SecretStr = Field(
-        SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY，LLM_PROVIDER=local 时则由本机模型来做"
+        SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY，LLM_PROVIDER=gguf 时则由本机模型来做"
     )
     small_llm_model: str = Field("", description="小模型的名称；留空则同 LLM_MODEL")
     rewrite_enabled: bool = Field(True, description="配置了大模型时，是否请它读懂消息：补全、拆问、判断意图")
@@ -211,7 +218,9 @@ class Settings(
     reader_enabled: bool = Field(
         True, description="配置了大模型时，是否请它看最靠前的几段资料里有没有写明答案；分不清或太慢的模型不会被请"
     )
-    reader_model: str = Field("", description="看资料的大模型的名称，接口同小模型；留空则同小模型")
+    reader_model: str = Field(
+        "", description="看资料的大模型的名称，接口同小模型，或一个 .gguf 文件，由本机来看；留空则同小模型"
+    )
     reader_passages: int = Field(3, ge=1, le=10, description="请大模型看最靠前的几段，同时问，每段一个 token")
     reader_timeout: float = Field(2.0, gt=0, le=60, description="看资料的秒数上限；超时按检索本身的把握作答")
 
@@ -260,9 +269,6 @@ class Settings(
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
-    hot_cache_warm_questions: int = Field(
-        20, ge=0, le=1000, description="知识库变化之后，把近一天问得最多的几个问题重新答进缓存；0 为不预热"
-    )
     retrieval_cache_max_size: int = Field(2000, ge=0, le=100_000, description="一个租户检索结果缓存的条数；0 为关闭")
     retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
 
@@ -313,8 +319,8 @@ class Settings(
                 "须满足 CLARIFY_THRESHOLD <= SIMILARITY_THRESHOLD <= CONFIDENT_THRESHOLD，"
                 f"现为 {self.clarify_threshold}、{self.similarity_threshold}、{self.confident_threshold}"
             )
-        if self.llm_provider == "local" and not self.llm_local_model:
-            raise ValueError("LLM_PROVIDER=local 时须设置 LLM_LOCAL_MODEL，即模型所在的文件夹")
+        if self.llm_provider == "gguf" and not self.llm_local_model:
+            raise ValueError("LLM_PROVIDER=gguf 时须设置 LLM_LOCAL_MODEL，即模型的 GGUF 文件")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
         return self

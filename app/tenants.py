@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.profiles.repository import ProfileRepository
     from app.search.service import CalibratedSearch
     from app.settings import Settings
-    from app.tuner.types import Tuned, Tuning
+    from app.tuner.types import Tuned
     from knowledge.text import Analyzer
 
 
@@ -39,16 +39,16 @@ class TenantParts:
 
 class Tenants:
     """tuning: a tenant's parameters. search: opens its knowledge base, searched by settings; build: makes its parts of
-    that and its profile; retain: told which searches of a tenant are still used; prompts: gives those in force.
+    that and its profile; retain: told which search of a tenant is still used; prompts: gives those in force.
     """
 
     def __init__(
         self,
         profiles: ProfileRepository,
-        tuning: Callable[[str], Awaitable[Tuning]],
+        tuning: Callable[[str], Awaitable[Tuned]],
         search: Callable[[str, Settings], Awaitable[CalibratedSearch]],
         build: Callable[[str, CalibratedSearch, TenantProfile, Tuned], TenantParts],
-        retain: Callable[[str, Collection[CalibratedSearch]], Awaitable[None]],
+        retain: Callable[[str, CalibratedSearch], Awaitable[None]],
         prompts: Callable[[], Prompts],
     ) -> None:
         self._profiles = profiles
@@ -57,66 +57,59 @@ class Tenants:
         self._build = build
         self._retain = retain
         self._prompts = prompts
-        self._open: dict[str, dict[str, TenantParts]] = {}
+        self._open: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
 
-    async def of(self, tenant: str, arm: str = "") -> TenantParts:
-        """The tenant's parts, opened at their first use; arm: those of the treatment of its experiment. Raises
-        IndexUnavailable, IndexMismatch, Overloaded.
-        """
+    async def of(self, tenant: str) -> TenantParts:
+        """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch, Overloaded."""
         if self._filling:
             raise Overloaded("示例知识库正在导入，请稍后再试。", code="not_ready")
         profile = await self._profiles.get(tenant)
-        tuned = (await self._tuning(tenant)).of(arm)
-        parts = self._open.get(tenant, {}).get(tuned.arm)
+        tuned = await self._tuning(tenant)
+        parts = self._open.get(tenant)
         if parts is None or parts.tuned is not tuned:
             async with outside():  # one is opened after the other, and the first time it is calibrated
-                parts = await self._opened(tenant, arm, profile)
+                parts = await self._opened(tenant, profile)
         known = parts.profile, parts.head, parts.analyzer, parts.prompts
         heads = parts.retriever.generation.learning.heads
         head, analyzer = heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
         current = profile, head, analyzer, self._prompts()
         if any(one is not other for one, other in zip(known, current, strict=True)):
-            built = self._build(tenant, parts.retriever, profile, parts.tuned)
-            parts = self._open[tenant][parts.tuned.arm] = built
+            parts = self._open[tenant] = self._build(tenant, parts.retriever, profile, parts.tuned)
         return parts
 
     @asynccontextmanager
-    async def turn(self, tenant: str, arm: str = "") -> AsyncIterator[TenantParts]:
+    async def turn(self, tenant: str) -> AsyncIterator[TenantParts]:
         """Parts that stay together until the turn is over, whatever takes their place meanwhile. Raises as `of`."""
-        parts = await self.of(tenant, arm)
+        parts = await self.of(tenant)
         with parts.retriever.generation.turn():
             yield parts
 
     async def built(self, tenant: str, search: CalibratedSearch) -> TenantParts:
         """Parts over another search, which nobody is answered from before they are `put`."""
-        tuned = (await self._tuning(tenant)).base
+        tuned = await self._tuning(tenant)
         if tuned.settings != search.settings:  # they changed meanwhile: the first turn opens what it needs
             tuned = replace(tuned, settings=search.settings)
         return self._build(tenant, search, await self._profiles.get(tenant), tuned)
 
     def put(self, tenant: str, parts: TenantParts) -> None:
-        """From here on turns use these; the treatment of an experiment is opened anew."""
-        self._open[tenant] = {parts.tuned.arm: parts}
+        """From here on turns use these."""
+        self._open[tenant] = parts
 
     async def prepare(self, tenant: str, settings: Settings) -> None:
         """Makes the search ready for what is about to come into force, where anybody asked this tenant yet."""
         if tenant in self._open:
             await self._search(tenant, settings)
 
-    async def _opened(self, tenant: str, arm: str, profile: TenantProfile) -> TenantParts:
+    async def _opened(self, tenant: str, profile: TenantProfile) -> TenantParts:
         async with self._opening:
-            tuning = await self._tuning(tenant)
-            tuned = tuning.of(arm)
-            parts = self._open.get(tenant, {}).get(tuned.arm)
+            tuned = await self._tuning(tenant)
+            parts = self._open.get(tenant)
             if parts is None or parts.tuned is not tuned:
                 parts = self._build(tenant, await self._search(tenant, tuned.settings), profile, tuned)
-                there = {one.arm for one in (tuning.base, tuning.treatment) if one is not None}
-                arms = self._open.get(tenant, {})
-                kept = {name: arms[name] for name in arms if name in there} | {tuned.arm: parts}
-                self._open[tenant] = kept
-                await self._retain(tenant, [one.retriever for one in kept.values()])
+                self._open[tenant] = parts
+                await self._retain(tenant, parts.retriever)
             return parts
 
     @contextmanager

@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from knowledge.index import Snapshot
 
 COUNT = 4096
 """Of a base of a million chunks one bucket holds 250."""
@@ -50,14 +46,6 @@ class Buckets:
 def bucket_of(chunk_id: str) -> int:
     """The same wherever it is asked for."""
     return _hashed(chunk_id)[0]
-
-
-def difference(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Which of these chunks an index lacks, and which it holds besides. May block. Raises IndexUnavailable."""
-    numbers = snapshot.buckets.differing(Buckets.of(wanted))
-    held = snapshot.ids(numbers)
-    near = frozenset(name for name in wanted if bucket_of(name) in numbers)
-    return near - held, held - near
 
 
 def _hashed(chunk_id: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.buckets import Buckets
+from knowledge.buckets import Buckets, bucket_of
 from knowledge.filters import Filter
 from knowledge.types import Chunk, Hit, IndexChange, Matrix, Vector
 
@@ -109,3 +109,11 @@ class Index(Protocol):
 def embedded(snapshot: Snapshot) -> bool:
     """False for an index that was built without vectors while the embedder was out of reach: it has keywords alone."""
     return not len(snapshot) or snapshot.centre.size > 0
+
+
+def difference(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which of these chunks an index lacks, and which it holds besides. May block. Raises IndexUnavailable."""
+    numbers = snapshot.buckets.differing(Buckets.of(wanted))
+    held = snapshot.ids(numbers)
+    near = frozenset(name for name in wanted if bucket_of(name) in numbers)
+    return near - held, held - near

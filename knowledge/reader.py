@@ -57,8 +57,11 @@ def apply_judgements(
     probabilities = [*(item[2] for item in judged), *(min(each.probability, lowest) for each in rest)]
     verdicts = gate.verdicts(probabilities)
     ordered: list[Candidate] = [
-        *(replace(candidate, scorer=READER, score=odds) for candidate, odds, _ in judged),
-        *rest,
+        *(
+            replace(candidate, scorer=READER, score=odds, searched=candidate.probability)
+            for candidate, odds, _ in judged
+        ),
+        *(replace(candidate, searched=candidate.probability) for candidate in rest),
     ]
     candidates = tuple(
         replace(candidate, probability=probability, verdict=verdict)

@@ -337,6 +337,7 @@ class RecallCounts:
 class Candidate:
     """A recalled chunk with every number that decided its fate. Ranks are the best of all forms in which the question
     was searched; `form`: the number of the one that it fits best, None where several questions were searched.
+    `searched`: the probability by the search alone, where a reader judged the chunk as well.
 
     `score` is the raw value of the scorer named by `scorer`; `probability` is the calibrated one, in [0, 1], the only
     number that is comparable between scorers and knowledge bases, and the only one the gate looks at.
@@ -353,6 +354,12 @@ class Candidate:
     probability: float
     verdict: GateVerdict
     form: int | None = None
+    searched: float | None = None
+
+    @property
+    def nearness(self) -> float:
+        """How near it is to the question, in [0, 1], whether or not it states the answer."""
+        return self.probability if self.searched is None else self.searched
 
 
 @dataclass(frozen=True, slots=True)

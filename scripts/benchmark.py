@@ -74,7 +74,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True, metavar="命令")
     command = _command(commands, "retrieval", "一个评测集上，检索各步的耗时")
     command.add_argument("--set", type=Path, required=True, metavar="DIR", help="评测集文件夹")
-    command.add_argument("--peers", action="store_true", help="同时测 LangChain、LlamaIndex 与 bm25s（装了才测）")
+    command.add_argument(
+        "--peers", action="store_true", help="同时测 LangChain、LlamaIndex、Haystack、bm25s（如已安装）"
+    )
     _number(command, "--questions", retrieval.QUESTIONS, "问几句")
     command = _command(commands, "scale", "合成的大知识库；召回率不到 0.95 的耗时不算数")
     command.add_argument("--chunks", type=positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个")

@@ -1,4 +1,5 @@
-"""What each SIMILARITY_THRESHOLD would cost on a labelled set: `python scripts/calibrate.py --set DIR`.
+"""What each SIMILARITY_THRESHOLD would cost on a labelled set: `python scripts/calibrate.py --set DIR`; with `--reader`
+the company's own model labels questions about its base.
 
 The product's own retriever, calibrated on the set's documents, gives every question its probability.
 """
@@ -33,6 +34,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Retrieval
+from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
 _TABLE_STEP = 5
 """Every fifth row of the curve is printed."""
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         settings = load_settings()
+        if options.reader:
+            return asyncio.run(judge_base(settings, options))
         data = load_set(options.set, options.out_of_domain, chunk_options(settings))
         probabilities = asyncio.run(_probabilities(settings, data))
         rates = cutoffs(probabilities)
@@ -63,7 +67,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/calibrate.py", description="按标注集给出各个门槛的误答率与误拒率，并推荐一个"
     )
-    parser.add_argument("--set", type=Path, required=True, metavar="DIR", help="评测集文件夹")
+    kinds = parser.add_mutually_exclusive_group(required=True)
+    kinds.add_argument("--set", type=Path, metavar="DIR", help="评测集文件夹")
+    kinds.add_argument("--reader", action="store_true", help="请配置的大模型就知识库出题、判断，校准不用大模型的门槛")
+    add_reader_arguments(parser)
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument(
         "--max-false-answer", type=_rate, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
@@ -71,7 +78,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--png", type=Path, metavar="OUT.png", help="曲线图写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="全部数字写到这里")
     options = parser.parse_args(arguments)
-    for path in (options.png, options.json):
+    for path in (options.png, options.json, options.out):
         if path and not path.resolve().parent.is_dir():  # not after minutes of work
             parser.error(f"没有文件夹 {path.resolve().parent}")
     return options

@@ -326,6 +326,9 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     """What is measured through the chat itself."""
     chat = parser.add_argument_group("经由对话")
     chat.add_argument("--dialogues", type=Path, metavar="FILE", help="逐轮标注的对话，按规则判对错")
+    chat.add_argument(
+        "--model", action="store_true", help="--dialogues 播放两遍，有配置的大模型和没有大模型，对照正确、误答与花费"
+    )
     chat.add_argument("--danger", type=Path, metavar="FILE", help="险情与骗局、形似的和平常的消息，只给漏报率和误报率")
     chat.add_argument("--docs", type=Path, metavar="DIR", action="append", default=[], help="对话的知识库，默认示例")
     chat.add_argument(
@@ -363,6 +366,8 @@ def _misuse(options: argparse.Namespace) -> str:
     gated = options.fail_under is not None or options.fail_over is not None
     if gated and not options.dialogues:
         return "--fail-under、--fail-over 要与 --dialogues 一起用"
+    if options.model and not options.dialogues:
+        return "--model 要与 --dialogues 一起用"
     if options.docs and not (options.dialogues or options.danger):
         return "--docs 要与 --dialogues 或 --danger 一起用"
     if options.through == "chat" and (not (options.set or routed) or options.baselines or options.metamorphic):

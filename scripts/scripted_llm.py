@@ -50,7 +50,15 @@ class Say:
     thoughts: str = ""
 
 
-Step = Behaviour | Say
+@dataclass(frozen=True, slots=True)
+class CallTools:
+    """Calls these tools, with these arguments as they stand, where the request offers any; else says the text."""
+
+    calls: Sequence[tuple[str, str]]
+    text: str = ""
+
+
+Step = Behaviour | Say | CallTools
 _ERRORS = {Behaviour.TOO_MANY: 429, Behaviour.BROKEN: 500, Behaviour.UNAUTHORIZED: 401}
 _FRAGMENT = re.compile(r"^\[(\d+)\][^\n]*\n(.*?)(?=^\[\d+\]|^</)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"顾客的问题：(.+)")
@@ -84,7 +92,9 @@ class ScriptedLLM:
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. judges:
     prompt -> log-odds that a passage states the answer, for requests of one token with its probabilities, which take no
-    step. `asked` is set by a request, `left` when a connection is closed; `connections` counts those that were opened.
+    step. refuses: fields and kinds of `response_format` that it answers with status 400; where a tool has to be
+    called, its text is the arguments. `asked` is set by a request, `left` when a connection is closed; `connections`
+    counts those that were opened.
     """
 
     def __init__(
@@ -96,6 +106,7 @@ class ScriptedLLM:
         seed: int | None = None,
         obeys: Mapping[str, str] | None = None,
         judges: Callable[[str], float] | None = None,
+        refuses: Sequence[str] = (),
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
@@ -108,7 +119,8 @@ class ScriptedLLM:
         self._random = None if seed is None else random.Random(seed)
         self._obeys = obeys or {}
         self._judges = judges
-        self.judged = 0
+        self.refuses = frozenset(refuses)
+        self.judged = self.refused = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.connections = 0
@@ -178,9 +190,13 @@ class ScriptedLLM:
             self.judged += 1
             await _send(writer, 200, _judgement(self._judges(str(body["messages"][-1]["content"]))))
             return
+        if self.refuses & {*body, str(body.get("response_format", {}).get("type"))}:
+            self.refused += 1
+            await _send(writer, 400, {"error": {"message": "unsupported parameter"}})
+            return
         step = self._next()
         self.bodies.append(body)
-        self.taken["say" if isinstance(step, Say) else step.value] += 1
+        self.taken[step.value if isinstance(step, Behaviour) else "say"] += 1
         self.asked.set()
         if step in _ERRORS:
             await _send(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
@@ -191,7 +207,7 @@ class ScriptedLLM:
         else:
             if step is Behaviour.STALL_FIRST:
                 await self._stalled(reader)
-            text = step.text if isinstance(step, Say) else self._text(step, body)
+            text = self._text(step, body) if isinstance(step, Behaviour) else step.text
             answer = self._stream if body.get("stream") else self._whole
             await answer(_Exchange(step, body, text, reader, writer))
 
@@ -215,6 +231,8 @@ class ScriptedLLM:
                 return _understanding(step, message.group(1))
             case Behaviour.CANNOT:
                 return _CANNOT
+            case Behaviour.STALL_MIDWAY | Behaviour.DROP_MIDWAY | Behaviour.GARBAGE_STREAM:
+                return honest * 2  # one sentence and more is out by then
             case Behaviour.UNKNOWN_CITATION:
                 return re.sub(r"\[\d+\]", "[97]", honest) + "[98][99]"
             case Behaviour.INVENT:
@@ -242,9 +260,14 @@ class ScriptedLLM:
             await to.writer.drain()
             to.writer.close()
             return
-        message = {"role": "assistant", "content": to.text}
-        if to.thoughts:
-            message["reasoning_content"] = to.thoughts
+        message: dict[str, Any] = {"role": "assistant", "content": to.text}
+        if isinstance(to.step, CallTools) and to.body.get("tools"):
+            functions = ({"name": name, "arguments": arguments} for name, arguments in to.step.calls)
+            message["tool_calls"] = [{"id": "call", "type": "function", "function": each} for each in functions]
+        elif isinstance(to.body.get("tool_choice"), dict):
+            call = {"id": "call", "type": "function", "function": {"name": "reply", "arguments": to.text}}
+            message |= {"content": None, "tool_calls": [call]}
+        message |= {"reasoning_content": to.thoughts} if to.thoughts else {}
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
         await _send(to.writer, 200, answer)
@@ -270,7 +293,7 @@ class ScriptedLLM:
         for thought in re.findall(r"[\s\S]{1,2}", to.thoughts):
             yield json.dumps(head | {"choices": [_delta({"reasoning_content": thought})]}, ensure_ascii=False)
         for number, piece in enumerate([*pieces, ""]):
-            if number == max(1, len(pieces) // 2):
+            if number == len(pieces) // 2 + 1:
                 if to.step is Behaviour.STALL_MIDWAY:
                     await self._stalled(to.reader)
                 elif to.step is Behaviour.DROP_MIDWAY:

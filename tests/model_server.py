@@ -1,4 +1,5 @@
-"""A model server on this machine, over real HTTP: OpenAI's and TEI's embeddings, TEI's and Jina's reranking.
+"""A model server on this machine, over real HTTP: OpenAI's and TEI's embeddings, TEI's and Jina's reranking, and a
+model that says yes or no.
 
 What it computes is handed in, a tiny checkpoint for one; it fails as a test asks.
 """
@@ -57,6 +58,8 @@ class ModelServer:
                 return json.dumps(self._openai(request))
             case "/embed":
                 return json.dumps(self._tei(request))
+            case "/v1/completions":
+                return json.dumps(self._said(request))
         return json.dumps(self._scored(request))
 
     def _openai(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +72,18 @@ class ModelServer:
         assert request["truncate"]
         rows: list[Any] = (self.encode(request["inputs"]) * self.scale).tolist()
         return rows
+
+    def _said(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Yes or no of the shipped template's question and passage, in vLLM's form."""
+        assert self.score is not None and request["max_tokens"] == 1
+        choices = []
+        for place, prompt in enumerate(request["prompt"]):
+            asked = prompt.split("<Query>: ")[1].split("<|im_end|>")[0]
+            question, _, passage = asked.partition("\n<Document>: ")
+            odds = float(self.score([(question, passage)])[0])
+            told = {" yes": -math.log1p(math.exp(-odds)), "no": -math.log1p(math.exp(odds)), "maybe": -30.0}
+            choices.append({"index": place, "text": "yes", "logprobs": {"top_logprobs": [told]}})
+        return {"object": "text_completion", "model": MODEL, "choices": choices[::-1]}
 
     def _scored(self, request: dict[str, Any]) -> Any:
         assert self.score is not None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from collections.abc import Mapping
@@ -10,10 +9,10 @@ import pytest
 
 from tests.architecture import (
     LAYERS,
-    MAX_LINES,
     MEDIAN_LINES,
     RULES,
     Module,
+    annotations_in_circles,
     cycles,
     foreign_repositories,
     foreign_words,
@@ -42,6 +41,7 @@ package is the SDK's.
 """
 NOT_IN_LITE = {
     "asyncpg",
+    "cryptography",
     "flagembedding",
     "huggingface-hub",
     "ir-measures",
@@ -68,6 +68,24 @@ READERS = {
     "prompting": "the slots of prompts",
 }
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
+CIRCLES = frozenset(
+    {
+        ("agents.types", "agents.curated"),
+        ("agents.types", "agents.decision"),
+        ("agents.understanding", "agents.types"),
+        ("app.conversations", "app.desk"),
+        ("app.conversations", "app.traces"),
+        ("app.desk", "app.chat"),
+        ("app.http", "app.wiring"),
+        ("app.search", "app.generations"),
+        ("app.search", "app.wiring"),
+        ("app.tuner", "app.tenants"),
+        ("app.webhooks", "app.desk"),
+    }
+)
+"""Packages that name another one in annotations alone, and are needed by it. Nothing is added here: a type that two
+packages share moves beneath both.
+"""
 DISTRIBUTIONS = {
     "cv2": "opencv-python-headless",
     "docx": "python-docx",
@@ -101,6 +119,15 @@ def test_no_package_needs_itself_by_way_of_others() -> None:
     assert [sorted(rooms) for rooms in package_cycles(MODULES)] == []
 
 
+def test_annotations_close_no_circle_of_packages_but_those_that_are_named() -> None:
+    assert [sorted(rooms) for rooms in package_cycles(MODULES, annotations=True, without=CIRCLES)] == []
+
+
+def test_every_circle_that_is_named_is_still_there() -> None:
+    gone = [each for each in CIRCLES if not package_cycles(MODULES, annotations=True, without=CIRCLES - {each})]
+    assert gone == [], "take them out of CIRCLES"
+
+
 def test_no_feature_knows_the_statements_of_another() -> None:
     assert list(foreign_repositories(MODULES)) == []
 
@@ -117,15 +144,6 @@ def test_every_file_that_a_text_names_is_there() -> None:
         if (missing := [name for name in missing_files(text, there) if name not in made(text)])
     }
     assert {path: missing for path, missing in found.items() if path not in THIS_FOLDERS_OWN | URLS} == {}
-
-
-def test_a_name_of_a_class_stands_once() -> None:
-    homes: dict[str, list[str]] = {}
-    for module in MODULES.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(module.path)
-    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def test_only_rooms_for_reading_read_texts_with_patterns() -> None:
@@ -159,9 +177,9 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
     lite, everything = _requirements("requirements-lite.txt"), _requirements("requirements.txt")
     imported = {_distribution(name) for module in MODULES.values() for name in module.imports}
     third_party = imported - {_distribution(name) for name in (*LAYERS, *sys.stdlib_module_names)}
-    ocr = _requirements("requirements-ocr.txt")
-    assert third_party - lite <= NOT_IN_LITE | ocr
-    assert ocr <= third_party
+    apart = _requirements("requirements-ocr.txt") | _requirements("requirements-gguf.txt")
+    assert third_party - lite <= NOT_IN_LITE | apart
+    assert apart <= third_party
     assert everything >= NOT_IN_LITE
     assert lite - third_party - LOADED_BY_NAME == set()
 
@@ -200,7 +218,6 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
         ("app/a/tables.py", "from app.b.types import State", "imports app.b.types"),
         ("app/a.py", "import os\nx = os.environ['X']", "reads the environment in line 2"),
         ("knowledge/a.py", "from os import getenv", "reads the environment"),
-        ("app/a.py", "pass\n" * (MAX_LINES + 1), f"has {MAX_LINES + 1} lines"),
     ],
 )
 def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
@@ -223,7 +240,6 @@ def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
         ("agents/business/engine.py", "import sqlalchemy"),
         ("app/settings.py", "import os\nos.environ"),
         ("knowledge/embeddings/e5.py", "import os\nos.environ.setdefault('A', 'b')\nos.environ['A'] = 'b'"),
-        ("app/a.py", "pass\n" * MAX_LINES),
     ],
 )
 def test_what_is_allowed_passes(path: str, source: str) -> None:
@@ -249,6 +265,9 @@ def test_packages_that_need_each_other_are_found() -> None:
     assert package_cycles(made) == [{"app.a", "app.b", "app.c"}]
     made["app.c"] = Module("app/c.py", "if TYPE_CHECKING:\n    import app.a.x")
     assert package_cycles(made) == []
+    assert package_cycles(made, annotations=True) == [{"app.a", "app.b", "app.c"}]
+    assert package_cycles(made, annotations=True, without=[("app.c", "app.a")]) == []
+    assert annotations_in_circles(made) == [("app.c", "app.a")]
 
 
 def test_a_feature_that_knows_anothers_statements_is_found() -> None:

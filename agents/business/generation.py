@@ -12,8 +12,9 @@ from loguru import logger
 
 from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
-from agents.errors import GenerationError
-from agents.llm.chat import ChatModel
+from agents.business.tools import TOOLS, ToolRequest, read_call
+from agents.errors import BudgetExhausted, GenerationError, GenerationForbidden, GenerationRejected
+from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.types import Question, Usage
@@ -24,17 +25,20 @@ from knowledge.tracing import span
 @dataclass(frozen=True, slots=True)
 class Written:
     """`sql` is None where the model says that the tables do not hold it, or did not answer as told; `failed`: it was
-    late or out of reach.
+    late or out of reach; `requested`: what else it would do.
     """
 
     sql: str | None
     usage: Usage
     failed: bool = False
+    requested: ToolRequest | None = None
 
 
 class SqlWriter:
-    """Asks a model for one statement; it sees the schema and the day, never who asks. timeout: seconds for a reply;
-    prompts: gives those in force.
+    """Asks a model for one statement, or for another tool; it sees the schema and the day, never who asks.
+
+    Whether the model calls tools at all its first reply tells; one that does not is asked for JSON alone from then on.
+    timeout: seconds for a reply; prompts: gives those in force.
     """
 
     def __init__(
@@ -50,29 +54,64 @@ class SqlWriter:
         self._schema = schema.described()
         self._dialect = dialect_of(dialect).shown
         self._timeout = timeout
+        self._calls_tools: bool | None = None
 
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:
         """refused: the statement before this one, and what was wrong with it."""
-        messages = self._messages(question, today)
-        if refused is not None:
-            sql, reason = refused
-            messages.append({"role": "assistant", "content": json.dumps({"sql": sql}, ensure_ascii=False)})
-            messages.append({"role": "user", "content": json.dumps({"refused": reason}, ensure_ascii=False)})
         try:
             with span("write_sql"):
+                if self._calls_tools is not False:
+                    called = await self._write_or_call(self._messages(question, today, refused, offers=True))
+                    if called is not None:
+                        return called
+                messages = self._messages(question, today, refused, offers=False)
                 reply, usage = await self._model.complete(messages, self._timeout)
         except GenerationError:
             return Written(None, Usage(calls=1), failed=True)
         return Written(parse_sql(reply), usage)
 
-    def _messages(self, question: Question, today: date) -> PromptedMessages:
-        prompts = self._prompts()
+    async def _write_or_call(self, messages: PromptedMessages) -> Written | None:
+        """None where the endpoint knows no tools. Raises GenerationError."""
+        try:
+            reply, usage = await self._model.complete_or_call(messages, TOOLS, self._timeout)
+        except (GenerationForbidden, BudgetExhausted):
+            raise
+        except GenerationRejected as error:
+            if self._calls_tools:
+                raise
+            logger.bind(model=self._model.name).info("no tools: {}", error)
+            self._calls_tools = False
+            return None
+        if isinstance(reply, str):
+            self._calls_tools = bool(self._calls_tools)
+            return Written(parse_sql(reply), usage)
+        self._calls_tools = True
+        requested = read_call(reply)
+        if requested is None:
+            logger.info("a model called a tool otherwise than told")
+            return Written(None, usage)
+        return Written(requested.sql or None, usage, requested=requested)
+
+    def _messages(
+        self, question: Question, today: date, refused: tuple[str, str] | None, *, offers: bool
+    ) -> PromptedMessages:
+        prompts, names = self._prompts(), ["business_sql"]
         rules = prompts.fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
+        if offers:
+            names.append("business_tools")
+            rules = f"{rules}\n\n{prompts.template('business_tools')}"
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = whole_word(question.caller).sub("我", text)
-        asked = {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)}
-        return prompts.conversation("business_sql", messages=[{"role": "system", "content": rules}, asked])
+        messages = [{"role": "system", "content": rules}, _said("user", message=text)]
+        if refused is not None:
+            sql, reason = refused
+            messages += [_said("assistant", sql=sql), _said("user", refused=reason)]
+        return prompts.conversation(*names, messages=messages)
+
+
+def _said(role: str, **fields: str) -> ChatMessage:
+    return {"role": role, "content": json.dumps(fields, ensure_ascii=False)}
 
 
 def parse_sql(reply: str) -> str | None:

@@ -28,9 +28,13 @@ from knowledge.yaml_files import load_yaml
 
 ENDANGERED = 0.5
 """The chance from which a person is taken to be in danger: it comes before all else, an answer included."""
-STEEPNESS, MIDDLE = 5.0, -0.05
+STEEPNESS, MIDDLE = 5.0, -0.1
 """From the head's score, about +1 where a message is like the dangers and -1 where not, to the logarithm of the odds.
-Cross-validated, .04 of the dangers are missed there and .05 of the look-alikes taken for one; at .1 .08 and .03."""
+On 320 messages of many trades, written by somebody who had not seen this, .05 of harm and fraud and .2 of the thoughts
+of suicide are missed there, and .04 of the others taken for a danger; docs/care has what was found at first sight.
+"""
+BESIDE = -0.5
+"""What the score of harm and fraud should be for thoughts of suicide: those of the one are not far from the other."""
 WORDED = 0.75
 """The chance by words alone."""
 PAIRS, NGRAM_SCALE = 2.0, 2**0.5
@@ -69,15 +73,19 @@ class SafetyHead:
     bias: Vector
 
     def read(self, text: str, vector: Vector) -> Safety:
-        """The likelier danger of a message. A ridge regression is linear in its targets, so that what all but one of
-        the kinds add to the sum of the scores makes it the score of any danger against none.
+        """The likelier danger of a message. A ridge regression is linear in its targets, so that the sum of the scores
+        of harm and fraud is the score of either against none.
         """
         buckets, weights = ngrams(fold(text))
         meant = direction(vector - self.centre)
         scores = self.bias + meant @ self.meaning + (self.pairs @ meant) @ meant
         scores = scores + NGRAM_SCALE * (weights @ self.words[buckets])
-        odds = STEEPNESS * (float(scores.sum()) + len(Danger) - 1 - MIDDLE)
-        return Safety(list(Danger)[int(scores.argmax())], round(1 / (1 + math.exp(-odds)), 3))
+        by_kind = dict(zip(Danger, map(float, scores), strict=True))
+        despair = by_kind.pop(Danger.SELF_HARM)
+        score, kind = max(
+            (sum(by_kind.values()) + 1, max(by_kind, key=by_kind.__getitem__)), (despair, Danger.SELF_HARM)
+        )
+        return Safety(kind, round(1 / (1 + math.exp(-STEEPNESS * (score - MIDDLE))), 3))
 
 
 def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None) -> Safety | None:
@@ -115,9 +123,16 @@ def fit_examples(
     meant = direction(vectors - centre)
     told_by = [ngrams(fold(text)) for text in texts]
     words = hashed([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
-    holds = np.array([[label is kind for kind in Danger] for label in labels])
-    meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], holds, importance)
+    wanted = np.array([[_wanted_score(kind, label) for kind in Danger] for label in labels])
+    meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
     return SafetyHead(centre, meaning, pairs, ngram_weights, bias)
+
+
+def _wanted_score(kind: Danger, label: Danger | None) -> float:
+    """What the score of a kind should be for an example."""
+    if kind is label:
+        return 1.0
+    return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
 def safety_examples() -> list[str]:

@@ -8,7 +8,9 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
@@ -53,6 +55,12 @@ class NotedModel:
         """See `ChatModel.choose`."""
         return await self._whole(messages, lambda: self._model.choose(messages, words, seconds))
 
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        return await self._whole(messages, lambda: self._model.complete_or_call(messages, tools, seconds))
+
     async def close(self) -> None:
         """Closes the model."""
         await self._model.close()
@@ -62,8 +70,12 @@ class NotedModel:
     ) -> tuple[Reply, Usage]:
         with self._asked(messages) as call:
             call.usage = Usage(calls=1)
-            with call.span.current():
-                reply, call.usage = await ask()
+            try:
+                with call.span.current():
+                    reply, call.usage = await ask()
+            except UnreadableReply as error:
+                call.usage = error.usage or call.usage
+                raise
             return reply, call.usage
 
     @contextmanager

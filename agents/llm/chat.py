@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
 ChatMessage = dict[str, str]
@@ -14,10 +15,10 @@ ChatMessage = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """name: of the model at the endpoint, or the folder that it lies in; base_url and api_key: of the endpoint;
+    """name: of the model at the endpoint, or the file that it lies in; base_url and api_key: of the endpoint;
     silence: seconds until the first token and between two; total: seconds of one reply, retries included;
-    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: replies that wait
-    for a local model, which writes one at a time.
+    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: requests that wait
+    for a local model, beside those that it computes; threads: of a local model, 0 for as many as cores are idle.
     profile: of `agents.llm.profiles`, empty for the one that base_url tells; parameters: further fields of a request,
     which replace the profile's; thinks: whether the text may begin within thoughts that no tag opens, None for what
     profile and name tell.
@@ -31,6 +32,7 @@ class ModelOptions:
     retries: int = 1
     max_tokens: int = 1024
     queue: int = 8
+    threads: int = 0
     profile: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     thinks: bool | None = None
@@ -72,6 +74,13 @@ class ChatModel(Protocol):
         probabilities of its first token where the model tells them, else CERTAIN or -CERTAIN by the word it writes.
 
         Tried once. Raises GenerationUnavailable, GenerationRejected, the latter where it begins with neither too.
+        """
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """As `complete`, or the tool that the model calls instead. A model that knows no tools writes; an endpoint that
+        knows none may refuse: GenerationRejected.
         """
 
     async def close(self) -> None:

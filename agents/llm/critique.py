@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_fields, read_object
+from agents.llm.replies import Completer, UnreadableReply, numbers_within
 from agents.llm.writer import prompt_heading, prompt_text
 from agents.prompting import Prompts, one_line, shipped
+from agents.shapes import NUMBERS, Shape, list_of, object_of
 from agents.types import Usage
 from knowledge.types import Chunk
 
@@ -19,6 +20,17 @@ MAX_CLAIMS = 10
 
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
 """How much of the question a reply answers."""
+_CLAIM = object_of({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
+_CRITIQUE = Shape(
+    "critique",
+    {
+        "verdict": {"type": "string", "enum": get_args(Coverage)},
+        "quality": {"type": "integer"},
+        "relevance": {"type": "number"},
+        "claims": list_of(_CLAIM),
+    },
+    {},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Critic:
         )
         rules = self.prompts.template("verify")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = self.prompts.conversation("verify", "verify_reply", messages=messages)
+        asked = self.prompts.conversation("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
         return await self.model.complete(asked, self.seconds)
 
 
@@ -63,15 +75,14 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
 
     Every claim has to be judged once, and one that is said to be supported has to name where.
     """
-    fields = read_object(reply, verdict=str, quality=int, relevance=(int, float), claims=list)
+    fields = _CRITIQUE.read(reply)
     coverage, relevance = fields["verdict"], float(fields["relevance"])
     if coverage not in get_args(Coverage):
         raise UnreadableReply(f"verdict {coverage!r}")
     if not 0 <= fields["quality"] <= 100 or not math.isfinite(relevance) or not 0 <= relevance <= 1:
         raise UnreadableReply(f"quality {fields['quality']}, relevance {relevance}")
     judged: dict[int, bool] = {}
-    for item in fields["claims"]:
-        claim = read_fields(item, claim=int, supported=bool, fragments=list)
+    for claim in fields["claims"]:
         named = numbers_within(claim["fragments"], fragments)
         judged[claim["claim"]] = claim["supported"] and bool(named)
     if sorted(judged) != list(range(1, claims + 1)) or len(judged) != len(fields["claims"]):

@@ -7,14 +7,16 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.llm.replies import Completer, UnreadableReply
 from agents.llm.writer import prompt_text
 from agents.prompting import Prompts, one_line, shipped
+from agents.shapes import TEXT, Shape
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
 
 MAX_CHARS = 1500
 """Of all that staff said, and of each fragment."""
+_DRAFT = Shape("draft", {"question": TEXT, "answer": TEXT}, {})
 _NUMBER = re.compile(r"(?<![第\d.])\d+(?:\.\d+)?")
 """第一步 and 第二步 only count on."""
 
@@ -51,15 +53,17 @@ class FaqDrafter:
         )
         rules = prompts.template("gap_draft")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = prompts.conversation("gap_draft", "gap_draft_material", messages=messages)
+        asked = prompts.conversation("gap_draft", "gap_draft_material", messages=messages, shape=_DRAFT)
         reply, _ = await self.model.complete(asked, self.seconds)
-        fields = read_object(reply, question=str, answer=str)
+        fields = _DRAFT.read(reply)
         question, answer = one_line(fields["question"]), fields["answer"].strip()
         known = set(_numbers("\n".join((*questions, staff, *fragments))))
         if invented := [number for number in _numbers(answer) if number not in known]:
             raise UnreadableReply(f"numbers out of nowhere: {', '.join(invented)}")
         if not question:
             raise UnreadableReply("no question")
+        if prompts.examples("gap_draft") & {fold(question), fold(answer)}:
+            raise UnreadableReply("an example of the prompt")
         return DraftText(question, answer)
 
 

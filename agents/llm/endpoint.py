@@ -15,7 +15,9 @@ from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
 from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_word, first_alternatives
 from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
+from agents.llm.structured import FORMAT, TOOLS, Mode, request_fields, shape_of, written_by_tool
 from agents.llm.thoughts import ThoughtFilter, headless
+from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from agents.types import Thinking, Usage
 from knowledge.lazy import LazyModule
 from knowledge.outside import outside
@@ -39,6 +41,7 @@ _THOUGHTS = "reasoning_content", "reasoning"
 """Fields in which thoughts come apart from the text."""
 _TOLD = 500
 """Characters of what an endpoint says of a refusal."""
+_SHAPING = frozenset({FORMAT, *TOOLS})
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
@@ -51,16 +54,18 @@ class EndpointModel:
         self.name = options.name
         self._options = options
         profile = PROFILES[options.profile or profile_at(options.base_url)]
-        self._body = {
-            "model": options.name,
-            **profile.parameters(options.name, options.max_tokens),
-            **options.parameters,
-        }
+        told = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
+        self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **told}
+        self._modes = list(Mode)
+        """The ways to ask for a shape that the endpoint has not refused."""
+        self._shaping: dict[str, Any] | None = None
+        if shaping := options.parameters.keys() & _SHAPING:
+            self._shaping = {name: options.parameters[name] for name in shaping if options.parameters[name]}
         self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
         self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
         self._tells_probabilities = True
         self._client: AsyncOpenAI = AsyncOpenAI(
-            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
+            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=None
         )
         self._streams = EventClient(options.base_url, options.api_key, self._body)
 
@@ -92,14 +97,27 @@ class EndpointModel:
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
         async with self._within(seconds), outside():
-            reply = await self._request(messages)
-            choice = reply["choices"][0]
-            message = choice["message"]
-            self._thinks = self._thinks or headless("" + (message.get("content") or ""))
-            reading = _Reading(ThoughtFilter(within=self._thinks))
-            whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
-            pieces = [*reading.pieces(whole), *reading.end()]
-            return "".join(piece for piece in pieces if isinstance(piece, str)), Usage(calls=1) + _tokens(reply)
+            reply = await self._ask_for_shape(messages)
+            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+            return written_by_tool(choice["message"]) or self._read_whole(choice), usage
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        async with self._within(seconds), outside():
+            reply = await self._request(messages, tool_fields(tools))
+            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+            return first_call(choice["message"]) or self._read_whole(choice), usage
+
+    def _read_whole(self, choice: Any) -> str:
+        """The text of a reply that comes at once. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        message = choice["message"]
+        self._thinks = self._thinks or headless("" + (message.get("content") or ""))
+        reading = _Reading(ThoughtFilter(within=self._thinks))
+        whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
+        pieces = [*reading.pieces(whole), *reading.end()]
+        return "".join(piece for piece in pieces if isinstance(piece, str))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`. An endpoint that does not tell probabilities, or whose model thinks first, is asked
@@ -148,6 +166,26 @@ class EndpointModel:
             self._thinks = True  # from now on nothing is said before the thoughts end
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
+
+    async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
+        """A whole reply. How to ask for a shape is found out by the first request that wants one: what the endpoint
+        refuses is not tried again.
+        """
+        shape = shape_of(messages)
+        if shape is None or self._shaping is not None:
+            return await self._request(messages, self._shaping if shape else None)
+        import openai
+
+        while True:
+            mode = self._modes[0]
+            try:
+                return await self._request(messages, request_fields(mode, shape))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if mode is Mode.PLAIN:  # it was not about the shape
+                    self._modes = list(Mode)
+                    raise
+                self._modes = [other for other in self._modes if other is not mode]
+                logger.bind(model=self.name).info("the endpoint knows no {}: {}", mode, error)
 
     async def _request(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
         """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""

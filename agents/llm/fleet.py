@@ -6,9 +6,10 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
-from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
+from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable, UnreadableReply
 from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
 
@@ -42,6 +43,13 @@ class GuardedModel:
         """See `ChatModel.choose`. Raises CircuitOpen."""
         with self.breaker.watch(patient=seconds >= self._patience):
             return await self._model.choose(messages, words, seconds)
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        with self.breaker.watch(patient=seconds >= self._patience):
+            return await self._model.complete_or_call(messages, tools, seconds)
 
     async def close(self) -> None:
         """Closes the model."""
@@ -87,6 +95,12 @@ class ModelFleet:
         """See `ChatModel.choose`; seconds: for all of them together."""
         return await self._ask_first(lambda model, left: model.choose(messages, words, left), seconds)
 
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`; seconds: for all of them together."""
+        return await self._ask_first(lambda model, left: model.complete_or_call(messages, tools, left), seconds)
+
     async def _ask_first(
         self, ask: Callable[[ChatModel, float], Awaitable[tuple[Reply, Usage]]], seconds: float
     ) -> tuple[Reply, Usage]:
@@ -98,10 +112,11 @@ class ModelFleet:
             except CircuitOpen:
                 if model is self.models[-1]:
                     raise
-            except GenerationError:
+            except GenerationError as error:
                 if model is self.models[-1] or time.monotonic() >= deadline:
                     raise
-                spent += Usage(calls=1)
+                told = error.usage if isinstance(error, UnreadableReply) else None
+                spent += told or Usage(calls=1)
         raise GenerationUnavailable(f"{self.name}: no model")
 
     async def close(self) -> None:

@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from agents.errors import CircuitOpen, GenerationError
+from agents.errors import CircuitOpen, GenerationError, UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
 
 
@@ -51,11 +52,18 @@ class MeteredModel:
             reply, usage = await ask()
         except CircuitOpen:
             raise
-        except GenerationError:
-            self._meter.spent(self.name, Usage(calls=1))
+        except GenerationError as error:
+            told = error.usage if isinstance(error, UnreadableReply) else None
+            self._meter.spent(self.name, told or Usage(calls=1))
             raise
         self._meter.spent(self.name, usage)
         return reply, usage
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.complete_or_call(messages, tools, seconds))
 
     async def close(self) -> None:
         """Closes the model."""

@@ -62,13 +62,13 @@ def _endpoint(options: ModelOptions) -> ChatModel:
     return EndpointModel(options)
 
 
-def _local(options: ModelOptions) -> ChatModel:
-    from agents.llm.local import LocalModel
+def _gguf(options: ModelOptions) -> ChatModel:
+    from agents.llm.gguf import GgufModel
 
-    return LocalModel(options)
+    return GgufModel(options, _endpoint)
 
 
-MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _endpoint, "local": _local}
+MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _endpoint, "gguf": _gguf}
 
 
 def get_model(provider: str, options: ModelOptions) -> ChatModel:

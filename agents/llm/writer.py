@@ -16,7 +16,7 @@ from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
-from agents.verification.reply import GroundedReply
+from agents.verification.reply import GroundedReply, LastExchange
 from agents.verification.support import SupportChecker
 from knowledge.blocks import Layout
 from knowledge.types import Chunk
@@ -26,7 +26,9 @@ MAX_HISTORY_CHARS = 300
 
 
 class ModelGenerator:
-    """Streams what the model writes as it comes, citations checked; unsupported sentences are taken back at the end."""
+    """Streams what the model writes, sentence by sentence as each is checked. Where the main one does not hold, the
+    model is not listened to any longer.
+    """
 
     name = "model"
 
@@ -52,7 +54,9 @@ class ModelGenerator:
         if not request.chunks:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
-        reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
+        before = next((_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
+        reply = GroundedReply(checker, self._max_sources, request.question, before)
+        scanner = MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._messages(request))) as parts:
             async for part in parts:
@@ -68,6 +72,8 @@ class ModelGenerator:
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
+                    if reply.failed:
+                        break
         started = time.perf_counter()
         rest = [*(piece for said in scanner.end() for piece in reply.write(said)), *reply.end(cut=cut)]
         checking += time.perf_counter() - started
@@ -122,9 +128,13 @@ def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     return "\n".join(lines.values())
 
 
+def _exchange(turn: Turn) -> LastExchange:
+    return LastExchange(turn.standalone, without_marks(turn.reply))
+
+
 def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
-        if turn.rows:
-            continue
-        yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
-        yield {"role": "assistant", "content": without_marks(turn.reply)[:MAX_HISTORY_CHARS] or "（无）"}
+        said = without_marks(turn.reply)[:MAX_HISTORY_CHARS]
+        if said and not turn.rows:
+            yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
+            yield {"role": "assistant", "content": said}

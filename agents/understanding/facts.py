@@ -1,15 +1,22 @@
-"""What no rewriting of a message may lose or change: numbers, model names, order ids and negations."""
+"""What no rewriting of a message may lose, change or add: numbers, model names, order ids, negations and the words that
+say what it is about.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
+from agents.understanding.asking import without_asking
 from knowledge.codes import codes_in, names_all
-from knowledge.text import fold
+from knowledge.text import Analyzer, fold, is_chinese_word
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒|\b(?:no|not|never|cannot|without)\b|n't\b")
+COMMON = 10_000
+"""How often the dictionary has met words that every text has: 进行, 需要."""
+MIN_KEPT = 0.5
+"""Share of the words of a message that a rewrite has to keep."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -30,3 +37,32 @@ def adds_facts(known: str, rewritten: str) -> bool:
     """Whether a rewrite has a number or a code that what is known has not."""
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
     return not numbers or not names_all(codes_in(rewritten), codes_in(known))
+
+
+def adds_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite is about something of which neither what is known nor a synonym of it speaks."""
+    words, folded = content_words(rewritten, analyzer), fold(known)
+    return not all(_made_of(word, folded) for word in words - analyzer.occurring(known).among(words))
+
+
+def keeps_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite, or a synonym in it, says most of what the original is about."""
+    words = content_words(original, analyzer)
+    return len(analyzer.occurring(rewritten).among(words)) >= MIN_KEPT * len(words)
+
+
+def content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
+    """The Chinese words of a text that say what it is about."""
+    words = analyzer.segments(without_asking(fold(text)))
+    return frozenset(
+        word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.frequency(word) < COMMON
+    )
+
+
+def _made_of(word: str, known: str) -> bool:
+    """Whether a word is put together from what is known, as 货运费 is where 退货运费 is cut in the wrong place."""
+    if not word or (len(word) == 1 and word in known):
+        return True
+    return any(word[:end] in known and _made_of(word[end:], known) for end in range(len(word), 1, -1)) or (
+        word[:1] in known and word[1:] in known and len(word) > 2
+    )

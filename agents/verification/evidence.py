@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from agents.passages.units import quotable_sentences
+from agents.verification.claims import clauses, parts
 from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
 from agents.verification.polarity import Polarised
 from agents.verification.quantities import Quantities, quantities
@@ -17,6 +18,8 @@ from knowledge.types import Chunk
 
 MAX_WINDOW = 3
 """Neighbouring sentences that a claim may sum up."""
+MIN_CONDITION = 0.5
+"""Share of the first clause of a side of a semicolon that a claim about it has to say."""
 MIN_FOREIGN = 0.5
 MIN_FOREIGN_WORDS = 4
 """Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment."""
@@ -34,6 +37,12 @@ class Statement:
     @cached_property
     def pairs(self) -> frozenset[str]:
         return pairs_of(self.numbers.rest)
+
+    @cached_property
+    def ordered_pairs(self) -> tuple[str, ...]:
+        """The pairs in the order of the text."""
+        text = self.numbers.rest
+        return tuple(pair for at in range(len(text) - 1) if (pair := text[at : at + 2]) in self.pairs)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -112,6 +121,22 @@ class FragmentEvidence:
             return False
         strange = claim.pairs - span.words - self.named.pairs
         return any(strange & row.pairs for row in rows)
+
+    def swaps_condition(self, claim: Statement, span: Statement, asked: Statement) -> bool:
+        """Whether a clause of a claim has the condition of another side of a semicolon in the place of that of its own:
+        the 无理由 of one with the 云笙承担 of the other.
+        """
+        sides = [(Statement(part), Statement(clauses(part)[0])) for part in parts(span.text)]
+        if len(sides) < 2:
+            return False
+        for clause in map(Statement, clauses(claim.text)):
+            own, condition = max(sides, key=lambda side: clause.coverage(side[0].words))
+            if condition.coverage(clause.pairs | self.named.pairs | asked.pairs) >= MIN_CONDITION:
+                continue
+            strange = clause.pairs - own.pairs - self.named.pairs - asked.pairs
+            if any(strange & lead.pairs for side, lead in sides if side is not own):
+                return True
+        return False
 
     @cached_property
     def windows(self) -> tuple[Statement, ...]:

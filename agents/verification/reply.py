@@ -1,105 +1,113 @@
-"""A model's reply as it is written: cut into claims once, each judged once, behind the tokens that are on their way."""
+"""A model's reply as it is written: cut into claims, each held until it is judged, and only then passed on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.generator import PAGE, Checked, Citation, Judged, Piece, Text, Unanswered, Withdrawn
+from agents.generator import PAGE, Checked, Citation, Degraded, Judged, Piece, Text, Unanswered
+from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.support import Finding, Support, SupportChecker
+from agents.verification.wording import parallel
+from knowledge.text import fold
+
+UNGROUNDED = "ungrounded"
+"""What is marked as degraded where the main claim of a reply does not hold, and it is not written by the model."""
+SAME = 0.9
+"""Share of a claim, in order, from which it is a sentence that was said before."""
+AGAIN = 0.4
+"""Share of a question that was asked before, up to which it is another one."""
 
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
 """A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not."""
 _CLOSING = re.compile(r"[。！？!?”’」』\"')）】》]+")
-_STOPS = "。．.！!"
+
+
+@dataclass(frozen=True, slots=True)
+class LastExchange:
+    """The question before this one and the reply to it, without marks."""
+
+    question: str
+    reply: str
 
 
 @dataclass(slots=True, eq=False)
 class _Claim:
-    """Pieces of one sentence as they were sent, what the model cited for it, and the verdict on `judged`, its text."""
+    """One sentence as it was written, with the white space before it, and what the model cited at which place of it."""
 
-    pieces: list[Text | Citation] = field(default_factory=list)
-    cited: list[int] = field(default_factory=list)
-    finding: Finding = field(default_factory=lambda: Finding(Support.NEUTRAL))
-    judged: str = ""
+    parts: list[str | Mark] = field(default_factory=list)
     ended: bool = False
     half: bool = False
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces if isinstance(piece, Text))
+        return "".join(part for part in self.parts if isinstance(part, str))
 
     @property
-    def marked(self) -> list[int]:
-        return [piece.fragment for piece in self.pieces if isinstance(piece, Citation)]
-
-    @property
-    def holds(self) -> bool:
-        return self.finding.support is not Support.UNSUPPORTED and not self.half
+    def cited(self) -> list[int]:
+        return [number for part in self.parts if isinstance(part, Mark) for number in part.numbers]
 
     @property
     def ends_in_stop(self) -> bool:
-        return bool(self.pieces) and isinstance(said := self.pieces[-1], Text) and said.text.endswith(".")
+        return self.text.endswith(".")
 
 
 class GroundedReply:
-    """What a model writes becomes pieces at once; at the end, claims without support are taken back.
+    """What a model writes becomes pieces claim by claim; what does not hold gives way to the block that it is about.
 
     A mark for a fragment that was not given, or does not say it, gives way to one that does. A claim without a mark
-    gets that of the fragment that holds it up, where it is not the one cited last. max_sources: fragments cited.
+    gets that of the fragment that holds it up, where it is not the one cited last. Where the main claim, the first that
+    states something, does not hold, nothing is left of the reply: `failed`. max_sources: fragments cited; asked: the
+    question; before: what was said last, which is no answer to another question.
     """
 
-    def __init__(self, checker: SupportChecker, max_sources: int) -> None:
+    def __init__(
+        self, checker: SupportChecker, max_sources: int, asked: str = "", before: LastExchange | None = None
+    ) -> None:
+        self.failed = False
         self._checker = checker
         self._max_sources = max_sources
-        self._claims = [_Claim()]
+        self._asked, self._before = asked, before
+        self._claim = _Claim()
         self._gap = ""
+        self._waiting: list[Text] = []
+        self._said = ""
+        self._supported: list[str] = []
+        self._dropped: list[str] = []
         self._used: dict[int, None] = {}
         self._last: int | None = None
         self._unanswered = False
-        self._sound, self._held = True, False
 
     def write(self, part: str | Mark) -> Iterator[Piece]:
         """What to send for a part of the model's text; the numbers of a mark are those of fragments."""
         if isinstance(part, str):
             yield from self._write(part)
         elif part.numbers:
-            yield from self._cite(part.numbers)
+            self._claim.parts.append(part)
         else:
             self._unanswered = True
 
     def end(self, *, cut: bool = False) -> Iterator[Piece]:
-        """The rest, the correction, and the verdicts. cut: the last claim may be half."""
+        """The rest, and the verdicts. cut: the last claim may be half."""
+        self._claim.half = cut and not self._claim.ended
         yield from self._finish()
-        self._current.half = cut and not self._current.ended
-        said = [claim for claim in self._claims if claim.pieces]
-        kept = [claim for claim in said if claim.holds]
-        supported = tuple(claim.judged for claim in kept if claim.finding.fragments)
-        if len(kept) < len(said) or (said and not supported):
-            yield Withdrawn()
-            yield from self._again(kept if supported else ())
         if self._unanswered:
             yield Unanswered()
-        unsupported = (claim for claim in said if claim.finding.support is Support.UNSUPPORTED)
-        yield Judged(supported, tuple(claim.judged for claim in unsupported if not claim.half))
-
-    @property
-    def _current(self) -> _Claim:
-        return self._claims[-1]
+        elif self.failed:
+            yield Degraded(UNGROUNDED)
+        yield Judged(tuple(self._supported), tuple(self._dropped))
 
     def _write(self, text: str) -> Iterator[Piece]:
         """What closes a claim may come after its end: 。”"""
-        closing = _CLOSING.match(text) if self._current.ended and not self._gap else None
+        closing = _CLOSING.match(text) if self._claim.ended and not self._gap else None
         position = closing.end() if closing else 0
         if closing:
-            self._current.ended = False
-            yield from self._say(closing.group())
-            self._current.ended = True
+            self._claim.parts.append(closing.group())
         for match in _END.finditer(text, position):
             yield from self._say(text[position : match.end()])
-            self._current.ended = True
+            self._claim.ended = True
             position = match.end()
         yield from self._say(text[position:])
 
@@ -110,76 +118,101 @@ class GroundedReply:
         self._gap = text[len(said) :]
         if not said:
             return
-        if self._current.ends_in_stop and said[0].isspace() and said.lstrip()[0].isupper():
-            self._current.ended = True
-        if self._current.ended:
+        if self._claim.ends_in_stop and said[0].isspace() and said.lstrip()[0].isupper():
+            self._claim.ended = True
+        if self._claim.ended:
             yield from self._finish()
-            self._claims.append(_Claim())
-        piece = Text(said if self._claims[0].pieces else said.lstrip())
-        self._current.pieces.append(piece)
-        yield piece
-
-    def _cite(self, numbers: Iterable[int]) -> Iterator[Piece]:
-        claim = self._current
-        new = [number for number in dict.fromkeys(numbers) if number not in claim.cited]
-        if new:
-            claim.cited += new
-            self._judge(claim)
-        for fragment in claim.finding.fragments:
-            if fragment not in claim.marked:
-                yield from self._mark(claim, fragment)
+            self._claim = _Claim()
+        self._claim.parts.append(said)
 
     def _finish(self) -> Iterator[Piece]:
-        """The verdict on a claim that is complete, unless it was judged at its mark and only its end came after."""
-        claim = self._current
-        if claim.judged.rstrip(_STOPS) != claim.text.strip().rstrip(_STOPS):
-            self._judge(claim)
-        claim.judged = claim.text.strip()
-        self._sound = self._sound and claim.holds
-        self._held = self._held or bool(claim.finding.fragments)
-        fragments = claim.finding.fragments
-        if fragments and not claim.marked and fragments[0] != self._last:
-            yield from self._mark(claim, fragments[0])
-        if self._sound and self._held:
+        """The verdict on a claim that is complete, and what becomes of it."""
+        claim, text = self._claim, self._claim.text.strip()
+        if self.failed or claim.half or not text:
+            return
+        finding = self._checker.check(text, claim.cited)
+        main = not self._supported
+        if finding.support is Support.NEUTRAL:
+            yield from self._send([Text(claim.text)], holds=False)
+        elif finding.support is Support.UNSUPPORTED:
+            self._dropped.append(text)
+            self.failed = main
+            if not main:
+                yield from self._send(self._quoted(text), holds=True)
+        elif main and self._repeats(text):
+            self.failed = self._unanswered = True
+        else:
+            self._supported.append(text)
+            yield from self._send(self._marked(claim, finding), holds=True)
+
+    def _send(self, pieces: Sequence[Text | Citation], *, holds: bool) -> Iterator[Piece]:
+        """What states nothing waits for what does."""
+        if not holds and not self._supported:
+            self._waiting += [piece for piece in pieces if isinstance(piece, Text)]
+            return
+        for piece in (*self._waiting, *pieces):
+            if isinstance(piece, Text):
+                piece = piece if self._said else Text(piece.text.lstrip())
+                self._said += piece.text
+            yield piece
+        self._waiting.clear()
+        if holds and pieces:
             yield Checked()
 
-    def _judge(self, claim: _Claim) -> None:
-        claim.judged = claim.text.strip()
-        claim.finding = self._checker.check(claim.judged, claim.cited)
+    def _marked(self, claim: _Claim, finding: Finding) -> list[Text | Citation]:
+        """A claim with the marks that are right, where the model put its own."""
+        pieces: list[Text | Citation] = []
+        marked: set[int] = set()
+        for part in claim.parts:
+            if isinstance(part, str):
+                pieces.append(Text(part))
+                continue
+            for fragment in finding.fragments:
+                if fragment not in marked:
+                    pieces += self._mark(claim.text, fragment)
+                    marked.add(fragment)
+        if finding.fragments and not claim.cited and finding.fragments[0] != self._last:
+            pieces += self._mark(claim.text, finding.fragments[0])
+        return pieces
 
-    def _mark(self, claim: _Claim, fragment: int) -> Iterator[Piece]:
+    def _quoted(self, text: str) -> list[Text | Citation]:
+        """The block that a claim is about, unless it was told before; nothing where no block is near."""
+        found = self._checker.find_block(text)
+        if found is None or fold(found[1]) in fold(self._said):
+            return []
+        fragment, block = found
+        citation = self._mark(block, fragment)
+        return [Text(f"\n{block}"), *citation] if citation or fragment in self._used else []
+
+    def _mark(self, text: str, fragment: int) -> list[Citation]:
         if fragment not in self._used and fragment != PAGE and len(self._used.keys() - {PAGE}) >= self._max_sources:
-            return
-        citation = Citation(fragment, self._checker.quote(claim.judged, fragment))
-        claim.pieces.append(citation)
+            return []
         self._used[fragment] = None
         self._last = fragment
-        yield citation
+        return [Citation(fragment, self._checker.quote(text, fragment))]
 
-    def _again(self, claims: Iterable[_Claim]) -> Iterator[Piece]:
-        """What is left of the reply. A claim that leaned on the mark of one that is gone gets its own."""
-        self._used, self._last = {}, None
-        for number, claim in enumerate(claims):
-            text = claim.text
-            marks = claim.marked or [fragment for fragment in claim.finding.fragments[:1] if fragment != self._last]
-            yield Text(text if number else text.lstrip())
-            for fragment in marks:
-                yield from self._mark(claim, fragment)
+    def _repeats(self, text: str) -> bool:
+        """Whether the reply begins as the last one did, and has nothing of what is asked now and was not before."""
+        if self._before is None:
+            return False
+        said, claim = fold(self._before.reply), fold(text)
+        first = said[: len(claim) + 2]
+        asked, before = Statement(fold(self._asked)).pairs, Statement(fold(self._before.question)).pairs
+        another = len(asked & before) <= AGAIN * len(asked) and not (asked - before) & Statement(claim).pairs
+        return bool(asked) and another and parallel(claim, first) >= SAME
 
 
 def judge(reply: str, checker: SupportChecker) -> tuple[str, Judged]:
     """What stands of a finished reply, with marks, and its claims; `[n]` in it means fragment n of the checker."""
     scanner, grounded = MarkScanner(), GroundedReply(checker, max_sources=len(checker.fragments))
     text, judged = "", Judged((), ())
-    parts = [*scanner.feed(reply), *scanner.end()]
+    parts: Iterable[str | Mark] = [*scanner.feed(reply), *scanner.end()]
     for piece in [*(piece for part in parts for piece in grounded.write(part)), *grounded.end()]:
         match piece:
             case Text(said):
                 text += said
             case Citation(fragment):
                 text += f"[{fragment}]"
-            case Withdrawn():
-                text = ""
             case Judged():
                 judged = piece
     return text, judged

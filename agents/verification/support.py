@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from agents.passages.units import passage_of, units_of
 from agents.verification.claims import clauses, parts
+from agents.verification.conditions import ConditionCheck
 from agents.verification.evidence import FragmentEvidence, Statement, evidence_of
 from agents.verification.names import joined
 from agents.verification.polarity import contradicts
@@ -67,6 +69,7 @@ class SupportChecker:
     ) -> None:
         self._chunks = chunks
         self._english = english
+        self._question = question
         self._asked = Statement(fold(question))
         self._computed = Statement(fold(computed))
 
@@ -79,6 +82,10 @@ class SupportChecker:
     def _evidence(self) -> dict[int, FragmentEvidence]:
         """Made at the first check: by then the first tokens are on their way."""
         return {number: evidence_of(chunk) for number, chunk in self._chunks.items()}
+
+    @cached_property
+    def _conditions(self) -> ConditionCheck:
+        return ConditionCheck(self._chunks.values(), self._question)
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
@@ -93,7 +100,7 @@ class SupportChecker:
             return Finding(Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1])
         for candidates in (given, tuple(self._evidence)):
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
-            if found:
+            if found and self._conditions.keeps(claim):
                 return Finding(Support.SUPPORTED, found)
         return Finding(Support.NEUTRAL if claim.announces else Support.UNSUPPORTED)
 
@@ -106,6 +113,19 @@ class SupportChecker:
         claim, evidence = Statement(fold(sentence)), self._evidence[fragment]
         scored = [claim.coverage(said.words) for said in evidence.sentences]
         return evidence.quotes[scored.index(max(scored))] if scored else ""
+
+    def find_block(self, sentence: str) -> tuple[int, str] | None:
+        """The block of a fragment that a sentence is about, to be quoted in its place; None where none is near."""
+        claim = _statement(sentence)
+        best = max(
+            (
+                (claim.coverage(Statement(fold(unit.text)).words), -number, unit.text)
+                for number, chunk in self._chunks.items()
+                for unit in units_of(passage_of(number, chunk))
+            ),
+            default=(0.0, 0, ""),
+        )
+        return (-best[1], best[2]) if best[0] >= MIN_COVERAGE else None
 
     def _held_up(self, sentence: str, claim: Statement, candidates: Sequence[int], *, cited: bool) -> tuple[int, ...]:
         """The fragments that hold a sentence up, as a whole or part by part; none when a part stands alone."""
@@ -206,6 +226,7 @@ class SupportChecker:
             and self._names_known(claim, (span, evidence.named), evidence)
             and not contradicts(claim.polarised, span.polarised)
             and not evidence.mixes_rows(claim, span)
+            and not evidence.swaps_condition(claim, span, self._asked)
             and not swapped(claim.text, span.text, evidence.whole.text + self._asked.text)
         )
 

@@ -23,7 +23,7 @@ class KeyScope(StrEnum):
     AUDIT = "audit"
 
 
-READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "compare_drafts"))
+READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file"))
 """Operations that only read, although they take a body."""
 _KNOWLEDGE = frozenset(("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps"))
 TAGS: Mapping[KeyScope, frozenset[str]] = {
@@ -35,7 +35,7 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.TUNING: frozenset(("tuner",)),
     KeyScope.PROFILE: frozenset(("profile",)),
     KeyScope.JOBS: frozenset(("jobs",)),
-    KeyScope.WEBHOOKS: frozenset(("webhooks",)),
+    KeyScope.WEBHOOKS: frozenset(("webhooks", "channels")),
     KeyScope.TRACES: frozenset(("traces",)),
     KeyScope.OBSERVABILITY: frozenset(("observability", "performance")),
     KeyScope.AUDIT: frozenset(("audit",)),

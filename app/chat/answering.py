@@ -44,22 +44,22 @@ class HeardMessage:
 
 
 class Answering:
-    """teams: gives the team of a tenant and of an arm of its experiment, with its knowledge base open: one from the
-    start of a turn to its end, for the vectors of one embedder mean nothing to the index of another.
+    """teams: gives the team of a tenant with its knowledge base open: one from the start of a turn to its end, for the
+    vectors of one embedder mean nothing to the index of another.
     """
 
     def __init__(
-        self, guard: Guard, teams: Callable[[str, str], AbstractAsyncContextManager[Team]], metrics: Metrics
+        self, guard: Guard, teams: Callable[[str], AbstractAsyncContextManager[Team]], metrics: Metrics
     ) -> None:
         self._guard = guard
         self._teams = teams
         self._metrics = metrics
 
-    async def run(self, tenant: str, question: Question, arm: str = "") -> Events:
+    async def run(self, tenant: str, question: Question) -> Events:
         """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
         serve all that follows them; what can do without is done meanwhile.
         """
-        async with self._teams(tenant, arm) as team, aclosing(self._answered(tenant, team, question)) as events:
+        async with self._teams(tenant) as team, aclosing(self._answered(tenant, team, question)) as events:
             async for event in events:
                 yield event
 

@@ -17,7 +17,7 @@ from app.chat.stream import HEADERS, RESTARTING, frames, paced, replayed
 from app.chat.streams import OpenStream, streamed
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
-from app.http.deps import TurnTenant, current_container, filter_from, proof_from
+from app.http.deps import TurnTenant, current_container, proof_from
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
@@ -26,6 +26,7 @@ from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import new_id
 from app.limits.leases import Lease
+from app.search.filter_requests import filter_from
 from app.types import SessionKey
 from knowledge.text import clean
 

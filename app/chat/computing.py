@@ -39,7 +39,7 @@ class Computing:
         sender = message.sender.key, message.sender.address
         try:
             async with self._slots.slot(message.tenant, sender, patience):
-                async with aclosing(self._answering.run(message.tenant, question, message.arm)) as events:
+                async with aclosing(self._answering.run(message.tenant, question)) as events:
                     async for event in events:
                         yield event
                 return

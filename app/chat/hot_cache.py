@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from cachetools import TLRUCache
@@ -18,6 +18,7 @@ from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page,
 from app.chat.flight import Events, Flight
 from app.chat.shared_answers import Looked, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalised
+from app.metrics import CacheStats
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
@@ -62,28 +63,6 @@ class CachedAnswer:
     usage: Usage
 
 
-@dataclass(slots=True)
-class CacheStats:
-    """Of one tenant, since the start. `shared`: joined a computation that ran; saved: what hits and joins cost not."""
-
-    hits: int = 0
-    shared: int = 0
-    misses: int = 0
-    saved_ms: float = 0.0
-    saved_llm: Usage = field(default_factory=Usage)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the questions that cost no computation, 0.0 before the first."""
-        total = self.hits + self.shared + self.misses
-        return (self.hits + self.shared) / total if total else 0.0
-
-    def save(self, times: int, milliseconds: float, usage: Usage) -> None:
-        self.saved_ms += times * milliseconds
-        for _ in range(times):
-            self.saved_llm += usage
-
-
 @dataclass(frozen=True, slots=True)
 class CacheResult:
     """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
@@ -96,15 +75,15 @@ class CacheResult:
 class HotCache:
     """LRU and TTL over all tenants of this process; behind it, what replicas share.
 
-    max_size: entries, 0 turns it off; ttl: seconds; version: what the answers of a tenant, and of an arm of its
-    experiment, depend on at this moment; shared: None where there is nothing to share.
+    max_size: entries, 0 turns it off; ttl: seconds; version: what the answers of a tenant depend on at this moment;
+    shared: None where there is nothing to share.
     """
 
     def __init__(
         self,
         max_size: int,
         ttl: float,
-        version: Callable[[str, str], Awaitable[Version]],
+        version: Callable[[str], Awaitable[Version]],
         clock: Callable[[], float] = time.monotonic,
         shared: SharedAnswers | None = None,
     ) -> None:
@@ -116,13 +95,12 @@ class HotCache:
         self._flights: dict[CacheKey, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
-    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events], arm: str = "") -> CacheResult:
+    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
         """The answer that is kept, the one that is being computed, or a new one.
 
-        question: without history and personal data. compute: is called when nobody computes it yet. arm: of the
-        tenant's experiment.
+        question: without history and personal data. compute: is called when nobody computes it yet.
         """
-        version = await self._version(tenant, arm) if self.max_size else None
+        version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
             return CacheResult(compute(), cached=False)
         key = CacheKey(tenant, version, normalised(question.text), question.page, question.caller, question.where.key)
@@ -145,24 +123,7 @@ class HotCache:
             stats.shared += 1
             return CacheResult(flight.follow(), cached=True)
         stats.misses += 1
-        return CacheResult(self._start(key, compute, arm, looked.epoch).follow(), cached=False)
-
-    async def warm(self, tenant: str, question: Question, compute: Callable[[], Events]) -> bool:
-        """Has an answer ready that nobody asked for yet, and whether there is one now; counts as nobody's question.
-
-        Raises what the computation raises.
-        """
-        version = await self._version(tenant, "") if self.max_size else None
-        if version is None or version.size == 0:
-            return False
-        key = CacheKey(tenant, version, normalised(question.text), question.page)
-        if key in self._entries:
-            return True
-        looked = await self._look(key)
-        if looked.found is None and self._under_way(key) is None:
-            async for _ in self._start(key, compute, "", looked.epoch).follow():
-                pass
-        return looked.found is not None or key in self._entries
+        return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
 
     def stats(self, tenant: str) -> CacheStats:
         """Counts of a tenant."""
@@ -209,14 +170,14 @@ class HotCache:
     async def _look(self, key: CacheKey) -> Looked:
         return NOT_LOOKED if self._shared is None else await self._shared.get(key)
 
-    def _start(self, key: CacheKey, compute: Callable[[], Events], arm: str, epoch: str | None) -> Flight[AnswerEvent]:
+    def _start(self, key: CacheKey, compute: Callable[[], Events], epoch: str | None) -> Flight[AnswerEvent]:
         async def events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
                 told.append(event)
                 if isinstance(event, Done):  # whoever has it leaves, and with the last of them what is under way ends
                     milliseconds = (time.perf_counter() - started) * 1000
-                    await self._keep(key, arm, flight, told, milliseconds, epoch)
+                    await self._keep(key, flight, told, milliseconds, epoch)
                 yield event
 
         def ended() -> None:
@@ -230,7 +191,6 @@ class HotCache:
     async def _keep(
         self,
         key: CacheKey,
-        arm: str,
         flight: Flight[AnswerEvent],
         events: Sequence[AnswerEvent],
         milliseconds: float,
@@ -239,7 +199,7 @@ class HotCache:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
         answer = answer_of(events)
         self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
-        version = await self._version(key.tenant, arm)
+        version = await self._version(key.tenant)
         if not _keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:
             return
         searched = [event.retrieval for event in events if isinstance(event, Evidence)]

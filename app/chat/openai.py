@@ -15,11 +15,12 @@ from app.chat.stream import Items, paced
 from app.chat.streams import streamed
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
-from app.http.deps import TenantId, TurnTenant, Wiring, current_container, filter_from, proof_from
+from app.http.deps import TenantId, TurnTenant, Wiring, current_container, proof_from
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.ids import new_id
+from app.search.filter_requests import filter_from
 from knowledge.text import clean
 
 CHANNEL = "openai"

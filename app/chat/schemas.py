@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from agents.types import Outcome
 from app.chat.page_schemas import PageIn
-from app.conversations.schemas import ButtonOut, DecisionOut, RowSourceOut, SourceOut, VerificationOut
+from app.conversations.schemas import ButtonOut, DecisionOut, RelatedOut, RowSourceOut, SourceOut, VerificationOut
 from app.desk.schemas import HandoffOut
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.search.filter_requests import FilterIn
@@ -57,6 +57,9 @@ class ChatData(BaseModel):
     cached: bool
     timings_ms: dict[str, float]
     trace_id: str
+    related: list[RelatedOut] = Field(
+        default_factory=list, description="资料没有直接写到时最接近的几处，最多三处；reply 不转述其中内容，没有时不出现"
+    )
     buttons: list[ButtonOut] = Field(default_factory=list, description="回答下面的按钮；没有时不出现")
     verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
     proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")

@@ -34,7 +34,6 @@ from app.privacy import personal_data
 from app.request_ids import traceparent
 from app.telemetry.service import Turns, untraced
 from app.traces.types import TurnTrace
-from app.tuner.placing import Placements
 from app.types import SessionKey
 from knowledge.text import clean
 from knowledge.tracing import within
@@ -57,7 +56,6 @@ class ChatService:
         access: Access,
         limits: RateLimits,
         stops: Stops,
-        placements: Placements,
         spans: Turns = untraced,
     ) -> None:
         self._guard = guard
@@ -71,7 +69,6 @@ class ChatService:
         self._access = access
         self._limits = limits
         self._stops = stops
-        self._placements = placements
         self._spans = spans
 
     async def answer(self, message: Message) -> TurnDone:
@@ -133,8 +130,7 @@ class ChatService:
             self._sessions.remember(message)
         if claim.first and not message.new_session:
             message = replace(message, new_session=True)
-        placing = await self._placements.of(message)
-        return replace(message, placing=placing) if placing is not None else message
+        return message
 
     def _taken(self, message: Message) -> _CheckedMessage:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
@@ -203,7 +199,7 @@ class ChatService:
             question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
             with turn.span.child("cache"):
                 served = await self._hot_cache.serve(
-                    message.tenant, question, lambda: turn.computed(self._computing.run(message, question)), message.arm
+                    message.tenant, question, lambda: turn.computed(self._computing.run(message, question))
                 )
             turn.account.timed("cache")
             return question, served
@@ -265,7 +261,6 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.trace(done),
                     state=before.after(question.text, answer, holder).to_json(),
-                    placing=message.placing,
                 )
             )
         if kept:

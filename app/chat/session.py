@@ -12,7 +12,6 @@ from agents.types import Page, Turn
 from app.conversations.types import Claim
 from app.idempotency.service import RequestAttempt
 from app.limits.types import NOBODY, Requester
-from app.tuner.types import Placing
 from app.types import Proof
 from knowledge.filters import Filter
 
@@ -34,7 +33,7 @@ class Message:
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
     taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `placing`: where an experiment puts the customer. `where`: the documents that an answer may rest on.
+    again. `where`: the documents that an answer may rest on.
     """
 
     tenant: str
@@ -51,13 +50,7 @@ class Message:
     proof: Proof = NOTHING
     claim: Claim | None = None
     attempt: RequestAttempt | None = None
-    placing: Placing | None = None
     where: Filter = Filter()  # noqa: RUF009 - frozen
-
-    @property
-    def arm(self) -> str:
-        """By whose parameters it is answered, empty for those of everybody."""
-        return self.placing.served if self.placing else ""
 
     @property
     def caller(self) -> str:

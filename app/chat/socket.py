@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, WebSocket, WebSocketDisconnect
 
@@ -22,16 +22,13 @@ from app.desk.frames import is_seq, message_body
 from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
+from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
 from app.search.filter_requests import asked_filter
 from app.types import Proof, SessionKey
 from knowledge.filters import Filter
-
-if TYPE_CHECKING:
-    from app.wiring.container import Container
-
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 
@@ -47,14 +44,14 @@ async def customer_socket(
     websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: After = 0
 ) -> None:
     """Frames are described in docs/handoff.md."""
-    container: Container = websocket.app.state.container
+    container: Wiring = websocket.app.state.container
     async with greeted(websocket, container, "chat", *TALKING) as found:
         if found is not None:
             await _served(websocket, container, *found, session_id, after)
 
 
 async def _served(
-    websocket: WebSocket, container: Container, line: SocketLine, hello: Hello, session_id: str, after: int
+    websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, session_id: str, after: int
 ) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
     shown["session_token"] = shown["session_token"] or session_shown(websocket, session_id)
@@ -76,7 +73,7 @@ class _Customer:
     """
 
     def __init__(
-        self, container: Container, line: SocketLine, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+        self, container: Wiring, line: SocketLine, hello: Hello, key: SessionKey, shown: Mapping[str, str]
     ) -> None:
         self._container = container
         self._desk = container.desk

@@ -48,9 +48,10 @@ class EncoderSettings(BaseModel):
         "local",
         description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
     )
-    reranker: Literal["lexical_dense", "cosine", "bge", "tei", "jina"] = Field(
+    reranker: Literal["lexical_dense", "cosine", "bge", "tei", "jina", "yes_no"] = Field(
         "lexical_dense",
-        description="重排器；tei 为别处的 TEI，jina 为 Jina、Cohere 式的重排接口（vLLM 等也有）",
+        description="重排器；tei 为别处的 TEI，jina 为 Jina、Cohere 式的重排接口（vLLM 等也有），"
+        "yes_no 为答 yes 或 no 的大模型（Qwen3-Reranker），在 vLLM 或 llama.cpp 里",
     )
     bge_reranker_model: str = Field(
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
@@ -59,15 +60,18 @@ class EncoderSettings(BaseModel):
     rerank_base_url: str = Field(
         "",
         pattern=Address,
-        description="重排接口的地址，RERANKER=tei、jina 时必填；jina 一般以 /v1 结尾，tei 写到端口为止",
+        description="重排接口的地址，RERANKER=tei、jina、yes_no 时必填；jina、yes_no 一般以 /v1 结尾，tei 写到端口为止",
     )
     rerank_api_key: SecretStr = Field(SecretStr(""), description="重排接口的密钥")
-    rerank_model: str = Field("", description="重排接口的模型名；RERANKER=tei、jina 时必填，换了模型就要改")
+    rerank_model: str = Field("", description="重排接口的模型名；RERANKER=tei、jina、yes_no 时必填，换了模型就要改")
+    rerank_template: str = Field(
+        "", description="RERANKER=yes_no 的提示词文件，里面有 $query 与 $document；留空则用随项目附带的"
+    )
     rerank_fallback: Literal["lexical_dense", "cosine"] = Field(
-        "lexical_dense", description="所选的 bge、tei、jina 不可用时由谁重排"
+        "lexical_dense", description="所选的 bge、tei、jina、yes_no 不可用时由谁重排"
     )
     rerank_candidates: int = Field(
-        20, ge=1, le=200, description="bge、tei、jina 最多看几个候选，其余按融合次序排在后面"
+        20, ge=1, le=200, description="bge、tei、jina、yes_no 最多看几个候选，其余按融合次序排在后面"
     )
     encoder_breaker_failures: int = Field(5, ge=1, le=100, description="向量接口、重排接口连续失败几次就暂停请求它")
     encoder_breaker_seconds: float = Field(10.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
@@ -81,7 +85,7 @@ class EncoderSettings(BaseModel):
     def _reachable(self) -> Self:
         if self.embedder in ("openai", "tei") and not (self.embedding_base_url and self.embedding_model):
             raise ValueError(f"EMBEDDER={self.embedder} 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
-        if self.reranker in ("tei", "jina") and not (self.rerank_base_url and self.rerank_model):
+        if self.reranker in ("tei", "jina", "yes_no") and not (self.rerank_base_url and self.rerank_model):
             raise ValueError(f"RERANKER={self.reranker} 时须设置 RERANK_BASE_URL 与 RERANK_MODEL")
         runtimes = {"BGE_RUNTIME": self.bge_runtime, "BGE_RERANKER_RUNTIME": self.bge_reranker_runtime}
         for variable, runtime in runtimes.items():

@@ -84,6 +84,8 @@ class ModelBudget(BaseModel):
 
 FIRST, SMALL, READING = "llm", "small", "reader"
 """What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called."""
+GGUF = ".gguf"
+"""What the name of a model's file ends with."""
 
 
 class ModelSettings(BaseModel):
@@ -109,6 +111,10 @@ class ModelSettings(BaseModel):
         max_length=8,
         description="依次备用的大模型，写成 JSON 数组，排在 LLM_* 那一家之后：每项有 api_key、model，"
         "以及可以不写的 name、profile、base_url、parameters、thinks、first_token_timeout、timeout、max_tokens",
+    )
+    llm_answers: Literal["write", "quote"] = Field(
+        "write",
+        description="大模型怎么作答：write 由它写，逐句核对后发出；quote 只让它读消息、看资料、排先后，回答摘自原文",
     )
     llm_hedge_seconds: float = Field(
         3.0,

@@ -36,6 +36,15 @@ class RowSourceOut(BaseModel):
     fields: dict[str, str] = Field(description="展示用的值，已脱敏")
 
 
+class RelatedOut(BaseModel):
+    """A place of the documents that is near a question which they do not answer."""
+
+    document_id: str
+    title: str
+    heading: str = Field(description="最近的一级标题，或问答的问题；指整篇文档时为空")
+    score: float = Field(ge=0, le=1, description="它答得上这个问题的校准概率，低于门槛")
+
+
 class ButtonOut(BaseModel):
     """A button below a curated answer: it opens a page or sends a message."""
 

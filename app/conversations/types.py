@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from app.errors import AppError
     from app.idempotency.types import Receipt
     from app.traces.types import TurnTrace
-    from app.tuner.types import Placing
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -107,8 +106,7 @@ class NewTurn:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
-    nobody thought about it; `placing`: where an experiment put the customer; `cited`: the documents that the reply
-    cites.
+    nobody thought about it; `cited`: the documents that the reply cites.
     """
 
     tenant: str
@@ -138,7 +136,6 @@ class NewTurn:
     state: dict[str, Any] = field(default_factory=dict)
     trace_id: str = ""
     trace: TurnTrace | None = None
-    placing: Placing | None = None
 
 
 class NotKept(Exception):

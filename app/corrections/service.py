@@ -21,7 +21,7 @@ from knowledge.types import CorrectionState
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from app.indexing.following import Follower
+    from app.index_follower import Follower
 
 
 class ChunkStore(Protocol):

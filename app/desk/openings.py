@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUBJECT = "人工客服跟进"
 """Of the ticket that is made while nobody is there; one a conversation."""
-_ENTERED = "已转人工，正在等待客服接入。"
+ENTERED = "已转人工，正在等待客服接入。"
 _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 
 
@@ -96,7 +96,7 @@ class Openings:
             caller=question.caller,
             card=made,
             ticket=queue.ticket,
-            notice=_ENTERED,
+            notice=ENTERED,
         )
         english = await self._queue.english(key.tenant, question)
         notice = queue_notice(queue, forecast.opening, english=english, answering=self._answering)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
@@ -14,13 +14,10 @@ from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest
+from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SocketLine, greeted, run
 from app.types import SessionKey
 from knowledge.text import clean
-
-if TYPE_CHECKING:
-    from app.wiring.container import Container
-
 
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"])
 
@@ -31,13 +28,13 @@ GATHER_SECONDS = 0.02
 @router.websocket("/ws")
 async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
     """Frames are described in docs/handoff.md."""
-    container: Container = websocket.app.state.container
+    container: Wiring = websocket.app.state.container
     async with greeted(websocket, container, "desk", Role.ADMIN, Role.AGENT) as found:
         if found is not None:
             await _served(websocket, container, *found, agent_id)
 
 
-async def _served(websocket: WebSocket, container: Container, line: SocketLine, hello: Hello, agent_id: str) -> None:
+async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
     name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
     if not name:
         await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))
@@ -54,7 +51,7 @@ class _Member:
     `followed`: those of which more may come.
     """
 
-    def __init__(self, container: Container, line: SocketLine, hello: Hello, agent_id: str) -> None:
+    def __init__(self, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
         self._desk = container.desk
         self._limits = container.limits
         self._line = line

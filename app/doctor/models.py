@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatModel
+from app.configuration.models import GGUF
 from app.doctor.types import Diagnosis, error, fine, note, warning
 from app.retrieval import embedder_options, reranker_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
+from knowledge.checkpoint import is_installed
 from knowledge.embeddings.registry import get_embedder, resolved
 from knowledge.errors import KnowledgeError
 from knowledge.onnx_checkpoint import FOLDER, GRAPHS, Runtime
@@ -22,6 +25,8 @@ _EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
 _QUESTION = "怎么申请退货"
 _DEFAULT = ".venv/bin/python -m pip install --no-deps -r requirements-lite.lock"
 _EVERYTHING = ".venv/bin/python -m pip install -r requirements.txt"
+_LOCAL = ".venv/bin/python -m pip install -r requirements-gguf.txt"
+_MAGIC = b"GGUF"
 _EXPORT = ".venv/bin/python scripts/export_onnx.py"
 REPLY_SECONDS = 30.0
 
@@ -48,7 +53,7 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
     weights = settings.bge_reranker_model, settings.bge_reranker_runtime
     if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", *weights)):
         return [found]
-    if settings.reranker not in ("tei", "jina"):
+    if settings.reranker not in ("tei", "jina", "yes_no"):
         return [fine(_RERANKER, settings.reranker)]
     reranker = get_reranker(settings.reranker, reranker_options(settings))
     assert isinstance(reranker, ServedReranker)
@@ -64,17 +69,22 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
 
 async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
     """Whether each one that is configured replies."""
-    if settings.llm_provider == "local":
-        return [_local(settings)]
-    async with LanguageModels(settings.model_copy(update={"prompts_dir": None})) as models:
+    if settings.llm_provider == "gguf":
+        return [_local_file(_MODEL, "LLM_LOCAL_MODEL", settings.llm_local_model)]
+    local: list[Diagnosis] = []
+    elsewhere: dict[str, Any] = {"prompts_dir": None}
+    if settings.reader_model.endswith(GGUF):
+        local.append(_local_file("看资料的大模型", "READER_MODEL", settings.reader_model))
+        elsewhere["reader_model"] = ""
+    async with LanguageModels(settings.model_copy(update=elsewhere)) as models:
         if not models.present:
             fix = "要由大模型写回答，就设置 LLM_API_KEY、LLM_BASE_URL 与 LLM_MODEL"
-            return [note(_MODEL, "没有设置，回答摘自知识库原文", fix)]
+            return [*local, note(_MODEL, "没有设置，回答摘自知识库原文", fix)]
         main, small = models.main, models.small
         found = [] if main is None else [await _reply(_MODEL, model, "LLM") for model in main.models]
         if small is not None and (main is None or settings.small_llm_base_url or settings.small_llm_model):
             found.append(await _reply("小模型", small.models[0], "SMALL_LLM"))
-        return found
+        return [*local, *found]
 
 
 async def _reply(subject: str, model: ChatModel, prefix: str) -> Diagnosis:
@@ -89,13 +99,16 @@ async def _reply(subject: str, model: ChatModel, prefix: str) -> Diagnosis:
     return fine(subject, f"{model.name} 有回答")
 
 
-def _local(settings: Settings) -> Diagnosis:
-    if not Path(settings.llm_local_model, "config.json").is_file():
-        told = f"LLM_LOCAL_MODEL={settings.llm_local_model} 里没有 config.json"
-        return error(_MODEL, told, "改成 transformers 格式的模型文件夹")
-    if not (find_spec("transformers") and find_spec("torch")):
-        return error(_MODEL, "LLM_PROVIDER=local 需要 transformers 与 PyTorch", _EVERYTHING)
-    return fine(_MODEL, f"本机模型 {settings.llm_local_model}；首次用到时装载")
+def _local_file(subject: str, variable: str, path: str) -> Diagnosis:
+    """Whether a model of this machine can be loaded; loading it would take seconds and gigabytes."""
+    if not Path(path).is_file():
+        return error(subject, f"{variable}={path} 不是文件", f"把 {variable} 指向下载好的 GGUF 文件")
+    with Path(path).open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            return error(subject, f"{variable}={path} 不是 GGUF 文件", "换成 GGUF 格式的对话模型，重新下载损坏的文件")
+    if not is_installed("xllamacpp"):
+        return error(subject, "GGUF 模型需要 xllamacpp，没有安装", _LOCAL)
+    return fine(subject, f"本机模型 {path}，这里没有装载")
 
 
 def _weights(subject: str, variable: str, model: str, runtime: Runtime) -> Diagnosis | None:

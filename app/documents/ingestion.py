@@ -28,7 +28,7 @@ from knowledge.types import FaqColumns
 if TYPE_CHECKING:
     import httpx
 
-    from app.indexing.following import Follower
+    from app.index_follower import Follower
 else:
     httpx = LazyModule("httpx")
 

@@ -197,8 +197,8 @@ class DocumentRepository:
             row = (await connection.execute(query)).first()
         if row is None:
             return None
-        layout = None if row.layout is None else checked(row.layout, len(row.text))
-        return PassageRow(row.text, row.heading_path, row.page, row.title, row.url, layout)
+        text, headings, page, title, url, layout = row
+        return PassageRow(text, headings, page, title, url, layout and checked(layout, len(text)))
 
     async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
         """The file of a version, without a number of the current one."""

@@ -22,7 +22,7 @@ from app.errors import describe, outage_of
 from knowledge.errors import ReaderDied, Unavailable
 
 if TYPE_CHECKING:
-    from app.indexing.following import Follower
+    from app.index_follower import Follower
 
 
 POLL_SECONDS = 1.0

@@ -1,32 +1,23 @@
-"""Takes the sample knowledge base in at the first start, so that there is something to ask."""
+"""The sample knowledge base, and what to ask it."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
-from loguru import logger
 
 import knowledge
-from app.documents.files import find_files
-from app.documents.progress import IngestionBar
-from app.documents.types import FileReport, Filing
-from app.settings import Settings
-from knowledge.damage import set_aside
-from knowledge.errors import Unavailable
+from app.documents.types import Filing
 
 if TYPE_CHECKING:
     from app.documents.repository import DocumentRepository
-    from app.wiring.knowledge import KnowledgeBase
 
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 QUESTIONS = FOLDER.with_name("questions.yaml")
 MARKER = "samples.state"
 """In DATA_DIR: whether they were taken in, so that those that were deleted do not come back."""
-_STARTED, _DONE = b"started", b"done"
 
 
 async def sample_questions(tenant: str, documents: DocumentRepository, *, english: bool) -> list[str]:
@@ -35,44 +26,3 @@ async def sample_questions(tenant: str, documents: DocumentRepository, *, englis
     """
     questions: dict[str, str] = yaml.safe_load(QUESTIONS.read_text("utf-8"))["en" if english else "zh"]
     return [text for path, text in questions.items() if await documents.filed(tenant, Filing(path))]
-
-
-async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -> None:
-    """Does nothing once it has finished, or when the knowledge base held documents before.
-
-    A start that was killed half way is continued by the next one: what is there already is left as it is. Where the
-    marker is damaged, they were taken in if the knowledge base ever changed. Raises Unavailable when a model or store
-    was out of reach: the rest is taken in when it is called again.
-    """
-    marker = settings.data_dir / MARKER
-    state = marker.read_bytes() if marker.exists() else b""
-    if marker.exists() and state not in (_STARTED, _DONE):
-        set_aside(marker, "not what was written there")
-        head = (await base.feed.heads()).get(tenant)
-        state = _DONE if head is not None and head.revision else b""
-        if state:
-            marker.write_bytes(state)
-    if state == _DONE:
-        return
-    if not state:
-        _, total = await base.documents.page(tenant, limit=1)
-        if total:
-            return
-        marker.write_bytes(_STARTED)
-    await _ingest(tenant, base, settings.max_upload_bytes)
-    marker.write_bytes(_DONE)
-
-
-async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
-    files = find_files([FOLDER], folder="")
-    reports: list[FileReport] = []
-    logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
-    with IngestionBar([file.size for file in files], "首次启动，导入示例知识库", lines=False) as bar:
-        for category, group in groupby(files, key=lambda file: file.category):
-            contents = bar.each(group, max_bytes)
-            reports += await base.ingestion.add(tenant, contents, category, progress=bar.step)
-    errors = [report.error for report in reports if report.error is not None]
-    for error in errors:
-        if isinstance(error, Unavailable):
-            raise error
-        logger.bind(tenant=tenant).opt(exception=error).error("a sample document was not taken")

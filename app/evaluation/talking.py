@@ -32,7 +32,7 @@ class Product:
         leave: Callable[[SessionKey], Awaitable[object]],
         snapshot: Callable[[], Snapshot],
     ) -> None:
-        self._tenant = tenant
+        self.tenant = tenant
         self._chat = chat
         self._leave = leave
         self._snapshot = snapshot
@@ -49,7 +49,7 @@ class Product:
     async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:
         """See `EvaluatedProduct`."""
         proof = Proof(user_id, trusted=True)
-        message = Message(self._tenant, session, text, user_id, CHANNEL, new_id(), page, proof=proof)
+        message = Message(self.tenant, session, text, user_id, CHANNEL, new_id(), page, proof=proof)
         found: list[str] = []
         route, done = "", None
         try:
@@ -70,7 +70,7 @@ class Product:
 
     async def leave_queue(self, session: str) -> None:
         """See `EvaluatedProduct`."""
-        await self._leave(SessionKey(self._tenant, session))
+        await self._leave(SessionKey(self.tenant, session))
 
     def _grounds(self, answer: Answer, found: Sequence[str], page: Page | None) -> list[str]:
         """A reply under a disclaimer shows no sources: then what passed the gate is what it was made of."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from app.indexing.following import Follower
+    from app.index_follower import Follower
 
 EVERYTHING = FaqFilters()
 

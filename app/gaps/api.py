@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -14,9 +14,6 @@ from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import JobRunOut
-
-if TYPE_CHECKING:
-    from app.wiring.container import Container
 
 router = APIRouter(prefix="/api/v1/knowledge/gaps", tags=["gaps"], route_class=GuardedRoute)
 
@@ -161,6 +158,6 @@ def actor(request: Request) -> str:
     return caller_name(request)[:MAX_AUTHOR_CHARS]
 
 
-async def _detail(wiring: Container, tenant: str, gap_id: str) -> GapDetailOut:
+async def _detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
     detail = await wiring.gaps.detail(tenant, gap_id)
     return GapDetailOut.whole(detail, await wiring.gap_review.stored.get(tenant, gap_id))

@@ -11,7 +11,7 @@ from app.learning import Learning
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
-    from app.startup import Startup
+    from app.readiness import Readiness
 
 
 class EmbeddingEngine:
@@ -23,7 +23,7 @@ class EmbeddingEngine:
         self.learning = Learning(embedder)
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, startup: Startup) -> None:
+    def begin(self, startup: Readiness) -> None:
         """Learns behind what is served, once."""
         self._task = self._task or asyncio.create_task(self.learning.learn(startup), name=f"learning of {self.name}")
 

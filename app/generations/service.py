@@ -15,7 +15,7 @@ from app.generations.types import StoredGeneration
 from knowledge.embeddings.base import Embedder, QueryLane
 
 if TYPE_CHECKING:
-    from app.startup import Startup
+    from app.readiness import Readiness
 
 
 class Generations:
@@ -34,7 +34,7 @@ class Generations:
         self._recorded: dict[str, StoredGeneration] = {}
         self._lane = QueryLane()
         self._opening = asyncio.Lock()
-        self._startup: Startup | None = None
+        self._startup: Readiness | None = None
 
     async def start(self) -> None:
         """Reads what is stored. Raises MissingDependency, InvalidConfiguration."""
@@ -104,7 +104,7 @@ class Generations:
                 del self._engines[engine.name]
                 await engine.close()
 
-    def learn(self, startup: Startup) -> None:
+    def learn(self, startup: Readiness) -> None:
         """Begins to learn what there is to each embedder, those that come later included."""
         self._startup = startup
         for engine in self.engines:

@@ -15,7 +15,7 @@ from app.http.error_handlers import request_id_of
 from app.http.failures import ErrorBody
 from app.http.routes import GuardedRoute
 from app.indexing.backlog import Indexing
-from app.startup import StartPart
+from app.readiness import StartPart
 
 router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 

@@ -11,8 +11,6 @@ from fastapi import APIRouter, Request, Response
 
 from app.hit_test.batch import COLUMNS, cells_of, questions_of
 from app.hit_test.batch_schemas import BatchSearchRequest, BatchSearchResponse
-from app.hit_test.compare import compared
-from app.hit_test.compare_schemas import CompareRequest, CompareResponse
 from app.hit_test.schemas import SearchRequest, SearchResponse, draft_choice
 from app.hit_test.trial import Trial, Tried
 from app.http.deps import StaffTenant, Wiring
@@ -87,14 +85,3 @@ async def _tried(wiring: Any, tenant: str, key: str, trials: Sequence[Trial]) ->
         async with wiring.limits.slots.slot(tenant, key):
             found.append(await wiring.hit_test.run(tenant, trial))
     return found
-
-
-@router.post("/compare", response_model=CompareResponse, responses=fails(404, 409, 415))
-async def compare_drafts(
-    body: CompareRequest, request: Request, tenant: StaffTenant, wiring: Wiring
-) -> CompareResponse:
-    """Tries questions as things are and as they would be with drafts published, and says what changes."""
-    async with wiring.limits.slots.slot(tenant, request.state.sender.key):
-        trying = await wiring.canaries.trying(tenant, draft_choice(body.drafts))
-        compared_questions = [compared(*await wiring.hit_test.both(tenant, trial, trying)) for trial in body.trials()]
-    return CompareResponse.of(compared_questions)

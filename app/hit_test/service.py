@@ -54,14 +54,6 @@ class HitTest:
             heard = await self._heard(tenant, parts, trial, account, trying)
             return await self._tried(tenant, parts, trial, heard, account, trying)
 
-    async def both(self, tenant: str, trial: Trial, trying: Trying) -> tuple[Tried, Tried]:
-        """A question that is read once, without the drafts and with them. Raises as `run`."""
-        async with self._tenants.turn(tenant) as parts:
-            account = Account()
-            heard = await self._heard(tenant, parts, trial, account, trying)
-            live = await self._tried(tenant, parts, trial, heard, account, None)
-            return live, await self._tried(tenant, parts, trial, heard, account, trying)
-
     async def _heard(
         self, tenant: str, parts: TenantParts, trial: Trial, account: Account, trying: Trying | None
     ) -> HeardMessage:

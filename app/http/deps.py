@@ -20,9 +20,7 @@ from app.errors import Forbidden
 from app.types import Proof, SessionKey
 
 if TYPE_CHECKING:
-    from app.search.filter_requests import FilterIn
     from app.wiring.container import Container
-    from knowledge.filters import Filter
 
 
 class Allow(SecurityBase):
@@ -107,14 +105,6 @@ async def proof_from(
             user_id=user_id,
             session_token=session_token,
         )
-
-
-async def filter_from(request: Request, asked: FilterIn | None) -> Filter:
-    """The documents that an answer may rest on: those that the key is bound to, and of these what was asked for. Raises
-    NotFound for a filter that names none of them.
-    """
-    principal: Principal = request.state.principal
-    return await current_container(request).filters.narrow(principal, asked)
 
 
 def require_own_page(request: Request) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.documents.types import Difference, IndexDelta, OutdatedTokens
 from app.indexing.retokenising import Retokeniser, Vocabularies
-from knowledge.buckets import difference
-from knowledge.index import Index, Snapshot
+from knowledge.index import Index, Snapshot, difference
 from knowledge.memory import give_back
 from knowledge.types import IndexChange, IndexedChunk, Matrix
 

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
 
 
 POLL_SECONDS = 0.2
-
-
-class Follower(Protocol):
-    """Knows how far a tenant's index followed SQL."""
-
-    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
-        """Waits until the index answers from `revision` or a later one; False after `timeout` seconds."""
-
-    async def by_keywords(self, tenant: str) -> bool:
-        """Whether documents are found without embeddings, since nothing of the tenant has any yet."""
 
 
 class RemoteFollower:

@@ -158,6 +158,7 @@ class JobWorker:
                 await asyncio.wait({work}, timeout=CANCEL_SECONDS)
                 await _stop(work)
                 return False
+        await self._queue.beat(running.claimed, self._worker, running.done, running.total)  # how far it came in the end
         return True
 
     async def _settle(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:

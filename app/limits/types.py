@@ -26,6 +26,7 @@ class LimitKind(StrEnum):
     STREAMS = "streams"
     SOCKETS = "sockets"
     QUEUE_TIMEOUT = "queue_timeout"
+    CHANNEL = "channel"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from app.http.statuses import Statuses
-from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
+from app.metrics import BUCKETS_MS, BUCKETS_SCORE, CacheStats, Durations, Metrics, TenantMetrics
 from app.performance.repository_backlog import Backlog, Counts
 from knowledge.stores.base import DenseRecall
 
 if TYPE_CHECKING:
-    from app.chat.hot_cache import CacheStats
     from app.redis.server import RedisServer
 
 

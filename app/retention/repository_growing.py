@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 from agents.ticketing.types import DONE
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
+from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
@@ -48,7 +49,7 @@ from app.search.tables import CalibrationRow
 from app.sources.tables import SourceItemRow, SourceRow
 from app.spending.tables import ModelSpending
 from app.tickets.tables import Ticket
-from app.tuner.tables import TunerExperiment, TunerParams, TunerReport
+from app.tuner.tables import TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook, WebhookDelivery
 
@@ -99,6 +100,13 @@ def _conversations(before: datetime) -> ColumnElement[bool]:
         ticket.state.not_in([state.value for state in DONE]),
     )
     return (Conversation.updated_at < before) & ~at_desk & ~to_do
+
+
+def _channel_sessions(before: datetime) -> ColumnElement[bool]:
+    """Those of which no conversation is left; others go with it."""
+    session = ChannelSessionRow
+    kept = exists().where(Conversation.tenant_id == session.tenant_id, Conversation.session_id == session.session_id)
+    return (session.updated_at < before) & ~kept
 
 
 def _versions(before: datetime) -> ColumnElement[bool]:
@@ -179,6 +187,12 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
     return (
         Growing("conversations", Conversation, Conversation.updated_at, _conversations, remove_conversations),
         Growing(
+            "conversations",
+            ChannelSessionRow,
+            ChannelSessionRow.updated_at,
+            _channel_sessions,
+        ),
+        Growing(
             "tickets",
             Ticket,
             Ticket.updated_at,
@@ -197,6 +211,18 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             WebhookDelivery,
             WebhookDelivery.updated_at,
             lambda before: WebhookDelivery.updated_at < before,
+        ),
+        Growing(
+            "deliveries",
+            ChannelMessageRow,
+            ChannelMessageRow.updated_at,
+            lambda before: ChannelMessageRow.updated_at < before,
+        ),
+        Growing(
+            "deliveries",
+            ChannelReplyRow,
+            ChannelReplyRow.updated_at,
+            lambda before: ChannelReplyRow.updated_at < before,
         ),
         Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
         Growing(
@@ -241,6 +267,7 @@ STAYING: Mapping[type[Base], str] = {
     IngestionOriginal: "goes once its file is in, refused or cancelled; with the job, where the file ended its readers",
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
+    ChannelCursorRow: "one row an account",
     DeskStaff: "one row a member of staff",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
@@ -251,7 +278,6 @@ STAYING: Mapping[type[Base], str] = {
     FaqWordingRow: "goes with its entry",
     CannedReplyRow: "what staff write for their colleagues and delete",
     TunerParams: "one row a change by an administrator: who, when, before, after",
-    TunerExperiment: "what an administrator set up, with what came of it",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
     StoredPrompt: "one row a text that a prompt ever had, of no tenant",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",

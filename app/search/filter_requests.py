@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.auth.principal import Principal
 from app.documents.paths import MAX_PATH_CHARS, asked_folder
 from app.errors import InvalidRequest, NotFound
+from app.http.deps import current_container
 from app.http.fields import CLEANED
 from app.search.repository import FilterRepository
 from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
@@ -86,3 +88,11 @@ class FilterRequests:
         if not await self._stored.any(tenant, where):
             raise NotFound("没有同时符合 filter 各项的文档", code="filter_matches_nothing", filter=where.named)
         return where
+
+
+async def filter_from(request: Request, asked: FilterIn | None) -> Filter:
+    """The documents that an answer may rest on: those that the key is bound to, and of these what was asked for. Raises
+    NotFound for a filter that names none of them.
+    """
+    principal: Principal = request.state.principal
+    return await current_container(request).filters.narrow(principal, asked)

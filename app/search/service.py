@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -241,10 +241,10 @@ class Searches:
         self._left += [one.calibrator for one in before if one is not search]
         self._opened[search.generation.tenant] = {_scope(search.settings): search}
 
-    async def retain(self, tenant: str, used: Collection[CalibratedSearch]) -> None:
+    async def retain(self, tenant: str, used: CalibratedSearch | None) -> None:
         """Stops calibrating a tenant's other searches; turns that still use one are not disturbed."""
         opened = self._opened.get(tenant, {})
-        for scope in [scope for scope, search in opened.items() if search not in used]:
+        for scope in [scope for scope, search in opened.items() if search is not used]:
             self._left.append(opened.pop(scope).calibrator)
         await self.leave()
 
@@ -269,7 +269,7 @@ class Searches:
     async def close(self) -> None:
         """Stops calibrating and lets the reranker go."""
         for tenant in list(self._opened):
-            await self.retain(tenant, ())
+            await self.retain(tenant, None)
         await asyncio.to_thread(self._reranker.close)
 
 

@@ -40,7 +40,7 @@ async def add_source(body: SourceIn, tenant: AdminTenant, wiring: Wiring) -> Wat
     """Adds a source, and syncs it soon where it is to be synced by itself."""
     source = await wiring.sources.add(tenant, body.new)
     if source.next_sync_at is not None:
-        await wiring.due.sources.look()
+        await wiring.due_sources.look()
     return await _out(tenant, wiring, source.id)
 
 

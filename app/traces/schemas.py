@@ -29,7 +29,6 @@ class BasisOut(BaseModel):
 
     configuration: str = Field(description="配置的散列：参数、设定、提示词、词表与模型有一处不同就不同")
     params_version: int = Field(description="检索参数的版本；0 为没有调过")
-    arm: str = Field("", description="对照实验的编号与组；不在实验的新参数组里时为空")
 
 
 class RequestOut(BaseModel):
@@ -71,7 +70,7 @@ class TraceOut(BaseModel):
     confidence: float
     degraded: list[str]
     cached: bool = Field(description="true：来自缓存，没有自己的检索，evidence、route、model 为 null，见 origin")
-    origin: str = Field("", description="来自缓存的回答是为哪一轮算出来的，即它的 message_id；预热算出的为空")
+    origin: str = Field("", description="来自缓存的回答是为哪一轮算出来的，即它的 message_id")
     timings_ms: dict[str, float] = Field(description="各阶段耗时（毫秒）")
     decision: DecisionOut | None = Field(description="为什么由这些智能体回答")
     route: RouteOut | None = Field(description="像什么意图")

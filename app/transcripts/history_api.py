@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from agents.types import Outcome
-from app.conversations.schemas import ButtonOut, SourceOut
+from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
 from app.desk.handoff_api import SessionId
 from app.desk.schemas import HandoffOut, handoff_out
 from app.desk.types import Event, Sender
@@ -38,6 +38,7 @@ class SeenOut(BaseModel):
     outcome: Outcome | None = Field(None, description="这一轮的结论类型；只有智能客服的回复有")
     sources: list[SourceOut] = Field([], description="回复引用的片段；本人的业务数据不在其中")
     suggestions: list[str] = []
+    related: list[RelatedOut] = Field([], description="资料没有直接写到时最接近的几处")
     buttons: list[ButtonOut] = Field([], description="回答下面的按钮")
     escalate_to_human: bool = False
     degraded: list[str] = []
@@ -102,7 +103,8 @@ def _beside(data: dict[str, Any]) -> dict[str, Any]:
     """What stood beside the reply. data: as it was sent."""
     sources = [SourceOut(**source) for source in data["sources"] if source["index"] != "SQL"]
     buttons = [ButtonOut(**button) for button in data.get("buttons", ())]
-    beside = {"sources": sources, "buttons": buttons, "stopped": data.get("stopped", False)}
+    related = [RelatedOut(**place) for place in data.get("related", ())]
+    beside = {"sources": sources, "related": related, "buttons": buttons, "stopped": data.get("stopped", False)}
     return beside | {name: data[name] for name in _BESIDE}
 
 

@@ -125,7 +125,7 @@ class Reports:
         if report is None or questions is None:
             return {"report": report_id, "made": False}
         async with self._tenants.turn(tenant) as parts:
-            about = {"revision": parts.retriever.revision, "params_version": parts.tuned.version}
+            about = {"revision": parts.retriever.revision, "params_version": parts.tuned.params.version}
             make = self._calibration if report.kind == CALIBRATION else self._sweep
             result = about | await make(context, parts.retriever, report.parameters, questions)
         await self._database.transact(lambda connection: rows.finish(connection, tenant, report_id, result))

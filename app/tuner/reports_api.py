@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -16,9 +16,6 @@ from app.tuner.report_schemas import ApplyIn, CalibrationIn, QuestionsIn, Report
 from app.tuner.reports import CALIBRATION, SWEEP, NewReport
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsOut
-
-if TYPE_CHECKING:
-    from app.wiring.container import Container
 
 router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRoute)
 
@@ -86,5 +83,5 @@ async def _begun(tenant: str, wiring: Any, wish: NewReport, body: QuestionsIn) -
     return await _told(tenant, wiring, await wiring.reports.begin(tenant, wish, questions))
 
 
-async def _told(tenant: str, wiring: Container, report: TuningReport) -> ReportOut:
+async def _told(tenant: str, wiring: Wiring, report: TuningReport) -> ReportOut:
     return ReportOut.of(report, await wiring.jobs.run(tenant, report.run_id) if report.run_id else None)

@@ -9,42 +9,20 @@ from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
 from app.db.engine import insert_into
-from app.tuner.tables import TunerExperiment, TunerParams
-from app.tuner.types import Action, Params, RunningExperiment
+from app.tuner.tables import TunerParams
+from app.tuner.types import Action, Params
 
 _TABLE = TunerParams
 _LATEST = (
     select(_TABLE.__table__).where(_TABLE.tenant_id == bindparam("tenant")).order_by(_TABLE.version.desc()).limit(1)
 )
-"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
-_RUNNING = select(TunerExperiment.id, TunerExperiment.unit, TunerExperiment.share, TunerExperiment.overrides).where(
-    TunerExperiment.tenant_id == bindparam("tenant"), TunerExperiment.open.is_not(None)
-)
-_LOCK = 731_602
-"""Of PostgreSQL's advisory locks, the one of whoever changes a tenant's parameters or begins an experiment."""
-
-
-def lock(connection: Connection, tenant: str) -> None:
-    """To the end of the transaction, what is looked at here stays so; SQLite has one writer at a time anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(tenant))))
-
-
-def standing(connection: Connection, tenant: str) -> tuple[Params, RunningExperiment | None]:
-    """What is in force, and what is tried beside it."""
-    return latest(connection, tenant), running(connection, tenant)
+"""Made once: to put a statement together anew costs as much as to carry it out."""
 
 
 def latest(connection: Connection, tenant: str) -> Params:
     """The version in force; version 0 where there is none."""
     row = connection.execute(_LATEST, {"tenant": tenant}).first()
     return Params() if row is None else _params(row)
-
-
-def running(connection: Connection, tenant: str) -> RunningExperiment | None:
-    """The experiment that runs, if any."""
-    row = connection.execute(_RUNNING, {"tenant": tenant}).first()
-    return None if row is None else RunningExperiment(row.id, row.unit, row.share, row.overrides)
 
 
 def find(connection: Connection, tenant: str, version: int) -> Params | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.http.fields import CLEANED
 from app.settings import Settings
 from app.tuner.ranges import RANGES, Range, range_of
-from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, Tuning
+from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, Tuned
 
 
 def _number(allowed: Range) -> dict[str, Any]:
@@ -81,16 +81,16 @@ class ParamsOut(BaseModel):
     changed_at: datetime | None = None
 
     @classmethod
-    def of(cls, tuning: Tuning, settings: Settings) -> Self:
+    def of(cls, tuned: Tuned, settings: Settings) -> Self:
         """settings: the defaults."""
-        values, default = TunableSettings.of(tuning.base.settings).values(), TunableSettings.of(settings).values()
+        values, default = TunableSettings.of(tuned.settings).values(), TunableSettings.of(settings).values()
         found = []
         for name in NAMES:
             allowed = range_of(name, settings)
             told = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
             differs = values[name] != default[name]
             found.append(ParamOut(name=name, value=values[name], default=default[name], tuned=differs, **told))
-        last = tuning.params
+        last = tuned.params
         return cls(version=last.version, params=found, by=last.by, note=last.note, changed_at=last.created_at)
 
 
@@ -106,9 +106,7 @@ class ParamsVersionOut(BaseModel):
     """Who changed what, when and why."""
 
     version: int
-    action: Action = Field(
-        description="put 修改，reset 恢复默认，revert 恢复旧版，calibration 采用校准，experiment 采用实验"
-    )
+    action: Action = Field(description="put 修改，reset 恢复默认，revert 恢复旧版，calibration 采用校准")
     by: str
     note: str
     created_at: datetime | None

@@ -14,16 +14,7 @@ from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.tuner import repository
 from app.tuner.ranges import RANGES, checked, fitting, tuned
-from app.tuner.types import (
-    Action,
-    Params,
-    RunningExperiment,
-    TunableSettings,
-    Tuned,
-    Tuning,
-    Values,
-    arm_of,
-)
+from app.tuner.types import Action, Params, TunableSettings, Tuned, Values
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -51,10 +42,10 @@ class Tuner:
         self.settings = settings
         self._prepare = prepare
         self._clock = clock
-        self._known: dict[str, tuple[Tuning, float]] = {}
+        self._known: dict[str, tuple[Tuned, float]] = {}
         self._reading: dict[str, asyncio.Lock] = {}
 
-    async def of(self, tenant: str) -> Tuning:
+    async def of(self, tenant: str) -> Tuned:
         """What holds for a tenant; the same object as long as nothing changed."""
         known = self._known.get(tenant)
         if known is not None and self._clock() < known[1]:
@@ -68,21 +59,21 @@ class Tuner:
     def settings_of(self, tenant: str) -> Settings:
         """The tenant's, as this process knows them by now; those of the process where nobody asked yet."""
         known = self._known.get(tenant)
-        return known[0].base.settings if known is not None else self.settings
+        return known[0].settings if known is not None else self.settings
 
-    async def read(self, tenant: str) -> Tuning:
+    async def read(self, tenant: str) -> Tuned:
         """The same from SQL: what this process just changed holds in it at once."""
         started = self._clock()
-        params, experiment = await self._database.look(lambda connection: repository.standing(connection, tenant))
+        params = await self._database.look(lambda connection: repository.latest(connection, tenant))
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]
-        if known is not None and (known[0].params, known[0].experiment) == (params, experiment):
-            tuning = known[0]
+        if known is not None and known[0].params == params:
+            found = known[0]
         else:
-            tuning = self._tuning(tenant, params, experiment)
-        self._known[tenant] = tuning, started + FRESH_SECONDS
-        return tuning
+            found = Tuned(self._served(tenant, params.overrides), params)
+        self._known[tenant] = found, started + FRESH_SECONDS
+        return found
 
     async def put(
         self,
@@ -144,51 +135,27 @@ class Tuner:
         await self._prepare(tenant, settings)
         return settings
 
-    async def adopt(
-        self,
-        tenant: str,
-        experiment: str,
-        values: Values,
-        end: Callable[[Connection, int], None],
-        *,
-        by: str,
-        note: str,
-    ) -> Params:
-        """Puts the treatment of a running experiment in force and ends it, both or neither. end: told the version of
-        the parameters. Raises InvalidRequest, Conflict, and what `end` raises.
-        """
-        taken, made = checked(values, self.settings), Params(action=Action.EXPERIMENT, by=by, note=note)
-        return await self._change(tenant, lambda now: {**now, **taken}, made, ending=experiment, together=end)
-
     async def _change(
         self,
         tenant: str,
         change: Callable[[Values], Values],
         made: Params,
         expected: int | None = None,
-        ending: str = "",
-        together: Callable[[Connection, int], None] | None = None,
     ) -> Params:
-        standing = await self.read(tenant)
-        before = standing.params
-        _none_but(standing.experiment, ending)
+        before = (await self.read(tenant)).params
         if expected is not None and expected != before.version:
             raise outdated(before.version)
         params = replace(
             made, version=before.version + 1, overrides=self._differing(change(before.overrides)), created_at=now()
         )
         changes = self._changes(before, params)
-        if not changes and together is None:
+        if not changes:
             return before
         await self.ready(tenant, params.overrides)
-        params = replace(params, changes=changes) if changes else before
+        params = replace(params, changes=changes)
 
         def write(connection: Connection) -> None:
-            repository.lock(connection, tenant)
-            _none_but(repository.running(connection, tenant), ending)  # one may have begun meanwhile
-            if together is not None:
-                together(connection, params.version)
-            if changes and not repository.add(connection, tenant, params):
+            if not repository.add(connection, tenant, params):
                 raise outdated(params.version)
 
         await self._database.transact(write)
@@ -204,13 +171,6 @@ class Tuner:
         old, new = (TunableSettings.of(tuned(self.settings, one.overrides)).values() for one in (before, after))
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
-    def _tuning(self, tenant: str, params: Params, experiment: RunningExperiment | None) -> Tuning:
-        base = Tuned(self._served(tenant, params.overrides), params.version)
-        if experiment is None:
-            return Tuning(params, base)
-        treated = self._served(tenant, {**params.overrides, **experiment.overrides})
-        return Tuning(params, base, experiment, Tuned(treated, params.version, arm_of(experiment.id)))
-
     def _served(self, tenant: str, overrides: Values) -> Settings:
         """The settings of the process may have changed since a tenant chose its own."""
         try:
@@ -219,12 +179,6 @@ class Tuner:
             message = "the tenant's parameters no longer fit the settings, which serve in their place: {}"
             logger.bind(tenant=tenant).error(message, error)
             return self.settings
-
-
-def _none_but(experiment: RunningExperiment | None, ending: str) -> None:
-    if experiment is not None and experiment.id != ending:
-        message = "对照实验正在进行，中途改参数会让结果说不清；请先结束实验"
-        raise Conflict(message, code="experiment_running", experiment=experiment.id)
 
 
 def outdated(version: int) -> Conflict:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -62,50 +59,6 @@ def best_against(
 def paired(current: Flags, other: Flags, weights: NDArray[np.float64] | None = None) -> Difference:
     """Of one thing chosen beforehand."""
     return best_against(current, other[np.newaxis], weights)[1]
-
-
-def proportions(count: int, of: int, other: int, of_other: int) -> Difference:
-    """The second share less the first. Fisher's exact test, and the score interval of Newcombe (1998, method 10)."""
-    if not of or not of_other:
-        return Difference(0.0, -1.0, 1.0, 1.0)
-    first, second = count / of, other / of_other
-    (low, high), (low_other, high_other) = _wilson(count, of), _wilson(other, of_other)
-    value = second - first
-    return Difference(
-        value,
-        value - sqrt((second - low_other) ** 2 + (high - first) ** 2),
-        value + sqrt((high_other - second) ** 2 + (first - low) ** 2),
-        _fisher_exact(count, of, other, of_other),
-    )
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """p values corrected for their number (Holm, 1979), in their order."""
-    corrected, least = [1.0] * len(values), 0.0
-    for rank, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
-        least = max(least, min(1.0, (len(values) - rank) * values[place]))
-        corrected[place] = least
-    return corrected
-
-
-def _fisher_exact(count: int, of: int, other: int, of_other: int) -> float:
-    """The two-sided p: of all tables with these margins, those that are no likelier than this one (hypergeometric)."""
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, of + of_other + 1)))])  # of factorials
-    both = count + other
-    counts = np.arange(max(0, both - of_other), min(of, both) + 1)
-    others = both - counts
-    chances = -logs[counts] - logs[of - counts] - logs[others] - logs[of_other - others]
-    chances = np.exp(chances - chances.max())
-    this = chances[count - counts[0]]
-    # Tables as likely as this one differ from it by rounding: R's fisher.test allows the same.
-    return float(chances[chances <= this * (1 + 1e-7)].sum() / chances.sum())
-
-
-def _wilson(count: int, of: int) -> tuple[float, float]:
-    z = NormalDist().inv_cdf(0.975)
-    share, spread = count / of, z * z / of
-    middle, half = share + spread / 2, z * sqrt(share * (1 - share) / of + spread / (4 * of))
-    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)
 
 
 def _resampled(gains: NDArray[np.float64], generator: np.random.Generator) -> tuple[float, float]:

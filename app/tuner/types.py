@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from app.settings import Settings
 
-CONTROL = "control"
-TREATMENT = "treatment"
 MAX_NOTE_CHARS = 500
 Values = Mapping[str, float]
 """Parameter -> value; counts are whole numbers."""
@@ -59,7 +57,6 @@ class Action(StrEnum):
     RESET = "reset"
     REVERT = "revert"
     CALIBRATION = "calibration"
-    EXPERIMENT = "experiment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,56 +75,8 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class RunningExperiment:
-    """What a turn has to know of the experiment of its tenant. share: of a hundred, how many meet the treatment."""
-
-    id: str
-    unit: str
-    share: int
-    overrides: Values
-
-
-@dataclass(frozen=True, slots=True)
-class Placing:
-    """Where an experiment puts a customer. unit: a digest of whom or of what is counted once."""
-
-    experiment: str
-    arm: str
-    unit: str
-
-    @property
-    def served(self) -> str:
-        """By whose parameters; empty for those of everybody."""
-        return arm_of(self.experiment) if self.arm == TREATMENT else ""
-
-
-def arm_of(experiment: str) -> str:
-    """The name of what its treatment is served by."""
-    return f"{experiment}:{TREATMENT}"
-
-
-@dataclass(frozen=True, slots=True)
 class Tuned:
-    """What a tenant, or the treatment of its experiment, is served by: `settings` with the parameters in them."""
+    """What a tenant is served by: `settings` with its parameters in them. The same object while nothing changes."""
 
     settings: Settings
-    version: int = 0
-    arm: str = ""
-
-    def told(self) -> dict[str, Any]:
-        """For traces: what leads back to the parameters."""
-        return {"params_version": self.version, **({"arm": self.arm} if self.arm else {})}
-
-
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """All that holds for a tenant at a moment. The same object as long as nothing changed."""
-
-    params: Params
-    base: Tuned
-    experiment: RunningExperiment | None = None
-    treatment: Tuned | None = None
-
-    def of(self, arm: str) -> Tuned:
-        """What this arm is served by; that of everybody for one that is not, or no longer, there."""
-        return self.treatment if self.treatment is not None and arm == self.treatment.arm else self.base
+    params: Params = Params()

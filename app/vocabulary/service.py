@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from app.indexing.following import Follower
+    from app.index_follower import Follower
 
 Result = TypeVar("Result")
 

@@ -19,7 +19,6 @@ from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
 from app.redis.news import News
 from app.telemetry.service import untraced
-from app.tuner.placing import Placements
 
 if TYPE_CHECKING:
     from app.redis.server import RedisServer
@@ -47,8 +46,8 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
     """The chat, and the hit test over the same steps. parts: all but these."""
 
     @asynccontextmanager
-    async def team(tenant: str, arm: str) -> AsyncIterator[Team]:
-        async with parts.tenants.turn(tenant, arm) as used:
+    async def team(tenant: str) -> AsyncIterator[Team]:
+        async with parts.tenants.turn(tenant) as used:
             yield used.team
 
     settings, limits = parts.settings, parts.limits
@@ -67,7 +66,6 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
         parts.access,
         limits,
         parts.stops,
-        Placements(parts.tuner.of),
         parts.telemetry.turn if parts.telemetry is not None else untraced,
     )
     return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database))

@@ -65,7 +65,6 @@ from app.search.repository import CalibrationRepository, FilterRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
-from app.startup import Startup
 from app.telemetry.service import Telemetry
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
@@ -75,7 +74,6 @@ from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
-from app.tuner.experiments import Experiments
 from app.tuner.service import Tuner
 from app.vocabulary.service import VocabularyService
 from app.vocabulary.suggestions import Suggestions
@@ -83,6 +81,7 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
+from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
@@ -94,10 +93,10 @@ from app.wiring.models import LanguageModels
 from app.wiring.quality import quality_service
 from app.wiring.reindexing import reindexing
 from app.wiring.sources import source_service
+from app.wiring.startup import Startup
 from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
-from app.wiring.warming import cache_warming
 from knowledge.breaker import Breaker
 
 
@@ -192,15 +191,15 @@ class Container:
         self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
         self.news = open_news(base, self.hot_cache, redis)
         self.chat, self.hit_test = chat_service(self)
+        self.channels = channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
-        self.experiments, self.reports = Experiments(database, self.tuner), tuner_reports(self, searches)
+        self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)
-        self.warming = cache_warming(self)
         self.gaps, self.gap_mining, self.gap_review = gap_parts(self, models)
         self.quality: QualityService = quality_service(settings, base, self.profiles)
-        self.jobs, self.job_worker, self.scheduler, self.due = background_jobs(self, searches)
+        self.jobs, self.job_worker, self.scheduler, self.due_sources = background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
 
     @property
@@ -254,9 +253,9 @@ class Container:
         questions, _ = await self.unanswered.page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
 
-    async def answers_depend_on(self, tenant: str, arm: str) -> Version:
+    async def answers_depend_on(self, tenant: str) -> Version:
         """See `HotCache`."""
-        parts = await self.tenants.of(tenant, arm)
+        parts = await self.tenants.of(tenant)
         config = parts.configuration, parts.retriever.calibrations, self.reader.calibration
         kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from app.channels import repository as channels
 from app.chat.after import KIND, asked
 from app.conversations import repository as conversations
 from app.evaluation_runs import repository as evaluation_runs
@@ -40,6 +41,7 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
     evaluation_runs.forget(connection, tenant, list(lost.values()))
     deleted = conversations.delete_all(connection, tenant, sessions)
     requests.forget(connection, tenant, sessions)
+    channels.forget(connection, tenant, sessions)
     if deleted:
         for session in sessions:
             erase(connection, tenant, session)

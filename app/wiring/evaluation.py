@@ -38,13 +38,11 @@ from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
-from app.tuner.placing import Placements
 from app.wiring.desk import HumanDesk
 from app.wiring.turns import turn_log
 
 if TYPE_CHECKING:
     from app.tenants import TenantParts
-    from app.tuner.types import Tuning
     from app.wiring.container import Container
 
 _LIFETIME = timedelta(days=1)
@@ -118,7 +116,6 @@ async def _chat(container: Container, database: Database, stack: AsyncExitStack)
         Access(HolderRepository(database), _LIFETIME),
         limits,
         Stops(),
-        Placements(partial(_without_experiment, container)),
     )
     return chat, desk
 
@@ -132,19 +129,14 @@ class _Teams:
         self._built: dict[str, tuple[TenantParts, Team]] = {}
 
     @asynccontextmanager
-    async def of(self, tenant: str, arm: str) -> AsyncIterator[Team]:
+    async def of(self, tenant: str) -> AsyncIterator[Team]:
         """As the chat is given them."""
-        async with self._tenants.turn(tenant, arm) as parts:
+        async with self._tenants.turn(tenant) as parts:
             known = self._built.get(tenant)
             if known is None or known[0] is not parts:
                 built = self._teams.build(tenant, parts.retriever, parts.profile, parts.tuned)
                 known = self._built[tenant] = parts, built.team
             yield known[1]
-
-
-async def _without_experiment(container: Container, tenant: str) -> Tuning:
-    """What everybody meets who is in no experiment."""
-    return replace(await container.tuner.of(tenant), experiment=None, treatment=None)
 
 
 def _unlimited(settings: Settings, metrics: Metrics) -> RateLimits:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -24,7 +23,6 @@ from app.quality.service import quality_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
 from app.tuner.kinds import tuner_kinds
-from app.warming.service import DueWarmings, warming_kind
 from app.wiring.erasure import forget
 from app.wiring.evaluation import evaluation_runner
 from app.wiring.sources import sync_kind
@@ -32,14 +30,6 @@ from app.wiring.sources import sync_kind
 if TYPE_CHECKING:
     from app.search.service import Searches
     from app.wiring.container import Container
-
-
-@dataclass(frozen=True, slots=True)
-class DueWork:
-    """What begins runs of its own, besides schedules."""
-
-    sources: DueSources
-    warmings: DueWarmings
 
 
 def job_kinds(container: Container) -> tuple[JobKind, ...]:
@@ -51,7 +41,6 @@ def job_kinds(container: Container) -> tuple[JobKind, ...]:
         mining_kind(container.gap_mining),
         sync_kind(container.sources),
         quality_kind(container.quality),
-        warming_kind(container.warming),
         *tuner_kinds(container.reports),
         evaluation_runner(container).kind,
     )
@@ -63,7 +52,7 @@ def _verification(container: Container) -> IndexVerification:
     return IndexVerification(base.indexer, base.feed, KnowledgeRepository(base.database), base.generations.embedder)
 
 
-def background_jobs(container: Container, searches: Searches) -> tuple[JobService, JobWorker, Scheduler, DueWork]:
+def background_jobs(container: Container, searches: Searches) -> tuple[JobService, JobWorker, Scheduler, DueSources]:
     """Nothing of it is started."""
     database, ended = container.base.database, container.metrics.job_ended
     kinds: Mapping[str, JobKind] = {kind.name: kind for kind in job_kinds(container)}
@@ -75,19 +64,17 @@ def background_jobs(container: Container, searches: Searches) -> tuple[JobServic
 
     due = DueRuns(kinds.values(), runs, container.base.feed.since, zone, worker.wake)
     service = JobService(kinds, runs, worker.wake, ended)
-
-    async def version(tenant: str) -> Hashable:
-        return await container.answers_depend_on(tenant, "")
-
-    begun = DueWork(DueSources(container.sources.rows, service), DueWarmings(container.warming, service, version))
-    return service, worker, _scheduler(container, searches, due, begun), begun
+    sources = DueSources(container.sources.rows, service)
+    return service, worker, _scheduler(container, searches, due, sources), sources
 
 
-def _scheduler(container: Container, searches: Searches, due: DueRuns, begun: DueWork) -> Scheduler:
-    return Scheduler(_housekeeping(container, searches, due, begun), lambda: container.leader.leads)
+def _scheduler(container: Container, searches: Searches, due: DueRuns, sources: DueSources) -> Scheduler:
+    return Scheduler(_housekeeping(container, searches, due, sources), lambda: container.leader.leads)
 
 
-def _housekeeping(container: Container, searches: Searches, due: DueRuns, begun: DueWork) -> tuple[PeriodicJob, ...]:
+def _housekeeping(
+    container: Container, searches: Searches, due: DueRuns, sources: DueSources
+) -> tuple[PeriodicJob, ...]:
     """Documents come into force, or go out of it, at most ten seconds late; so do scheduled versions, which have to be
     read first. Where a leader ends, another one takes over in some seconds. Retention, once a day, has a lock of its
     own. It begins soon after the start, so that a server which is restarted every day deletes too.
@@ -102,8 +89,7 @@ def _housekeeping(container: Container, searches: Searches, due: DueRuns, begun:
         PeriodicJob("series", "保存指标曲线", container.recorder.save, 10 * seconds, 10 * seconds),
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
         PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes, for_all=True),
-        PeriodicJob("sources", "安排到时间的来源同步", begun.sources.look, minutes, minutes, for_all=True),
-        PeriodicJob("warming", "知识库变化后安排预热缓存", begun.warmings.look, 10 * seconds, 10 * seconds),
+        PeriodicJob("sources", "安排到时间的来源同步", sources.look, minutes, minutes, for_all=True),
         PeriodicJob("calibration", "检索校准", searches.catch_up, 5 * minutes, 5 * minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),
     )

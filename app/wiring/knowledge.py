@@ -36,9 +36,10 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.generations.engine import Generation
 from app.generations.repository import GenerationRepository
 from app.generations.service import Generations
+from app.index_follower import Follower
 from app.indexing.backlog import Indexing
 from app.indexing.catching_up import CatchUp
-from app.indexing.following import Follower, RemoteFollower
+from app.indexing.following import RemoteFollower
 from app.indexing.indexer import Indexer
 from app.indexing.retokenising import Retokeniser
 from app.metrics import Metrics

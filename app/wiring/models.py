@@ -22,13 +22,14 @@ from agents.llm.metered import MeteredModel
 from agents.llm.profiles import profile_at
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
+from agents.llm.structured import StructuredModel
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import Prompts
 from agents.reader import PassageReader, ReaderOptions
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import FIRST, READING, SMALL, LlmProvider, told
+from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, told
 from app.prompts.library import PromptLibrary
 from app.retrieval import generator_options
 from app.settings import Settings
@@ -55,6 +56,7 @@ class LanguageModels:
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
         self.prompts = self.library.current()
         self.breakers: dict[str, CircuitBreaker] = {}
+        self._local_models: dict[str, ChatModel] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
@@ -89,20 +91,24 @@ class LanguageModels:
         return self.main is not None or self.small is not None
 
     def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
+        quoted.
+        """
         options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         quotes = get_generator("extractive", options)
 
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience) if self.writers else quotes
+        if not self.writers or self._settings.llm_answers == "quote":
+            return quotes
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience)
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in, self.prompts)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""
@@ -136,7 +142,7 @@ class LanguageModels:
         settings, further = self._settings, self._settings.llm_providers
         first = (settings.llm_first_token_timeout, *(one.first_token_timeout or 0.0 for one in further))
         total = (settings.llm_timeout, *(one.timeout or 0.0 for one in further))
-        hedge = 0.0 if settings.llm_provider == "local" else settings.llm_hedge_seconds
+        hedge = 0.0 if settings.llm_provider == "gguf" else settings.llm_hedge_seconds
         return Patience(hedge, max(first), max(total))
 
     async def __aenter__(self) -> Self:
@@ -150,8 +156,8 @@ class LanguageModels:
         """The provider that has settings of its own, if it is set."""
         settings = self._settings
         key = settings.llm_api_key.get_secret_value()
-        if settings.llm_provider == "local":  # waits and tries again by itself
-            return [self._model("local", self._options(settings.llm_local_model))]
+        if settings.llm_provider == "gguf":  # waits and tries again by itself
+            return [self._local(settings.llm_local_model)]
         if not key:
             return []
         alone = not (self._elsewhere or settings.llm_providers)
@@ -162,7 +168,7 @@ class LanguageModels:
         """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
         settings = self._settings
         key = settings.small_llm_api_key.get_secret_value()
-        if not key and (settings.llm_provider == "local" or not settings.llm_api_key):
+        if not key and (settings.llm_provider == "gguf" or not settings.llm_api_key):
             return None
         key = key or settings.llm_api_key.get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
@@ -170,12 +176,16 @@ class LanguageModels:
         return self._guarded(SMALL, self._of_first(name, address, key))
 
     def _judge(self) -> ModelFleet | None:
-        """Who judges passages: the model that READER_MODEL names where the small one is asked, else the small one."""
+        """Who judges passages: the model that READER_MODEL names, where the small one is asked or in a file; else the
+        small one.
+        """
         settings = self._settings
         if not settings.reader_enabled:
             return None
         if not settings.reader_model:
             return self.small
+        if settings.reader_model.endswith(GGUF):
+            return ModelFleet([self._local(settings.reader_model)])
         key = (settings.small_llm_api_key or settings.llm_api_key).get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         return (
@@ -186,7 +196,7 @@ class LanguageModels:
     def _elsewhere(self) -> bool:
         """Whether what reads could also write when the first writer fails."""
         settings = self._settings
-        if settings.llm_provider == "local":
+        if settings.llm_provider == "gguf":
             return bool(settings.small_llm_api_key)
         return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
 
@@ -227,8 +237,15 @@ class LanguageModels:
             total=settings.llm_timeout,
             max_tokens=settings.llm_max_tokens,
             queue=settings.llm_local_queue,
+            threads=settings.llm_local_threads,
         )
         return replace(common, **options)
+
+    def _local(self, path: str) -> ChatModel:
+        """One process for a file, whoever asks it."""
+        if path not in self._local_models:
+            self._local_models[path] = self._model("gguf", self._options(path))
+        return self._local_models[path]
 
     def _guarded(self, name: str, options: ModelOptions) -> ChatModel:
         settings = self._settings
@@ -238,7 +255,7 @@ class LanguageModels:
         return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
 
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
-        model = get_model(provider, options)
+        model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
         whose = options.profile or profile_at(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import app.audit.tables
 import app.canned.tables
+import app.channels.tables
 import app.conversations.tables
 import app.corrections.tables
 import app.db.tables

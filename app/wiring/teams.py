@@ -80,7 +80,10 @@ class Teams:
             roster,
             searcher,
             models.understanding(analyzer),
-            {"configuration": hashlib.sha256(version.encode()).hexdigest()[:16], **tuned.told()},
+            {
+                "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
+                "params_version": tuned.params.version,
+            },
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
         return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)

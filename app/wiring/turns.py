@@ -17,7 +17,6 @@ from app.idempotency import repository as requests
 from app.idempotency.service import taken_over
 from app.prompts import repository as prompts
 from app.traces import repository as traces
-from app.tuner import repository_turns as placed
 from app.types import SessionKey
 from app.webhooks import repository_messages
 from app.wiring.desk import PARTNERS
@@ -58,7 +57,6 @@ def turn_log(
         traces.append(connection, turns)
         if prompt_text is not None:
             prompts.keep(connection, _asked(turns, prompt_text))
-        placed.append(connection, turns)
         receipts = {turn.id: turn.receipt for turn in turns if turn.receipt}
         if lost := requests.settle(connection, receipts.values()):
             raise NotKept({name: taken_over() for name, receipt in receipts.items() if receipt in lost})

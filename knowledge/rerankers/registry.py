@@ -17,6 +17,8 @@ from knowledge.rerankers.served import RerankEndpoint
 class RerankerOptions:
     """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, who
     scores while it cannot, and the device and the runtime that compute it; and where a rerank endpoint is.
+
+    template: the file of the prompt of a model that says yes or no, empty for the shipped one.
     """
 
     bge_model: str = "BAAI/bge-reranker-base"
@@ -28,6 +30,7 @@ class RerankerOptions:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     model: str = ""
+    template: str = ""
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
 
     @property
@@ -73,10 +76,17 @@ def _jina(options: RerankerOptions) -> Reranker:
     return JinaReranker(options.endpoint, options.candidates, options.fallback)
 
 
+def _yes_no(options: RerankerOptions) -> Reranker:
+    from knowledge.rerankers.yes_no import YesNoReranker
+
+    return YesNoReranker(options.endpoint, options.candidates, options.fallback, options.template)
+
+
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {
     "bge": _bge,
     "tei": _tei,
     "jina": _jina,
+    "yes_no": _yes_no,
     "lexical_dense": _lexical_dense,
     "cosine": _cosine,
     "lexical": _lexical,

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
 
 import httpx
 
@@ -20,12 +16,11 @@ from app.db.migrate import upgrade
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
 from scripts.attacks.base import Target
+from scripts.server_process import ROOT, run_server, wait_until_learnt
 
-ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 300.0
 _OWN = {role.value: role for role in Role}
 _OTHERS = {"other_client": Role.CLIENT, "other_admin": Role.ADMIN}
-_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 @contextmanager
@@ -39,22 +34,10 @@ def process(data_dir: Path, *, keys: bool = True, learnt: bool = True, **setting
     given = asyncio.run(_keys(data_dir)) if keys else {}
     defaults = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false", "API_KEY": ""}
     own = {"HOST": "127.0.0.1", "PORT": "0", "DATA_DIR": str(data_dir), "PYTHONPATH": str(ROOT)}
-    # `env`, because only settings read the environment
-    command = ["env", *(f"{name}={value}" for name, value in (defaults | own | settings).items())]
-    with subprocess.Popen(
-        [*command, sys.executable, "-m", "app"], cwd=data_dir, stdout=subprocess.PIPE, text=True
-    ) as server:
-        try:
-            assert server.stdout is not None
-            found = _ADDRESS.search(server.stdout.readline())
-            if not found:
-                raise OSError("服务没有启动")
-            target = Target(found.group(), pid=server.pid, **given)
-            if learnt:
-                _learnt(target)
-            yield target
-        finally:
-            server.terminate()
+    with run_server(["-m", "app"], data_dir, defaults | own | settings) as (pid, address):
+        if learnt:
+            wait_until_learnt(address, START_SECONDS)
+        yield Target(address, pid=pid, **given)
 
 
 def rss_mb(target: Target) -> float:
@@ -90,14 +73,6 @@ async def _keys(data_dir: Path) -> dict[str, str]:
         await repository.create(tenant, role, name, digest_of(key))
     await database.close()
     return given
-
-
-def _learnt(target: Target) -> None:
-    deadline = monotonic() + START_SECONDS
-    while httpx.get(f"{target.address}/api/v1/health/ready", timeout=30, trust_env=False).json().get("learning", True):
-        if monotonic() > deadline:
-            raise OSError("例句没有学完")
-        sleep(0.2)
 
 
 def _rss_mb(pid: int) -> float:

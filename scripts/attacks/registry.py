@@ -18,6 +18,7 @@ from scripts.attacks import (
     parsers,
     sessions,
     sockets,
+    tools,
 )
 from scripts.attacks.base import Attack
 
@@ -37,4 +38,5 @@ ATTACKS: dict[str, Attack] = {
     "parsers": parsers.attack,
     "sessions": sessions.attack,
     "sockets": sockets.attack,
+    "tools": tools.attack,
 }

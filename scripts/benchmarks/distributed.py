@@ -18,9 +18,9 @@ from typing import Any
 from app.distributed.pipeline import FILES_OF_A_BLOCK
 from app.settings import Settings
 from knowledge.text import Analyzer
-from scripts.benchmarks.servers import ROOT
 from scripts.benchmarks.synthetic import synthetic
 from scripts.benchmarks.timing import ratio, since
+from scripts.server_process import ROOT
 
 PASSAGES, ROUNDS = 300, 2
 ORDINARY, ONE, TWO = "ordinary", "one_worker", "two_workers"

@@ -1,7 +1,7 @@
 """Other retrieval libraries over the same chunks and vectors; those that are not installed are named.
 
 They are no requirement of the project, so they are looked up by name. Each stands in the configuration that its own
-documentation shows for hybrid search, BM25 and Chroma fused by rank, over jieba's words, as is usual for Chinese.
+documentation shows for hybrid search, BM25 and vectors fused by rank, over jieba's words, as is usual for Chinese.
 """
 
 from __future__ import annotations
@@ -14,41 +14,71 @@ from typing import Any
 from jieba import lcut_for_search
 
 from knowledge.embeddings.base import Embedder
+from knowledge.evaluation.dataset import EvalQuestion, EvalSet
+from knowledge.retriever import Retriever
 from knowledge.types import Chunk, Matrix
 from scripts.benchmarks.timing import WARM_UP, percentiles, ratio, since
 
 TOP_K = 25
-Ask = Callable[[str, Any], object]
-"""Searches for a question whose vector is known."""
+Ask = Callable[[str, Any], Sequence[str]]
+"""Searches for a question whose vector is known; returns ids of chunks, the best first."""
 
 
-async def measure(
-    chunks: Sequence[Chunk], matrix: Matrix, embedder: Embedder, questions: Sequence[str]
-) -> dict[str, Any]:
-    """By library, what it takes besides the query embedding, or why it was left out."""
+async def measure_peers(data: EvalSet, matrix: Matrix, embedder: Embedder, count: int) -> dict[str, Any]:
+    """By library, what it takes besides the query embedding and how often it is right, or why it was left out.
+
+    Args:
+        data: the set; its first `count` answerable questions are asked.
+        matrix: vectors of its chunks, in their order.
+    """
     report: dict[str, Any] = {}
-    for name, build in PEERS.items():
+    for name, build_peer in PEERS.items():
         try:
-            ask = build(chunks, matrix)
+            ask = build_peer(data.chunks, matrix)
         except ImportError as error:
             report[name] = {"skipped": f"没有安装 {error.name}"}
             continue
-        report[name] = await _timed(ask, embedder, questions)
+        report[name] = await _measure_peer(ask, data, embedder, data.answerable[:count])
     return report
 
 
-async def _timed(ask: Ask, embedder: Embedder, questions: Sequence[str]) -> dict[str, Any]:
-    embedding, overhead = [], []
+async def measure_own_hits(data: EvalSet, retriever: Retriever, count: int) -> dict[str, float]:
+    """The shares of `rate_hits` of the product's own retriever."""
+    answers = [await retriever.search(question.text) for question in data.answerable[:count]]
+    found = [[candidate.chunk.id for candidate in answer.candidates] for answer in answers]
+    return rate_hits(data, data.answerable[:count], found)
+
+
+def rate_hits(data: EvalSet, questions: Sequence[EvalQuestion], found: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Shares of questions whose source comes first, and among the first five chunks found."""
+    source = {chunk.id: data.source_of(chunk) for chunk in data.chunks}
+    right = [
+        [source[key] in question.relevant for key in ids[:5]] for question, ids in zip(questions, found, strict=True)
+    ]
+    return {
+        "hit@1": ratio(sum(any(hits[:1]) for hits in right), len(right)),
+        "hit@5": ratio(sum(any(hits) for hits in right), len(right)),
+    }
+
+
+async def _measure_peer(
+    ask: Ask, data: EvalSet, embedder: Embedder, questions: Sequence[EvalQuestion]
+) -> dict[str, Any]:
+    embedding, overhead, found = [], [], []
     for question in [*questions[:WARM_UP], *questions]:
         started = perf_counter()
-        vector = await embedder.query(question)
+        vector = await embedder.query(question.text)
         embedding.append(since(started))
         started = perf_counter()
-        ask(question, vector)
+        found.append(ask(question.text, vector))
         overhead.append(since(started))
     first = min(WARM_UP, len(questions))
     timed, embedded = percentiles(overhead[first:]), percentiles(embedding[first:])
-    return {"overhead_ms": timed, "overhead_over_embedding": ratio(timed["p50"], embedded["p50"])}
+    return {
+        "overhead_ms": timed,
+        "overhead_over_embedding": ratio(timed["p50"], embedded["p50"]),
+        **rate_hits(data, questions, found[first:]),
+    }
 
 
 def _langchain(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
@@ -65,18 +95,20 @@ def _langchain(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
             return known[text].tolist()  # type: ignore[no-any-return]
 
     texts = [chunk.indexed_text for chunk in chunks]
-    dense = chroma.from_texts(texts, Known()).as_retriever(search_kwargs={"k": TOP_K})
-    lexical = bm25.from_texts(texts, preprocess_func=lcut_for_search, k=TOP_K)
-    retriever = ensemble(retrievers=[lexical, dense], weights=[0.4, 0.6])
+    labels = [{"chunk": chunk.id} for chunk in chunks]
+    dense = chroma.from_texts(texts, Known(), labels).as_retriever(search_kwargs={"k": TOP_K})
+    lexical = bm25.from_texts(texts, labels, preprocess_func=lcut_for_search, k=TOP_K)
+    retriever = ensemble(retrievers=[lexical, dense], weights=[0.4, 0.6], id_key="chunk")
 
-    def ask(question: str, vector: Any) -> object:
+    def ask(question: str, vector: Any) -> Sequence[str]:
         known[question] = vector
-        return retriever.invoke(question)
+        return [document.metadata["chunk"] for document in retriever.invoke(question)]
 
     return ask
 
 
 def _llama_index(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+    """Its BM25 is bm25s and takes no tokenizer any more, so texts are given to it in jieba's words."""
     core = import_module("llama_index.core")
     schema = import_module("llama_index.core.schema")
     store = import_module("llama_index.vector_stores.chroma").ChromaVectorStore
@@ -85,20 +117,49 @@ def _llama_index(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     mock = import_module("llama_index.core.llms").MockLLM  # never asked: there is one query
     embedding = import_module("llama_index.core.embeddings").MockEmbedding(embed_dim=matrix.shape[1])
     nodes = [
-        schema.TextNode(id_=chunk.id, text=chunk.indexed_text, embedding=row.tolist())
+        schema.TextNode(id_=chunk.id, text=_join_words(chunk.indexed_text), embedding=row.tolist())
         for chunk, row in zip(chunks, matrix, strict=True)
     ]
     collection = import_module("chromadb").EphemeralClient().create_collection("llama_index")
     storage = core.StorageContext.from_defaults(vector_store=store(chroma_collection=collection))
     index = core.VectorStoreIndex(nodes, storage_context=storage, embed_model=embedding)
     dense = index.as_retriever(similarity_top_k=TOP_K)
-    lexical = bm25.from_defaults(nodes=nodes, similarity_top_k=TOP_K, tokenizer=lcut_for_search)
+    lexical = bm25.from_defaults(nodes=nodes, similarity_top_k=TOP_K, token_pattern=r"\S+", skip_stemming=True)
     retriever = fusion(
         [dense, lexical], llm=mock(), mode="reciprocal_rerank", num_queries=1, similarity_top_k=TOP_K, use_async=False
     )
 
-    def ask(question: str, vector: Any) -> object:
-        return retriever.retrieve(schema.QueryBundle(question, embedding=vector.tolist()))
+    def ask(question: str, vector: Any) -> Sequence[str]:
+        query = schema.QueryBundle(_join_words(question), embedding=vector.tolist())
+        return [found.node.node_id for found in retriever.retrieve(query)]
+
+    return ask
+
+
+def _haystack(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+    """Its store in memory tells words by blanks, so texts are given to it in jieba's words."""
+    document = import_module("haystack").Document
+    retrievers = import_module("haystack.components.retrievers.in_memory")
+    store = import_module("haystack.document_stores.in_memory").InMemoryDocumentStore(
+        bm25_tokenization_regex=r"\S+", embedding_similarity_function="cosine"
+    )
+    store.write_documents(
+        [
+            document(id=chunk.id, content=_join_words(chunk.indexed_text), embedding=row.tolist())
+            for chunk, row in zip(chunks, matrix, strict=True)
+        ]
+    )
+    pipeline = import_module("haystack").Pipeline()
+    pipeline.add_component("lexical", retrievers.InMemoryBM25Retriever(store, top_k=TOP_K))
+    pipeline.add_component("dense", retrievers.InMemoryEmbeddingRetriever(store, top_k=TOP_K))
+    joiner = import_module("haystack.components.joiners").DocumentJoiner
+    pipeline.add_component("joiner", joiner("reciprocal_rank_fusion", weights=[0.4, 0.6], top_k=TOP_K))
+    pipeline.connect("lexical", "joiner")
+    pipeline.connect("dense", "joiner")
+
+    def ask(question: str, vector: Any) -> Sequence[str]:
+        given = {"lexical": {"query": _join_words(question)}, "dense": {"query_embedding": vector.tolist()}}
+        return [found.id for found in pipeline.run(given)["joiner"]["documents"]]
 
     return ask
 
@@ -109,14 +170,20 @@ def _bm25s(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     model = library.BM25()
     model.index([lcut_for_search(chunk.indexed_text) for chunk in chunks], show_progress=False)
 
-    def ask(question: str, vector: Any) -> object:
-        return model.retrieve([lcut_for_search(question)], k=min(TOP_K, len(chunks)), show_progress=False)
+    def ask(question: str, vector: Any) -> Sequence[str]:
+        rows, _ = model.retrieve([lcut_for_search(question)], k=min(TOP_K, len(chunks)), show_progress=False)
+        return [chunks[row].id for row in rows[0]]
 
     return ask
+
+
+def _join_words(text: str) -> str:
+    return " ".join(lcut_for_search(text))
 
 
 PEERS: dict[str, Callable[[Sequence[Chunk], Matrix], Ask]] = {
     "langchain_ensemble": _langchain,
     "llama_index": _llama_index,
+    "haystack": _haystack,
     "bm25s": _bm25s,
 }

@@ -22,7 +22,7 @@ from knowledge.evaluation.runner import build_retriever
 from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
-from scripts.benchmarks import peers as others
+from scripts.benchmarks.peers import measure_own_hits, measure_peers
 from scripts.benchmarks.timing import measure_search, rss_mb
 
 QUESTIONS = 400
@@ -54,9 +54,10 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
             memory = {"rss_mb_before_index": before, "rss_mb": rss_mb()}
             ids = [chunk.id for chunk in data.chunks]
             matrix = retriever.index.snapshot().vectors(ids)
-            measured = await others.measure(data.chunks, matrix, embedder, texts) if peers else None
+            hits = await measure_own_hits(data, retriever, questions)
+            measured = await measure_peers(data, matrix, embedder, questions) if peers else None
         report = {"set": data.name, "chunks": len(data.chunks), "questions": len(texts), "embedder": embedder.name}
-        report |= {**timed, **memory}
+        report |= {**timed, **hits, **memory}
         return report if measured is None else report | {"peers": measured}
 
 

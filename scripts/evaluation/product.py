@@ -45,6 +45,13 @@ class Setup:
 
 @asynccontextmanager
 async def open_product(setup: Setup) -> AsyncIterator[Product]:
+    """See `open_container_for`."""
+    async with open_container_for(setup) as (_, product):
+        yield product
+
+
+@asynccontextmanager
+async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Product]]:
     """Wired as the server is, on SQLite in a temporary folder and without limits on its customers.
 
     Raises InvalidConfiguration, and what kept a document from being taken in.
@@ -58,7 +65,7 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
             snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
             await container.reader.wait()
-            yield Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
+            yield container, Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
 
 
 async def _settings(setup: Setup, folder: Path) -> Settings:

@@ -24,16 +24,33 @@ from knowledge.evaluation.rows import read_rows
 from scripts.evaluation.danger import danger_report
 from scripts.evaluation.product import Setup, open_product
 from scripts.evaluation.routing import decided_report, labelled_rows
+from scripts.evaluation.with_model import both_report, both_row, both_table, play_both
 
 
 async def dialogues_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """Figures of `--dialogues`; failures are printed to stderr, as `--show` asks."""
+    if options.model:
+        return await _dialogues_with_model(options, settings)
     played = await played_dialogues(options.dialogues, _setup(options, settings, options.docs))
     for paragraph in failures(played)[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     if options.run:
         _write(options.run, map(turn_row, played))
     return {"dialogues": options.dialogues.name} | dialogue_report(played)
+
+
+async def _dialogues_with_model(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """The table goes to stderr."""
+    setup = _setup(options, settings, options.docs)
+    name, turns = await play_both(read_dialogues(options.dialogues), setup)
+    for paragraph in failures([turn.with_model for turn in turns])[: options.show]:
+        print(f"\n{paragraph}", file=sys.stderr)
+    print(both_table(turns), file=sys.stderr)
+    if not any(turn.spent.calls for turn in turns):
+        print(f"{name} 一次也没有被请：日志里有原因，例如读得太慢、判断分不清", file=sys.stderr)
+    if options.run:
+        _write(options.run, map(both_row, turns))
+    return {"dialogues": options.dialogues.name} | both_report(name, turns)
 
 
 async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[PlayedTurn]:

@@ -12,7 +12,7 @@ import yaml
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.facts import BusinessFacts
 from agents.business.sample.database import seed
-from agents.care import CareAgent, CarePolicy, cause_of, felt, told_danger
+from agents.care import CareAgent, CarePolicy, cause_of, endangered, felt, told_danger
 from agents.errors import BusinessUnavailable
 from agents.heads.safety import Safety
 from agents.offers import SHIPPED, Fact, Offers, load_offers
@@ -22,7 +22,7 @@ from agents.understanding.reading import read
 from agents.understanding.safety import Danger
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
-from tests.agents.support import finish
+from tests.agents.support import candidate, finish, retrieval
 
 TODAY = date(2026, 3, 1)
 LEAVING = "我要注销账号，不用了"
@@ -129,6 +129,24 @@ def test_who_is_read_as_ending_their_life_is_in_a_crisis_whatever_their_words() 
     question = Question("我先走了，后面的事拜托你们")
     assert felt(question, None, Safety(Danger.SELF_HARM, 0.9)).crisis
     assert not felt(question, None, Safety(Danger.HARM, 0.9)).crisis and not felt(question, None, None).crisis
+
+
+@pytest.mark.parametrize(
+    ("chance", "kind", "probability", "danger"),
+    [
+        (0.6, Danger.FRAUD, 0.8, False),
+        (0.95, Danger.FRAUD, 0.8, True),
+        (0.6, Danger.FRAUD, 0.65, True),
+        (0.6, Danger.SELF_HARM, 0.95, True),
+    ],
+)
+def test_what_may_be_a_danger_and_is_answered_by_documents_is_a_question(
+    chance: float, kind: Danger, probability: float, danger: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.care.read_safety", lambda *_: Safety(kind, chance))
+    text = "还款扣了两次，额度没恢复"
+    question = Question(text, found=retrieval(text, candidate("还款后额度次日恢复。", probability)))
+    assert (endangered(question, CarePolicy()) is not None) == danger
 
 
 async def test_english_gets_english() -> None:

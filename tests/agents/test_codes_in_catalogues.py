@@ -17,7 +17,7 @@ from tests.agents.catalogues import Catalogue
 RIGHT = 0.98
 RIGHT_UNSEEN = 0.95
 """Of the second generator, at first sight: .96."""
-CATALOGUES = part(10, 300)
+CATALOGUES = part(4, 300)
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(part(240, 5400))]
 

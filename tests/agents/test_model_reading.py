@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from agents.llm.replies import UnreadableReply
-from agents.model_reading import ModelUnderstanding, Understood, may_be_read, read_understanding
+from agents.model_reading import ModelUnderstanding, RewriteGuard, Understood, may_be_read
+from agents.model_reading import read_understanding as read_guarded
+from agents.prompting import shipped
 from agents.routing.types import Intent
 from agents.types import Page, Proposal, Question, Turn, Usage
+from knowledge.text import Analyzer
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted
+from tests.agents.support import ANALYZER
 
 BEFORE = Turn("退货怎么申请？", "退货怎么申请？", "在 App 的「我的订单」里提交。[1]")
 
@@ -21,24 +25,28 @@ def reply(*questions: str, **fields: Any) -> str:
     return json.dumps({"questions": questions, "intents": [], "slots": {}, "language": "zh"} | fields)
 
 
+def read_understanding(said: str, text: str, analyzer: Analyzer = ANALYZER) -> Understood:
+    return read_guarded(said, RewriteGuard(Question(text), analyzer))
+
+
 async def understood(
     text: str, script: Step, *history: Turn, page: Page | None = None
 ) -> tuple[Understood, ScriptedLLM]:
     async with scripted(script) as llm:
         seconds = 0.3 if script is Behaviour.STALL_FIRST else 20
         question = Question(text, history=history or (BEFORE,), page=page)
-        return await ModelUnderstanding(llm.model, seconds).read(question), llm.server
+        return await ModelUnderstanding(llm.model, seconds, ANALYZER).read(question), llm.server
 
 
 async def test_one_request_tells_questions_intents_what_is_named_and_the_language() -> None:
     says = reply(
-        "A-1 退货的运费由谁承担？",
+        "A-1 退货的运费谁出？",
         intents=["knowledge_qa"],
         slots={"order_number": "A-1", "phone": "13"},
         language="zh-CN",
     )
     found, server = await understood("那 A-1 的运费呢", Say(says))
-    assert found.questions == ("A-1 退货的运费由谁承担？",)
+    assert found.questions == ("A-1 退货的运费谁出？",)
     assert (found.intents, found.language) == (frozenset({Intent.KNOWLEDGE_QA}), "zh")
     assert found.slots == {"order_number": "A-1"}
     assert (found.degraded, found.usage.calls, server.requests) == ((), 1, 1)
@@ -46,11 +54,11 @@ async def test_one_request_tells_questions_intents_what_is_named_and_the_languag
 
 
 async def test_several_questions_in_one_message_are_told_apart_and_together_keep_its_facts() -> None:
-    found, _ = await understood("7天内能退吗，运费谁出", Say(reply("签收 7天内能退货吗", "退货运费谁出")))
+    found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收 7天内能退货吗", "退货运费谁出")))
     assert found.questions == ("签收 7天内能退货吗", "退货运费谁出")
-    question = found.of(Question("7天内能退吗，运费谁出", rewrite="7天内能退吗，运费谁出呢"))
+    question = found.of(Question("签收7天内能退吗，运费谁出", rewrite="签收7天内能退吗，运费谁出呢"))
     assert (question.rewrite, question.parts) == ("签收 7天内能退货吗 退货运费谁出", found.questions)
-    found, _ = await understood("7天内能退吗，运费谁出", Say(reply("签收后能退货吗", "退货运费谁出")))
+    found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收后能退货吗", "退货运费谁出")))
     assert found.questions == ()
 
 
@@ -120,11 +128,11 @@ async def test_a_reply_of_another_shape_is_marked_and_its_tokens_are_counted() -
     ],
 )
 def test_what_is_off_topic_stands_alone(fields: dict[str, Any], intents: set[Intent]) -> None:
-    assert read_understanding(reply("谢谢", **fields), "谢谢", "").intents == intents
+    assert read_understanding(reply("谢谢", **fields), "谢谢").intents == intents
 
 
 def test_a_reply_may_stand_in_a_code_fence() -> None:
-    assert read_understanding(f"```json\n{reply('退货运费谁出')}\n```", "运费", "").questions == ("退货运费谁出",)
+    assert read_understanding(f"```json\n{reply('退货运费谁出')}\n```", "退货运费").questions == ("退货运费谁出",)
 
 
 @pytest.mark.parametrize(
@@ -133,25 +141,39 @@ def test_a_reply_may_stand_in_a_code_fence() -> None:
         "",
         "[]",
         "退货运费谁出",
-        reply(intents=["weather"]),
-        reply(intents=3),
         reply(questions="退货运费谁出"),
         reply(questions=[{"text": "退货运费谁出"}]),
-        reply(slots=["A-1"]),
-        reply(language=None),
-        reply(more=1),
-        '{"questions": [], "intents": []}',
-        f"好的：{reply()}",
+        '{"intents": []}',
     ],
 )
 def test_a_reply_is_believed_only_as_agreed(said: str) -> None:
     with pytest.raises(UnreadableReply):
-        read_understanding(said, "运费", "")
+        read_understanding(said, "运费")
+
+
+@pytest.mark.parametrize(
+    ("said", "intents"),
+    [
+        (reply("运费谁出", intents=["weather", "ticket"]), {Intent.TICKET}),
+        (reply("运费谁出", intents=3), set()),
+        (reply("运费谁出", slots=["A-1"]), set()),
+        (reply("运费谁出", language=None), set()),
+        (reply("运费谁出", more=1), set()),
+        ('{"questions": ["运费谁出"]}', set()),
+        (f"好的：{reply('运费谁出')}，希望有帮助", set()),
+        ("{'questions': ['运费谁出',], 'intents': [],}", set()),
+        ("{“questions”：［“运费谁出”］，“intents”：［］}", set()),
+        (reply("运费谁出")[:-20], set()),
+    ],
+)
+def test_what_is_readable_of_a_reply_is_read(said: str, intents: set[Intent]) -> None:
+    found = read_understanding(said, "运费谁出呢")
+    assert (found.questions, set(found.intents)) == (("运费谁出",), intents)
 
 
 def test_what_is_named_stands_in_the_message() -> None:
     said = reply(slots={"order_number": "ＹＤ-20", "phone": None, "member_name": "王芳"})
-    assert read_understanding(said, "查 yd-20", "").slots == {"order_number": "ＹＤ-20"}
+    assert read_understanding(said, "查 yd-20").slots == {"order_number": "ＹＤ-20"}
 
 
 @pytest.mark.parametrize("text", ["谢谢", "好的", "转人工", "asdfghjkl", "？"])
@@ -171,10 +193,39 @@ async def test_the_page_is_told_to_the_model() -> None:
 
 
 def test_a_rewrite_that_loses_a_name_of_the_tenant_is_none() -> None:
-    reply = '{"questions": ["净化仓怎么充电"], "intents": [], "slots": {}, "language": "zh"}'
+    said = reply("一型怎么充电")
+    assert read_understanding(said, "云朵一型怎么充电").questions == ("一型怎么充电",)
+    assert read_understanding(said, "云朵一型怎么充电", Analyzer(protected=["云朵一型"])).questions == ()
 
-    def names(text: str) -> frozenset[str]:
-        return frozenset({"云朵一型"} if "云朵一型" in text else ())
 
-    assert read_understanding(reply, "云朵一型怎么充电", "").questions == ("净化仓怎么充电",)
-    assert read_understanding(reply, "云朵一型怎么充电", "", names).questions == ()
+@pytest.mark.parametrize(
+    "said",
+    [
+        "金笙会员退货的运费由谁承担",  # 金笙 and 会员 out of nowhere
+        "快递多久送达",  # nothing of the message is left
+        "火星专列几点开",
+        "龙鳞甲有巨人尺码吗",
+    ],
+)
+async def test_a_wording_about_something_else_is_discarded(said: str) -> None:
+    found, _ = await understood("退货的运费谁出", Say(reply(said)))
+    assert found.questions == ()
+
+
+async def test_an_example_of_the_prompt_is_no_wording_even_of_a_message_that_says_the_same() -> None:
+    found, _ = await understood("火星专列的票几点开抢", Say(reply("火星专列几点开")))
+    assert found.questions == ()
+
+
+def test_synonyms_of_the_tenant_are_no_news() -> None:
+    said, text = reply("退货的邮资谁出"), "退货的运费谁出"
+    assert read_understanding(said, text).questions == ()
+    synonyms = {"邮资": ("运费",), "运费": ("邮资",)}
+    assert read_understanding(said, text, Analyzer(["邮资"], synonyms)).questions == ("退货的邮资谁出",)
+
+
+def test_no_prompt_holds_an_example_that_could_pass_for_an_answer() -> None:
+    prompts = shipped()
+    shown = {name: prompts.examples(name) for name in prompts}
+    assert {name for name, examples in shown.items() if examples} == {"understanding"}
+    assert len(shown["understanding"]) >= 3

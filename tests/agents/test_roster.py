@@ -223,6 +223,14 @@ def test_who_names_rows_is_asked_to_sign_in_whatever_is_found(everybody: Roster)
     assert in_turn(everybody, "YD2026112200001 到哪了", named, 0.9) == ["business"]
 
 
+def test_rows_that_are_only_mentioned_send_nobody_to_sign_in_where_documents_answer(everybody: Roster) -> None:
+    unlike = like({Intent.BUSINESS_QUERY: -1.0, Intent.KNOWLEDGE_QA: 0.5}, Intent.BUSINESS_QUERY)
+    unlike = replace(unlike, trace=replace(unlike.trace, forced=(Intent.BUSINESS_QUERY,)))
+    assert in_turn(everybody, "我是分期付的", unlike, 0.9) == ["knowledge"]
+    assert in_turn(everybody, "我是分期付的", unlike)[0] == "business"
+    assert in_turn(everybody, "我是分期付的", unlike, 0.9, caller="m1")[0] == "business"
+
+
 def test_what_is_like_a_report_is_looked_up_and_a_request_for_a_ticket_is_none_that_waits(everybody: Roster) -> None:
     report = like({Intent.TICKET: 0.5, Intent.KNOWLEDGE_QA: 0.3}, Intent.TICKET, Intent.KNOWLEDGE_QA)
     assert in_turn(everybody, "报 E05", report, 0.9) == ["knowledge"]

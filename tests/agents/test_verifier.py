@@ -63,9 +63,9 @@ def test_what_does_not_hold_is_taken_out_and_counts() -> None:
 
 
 def test_a_sentence_that_leaned_on_the_mark_of_one_that_is_gone_gets_its_own() -> None:
-    kept = review("路由器整机保修三年。[2]退款需要 99 天。[1]退货运费由您承担，首重 12 元。")
+    kept = review("路由器整机保修三年。[2]另外赠送 QX-77421 配件。[1]退货运费由您承担，首重 12 元。")
     assert kept.reply == "路由器整机保修三年。[2]退货运费由您承担，首重 12 元。[1]"
-    assert kept.judged.dropped == ("退款需要 99 天。",)
+    assert kept.judged.dropped == ("另外赠送 QX-77421 配件。",)
 
 
 def test_what_was_never_cited_gets_the_mark_of_the_fragment_that_says_it() -> None:
@@ -77,7 +77,7 @@ def test_what_was_never_cited_gets_the_mark_of_the_fragment_that_says_it() -> No
     ("reply", "dropped"),
     [
         ("退款在验货后 1～5 个工作日内到账。”退款需要 99 天！！[1]\n退货运费由您承担", ["退款需要 99 天！！"]),
-        ("Refunds take 99 days. Shipping is yours. It works at 2.4 GHz.", 3),
+        ("路由器整机保修三年。Refunds take 99 days. It works at 2.4 GHz.", 2),
         ("首重 12 元[1]。退款需要 99 天[1]。", ["退款需要 99 天。"]),
     ],
 )
@@ -186,8 +186,6 @@ async def test_the_critic_cannot_bring_back_what_was_taken_out() -> None:
         Say(judged("FULLY", 90, 1.5, c1=True)),
         Say(judged("FULLY", 90, float("nan"), c1=True)),
         Say(judged(c1=True).replace("[1]", "[3]")),
-        Say(judged(c1=True)[:-1]),
-        Say(f"{judged(c1=True)} 谢谢"),
         Say('{"verdict": "FULLY"}'),
     ],
     ids=str,

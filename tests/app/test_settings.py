@@ -145,8 +145,8 @@ def test_exports_are_not_computed_on_a_gpu(monkeypatch: pytest.MonkeyPatch, vari
         load_settings()
 
 
-def test_a_local_model_needs_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLM_PROVIDER", "local")
+def test_a_local_model_needs_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_PROVIDER", "gguf")
     with pytest.raises(InvalidConfiguration, match="LLM_LOCAL_MODEL"):
         load_settings()
 

@@ -41,11 +41,28 @@ def test_every_outcome_has_a_look_of_its_own(server: str, page: Page) -> None:
         expect(answer).to_have_attribute("data-look", look)
     assert serious(page) == []
     expect(chat.answers.nth(0)).to_contain_text("抱歉，知识库中未找到相关内容。")
+    expect(chat.answers.nth(0).locator(".look")).to_have_text("没有找到依据")
     page.get_by_role("button", name="新对话").click()
     chat.dialog.get_by_role("button", name="开始").click()
     unsure = chat.ask("能用比特币付款吗")
     expect(unsure).to_have_attribute("data-look", "low")
     expect(unsure.locator(".look")).to_have_text("仅供参考")
+
+
+def test_what_comes_nearest_can_be_asked_about(server: str, page: Page) -> None:
+    chat = Chat(page).open(server)
+    refused = chat.ask("音箱能放在冰箱里吗")
+    expect(refused).to_have_attribute("data-outcome", "no_evidence")
+    expect(refused.locator(".look")).to_have_text("没有直接写到")
+    expect(refused.locator(".sources")).to_have_count(0)
+    nearest = refused.locator(".chip").first
+    heading = nearest.text_content()
+    assert heading
+    expect(refused.locator(".prose li").first).to_have_text(heading)
+    assert serious(page) == []
+    nearest.click()
+    expect(chat.customer.last).to_contain_text(heading)
+    expect(chat.answered(1).locator(".sources")).to_be_visible()
 
 
 def test_a_refusal_offers_a_person_and_a_clarifying_question_offers_choices(server: str, page: Page) -> None:

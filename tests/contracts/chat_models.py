@@ -13,9 +13,11 @@ import pytest
 
 from agents.errors import GenerationUnavailable
 from agents.llm.chat import ChatModel
+from agents.llm.tools import Tool
 from agents.types import Usage
-from tests.instruct_model import REPLY
+from tests.gguf_model import REPLY
 
+TOOL = Tool("look_up", "查订单。", {"number": {"type": "string"}})
 MESSAGES = [{"role": "system", "content": "只根据资料回答。"}, {"role": "user", "content": "退款多久到账"}]
 
 
@@ -27,7 +29,7 @@ class ChatModelContract(ABC):
 
     @abstractmethod
     def opened(self) -> AbstractAsyncContextManager[ChatModel]:
-        """One that always writes `instruct_model.REPLY`."""
+        """One that always writes `gguf_model.REPLY`."""
 
     @abstractmethod
     def broken(self) -> AbstractAsyncContextManager[ChatModel]:
@@ -69,7 +71,13 @@ class ChatModelContract(ABC):
         async with self.opened() as model:
             odds, usage = await model.choose(MESSAGES, (REPLY, "×"), 60.0)
             assert odds > 0
-            assert (await model.choose(MESSAGES, ("×", REPLY), 60.0))[0] == -odds
+            assert (await model.choose(MESSAGES, ("×", REPLY), 60.0))[0] == pytest.approx(-odds)
+            assert usage.calls == 1
+
+    async def test_a_reply_beside_tools_is_written_where_none_is_called(self) -> None:
+        async with self.opened() as model:
+            reply, usage = await model.complete_or_call(MESSAGES, [TOOL], 60.0)
+            assert isinstance(reply, str) and reply
             assert usage.calls == 1
 
     async def test_an_outage_is_an_error_that_says_try_again(self) -> None:
@@ -80,6 +88,8 @@ class ChatModelContract(ABC):
                 await model.complete(MESSAGES, 20.0)
             with pytest.raises(GenerationUnavailable):
                 await model.choose(MESSAGES, ("有", "没有"), 20.0)
+            with pytest.raises(GenerationUnavailable):
+                await model.complete_or_call(MESSAGES, [TOOL], 20.0)
 
 
 async def streamed(model: ChatModel) -> tuple[list[str], Usage]:

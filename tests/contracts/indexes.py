@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.buckets import Buckets, bucket_of, difference
+from knowledge.buckets import Buckets, bucket_of
 from knowledge.filters import Filter
-from knowledge.index import Snapshot
+from knowledge.index import Snapshot, difference
 from knowledge.stores.base import EXACT_SEARCH_MAX_CHUNKS, DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, Hit

@@ -14,7 +14,7 @@ from knowledge.errors import InvalidConfiguration
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.models import scripted
 from tests.contracts.chat_models import ChatModelContract, closing
-from tests.instruct_model import REPLY, instruct_folder
+from tests.gguf_model import REPLY, instruct_file
 
 
 class TestEndpoint(ChatModelContract):
@@ -51,14 +51,14 @@ class TestFleet(TestEndpoint):
             yield ModelFleet([first.model, second.model])
 
 
-class TestLocal(ChatModelContract):
-    name = "local"
+class TestGguf(ChatModelContract):
+    name = "gguf"
 
     def opened(self) -> AbstractAsyncContextManager[ChatModel]:
-        return closing(get_model("local", ModelOptions(str(instruct_folder()), silence=60.0)))
+        return closing(get_model("gguf", ModelOptions(str(instruct_file()), silence=60.0, threads=1)))
 
     def broken(self) -> AbstractAsyncContextManager[ChatModel]:
-        return closing(get_model("local", ModelOptions("nowhere/at-all")))
+        return closing(get_model("gguf", ModelOptions("nowhere/at-all.gguf")))
 
 
 def test_every_chat_model_keeps_the_contract() -> None:
@@ -66,5 +66,5 @@ def test_every_chat_model_keeps_the_contract() -> None:
 
 
 def test_an_unknown_provider_names_the_setting_and_the_choices() -> None:
-    with pytest.raises(InvalidConfiguration, match=r"LLM_PROVIDER=magic.*local"):
+    with pytest.raises(InvalidConfiguration, match=r"LLM_PROVIDER=magic.*gguf"):
         get_model("magic", ModelOptions("model"))

@@ -11,7 +11,7 @@ from scripts.scripted_llm import Behaviour
 from tests.agents.models import scripted
 from tests.agents.support import ANALYZER
 from tests.contracts.generators import GeneratorContract
-from tests.instruct_model import instruct_folder
+from tests.gguf_model import instruct_file
 
 
 class TestExtractive(GeneratorContract):
@@ -27,10 +27,10 @@ class TestEndpoint(GeneratorContract):
             yield get_generator("model", GeneratorOptions(ANALYZER, 3, model=llm.model))
 
 
-class TestLocal(GeneratorContract):
+class TestGguf(GeneratorContract):
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Generator]:
-        model = get_model("local", ModelOptions(str(instruct_folder()), silence=60.0))
+        model = get_model("gguf", ModelOptions(str(instruct_file()), silence=60.0, threads=1))
         yield get_generator("model", GeneratorOptions(ANALYZER, 3, model=model))
         await model.close()
 

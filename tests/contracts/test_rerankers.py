@@ -19,7 +19,7 @@ from tests.model_server import KEY, MODEL, reranking_server
 
 QUESTION = "退货的运费谁承担"
 IDS = [f"c{row}" for row in range(len(TEXTS))]
-SERVED = {"tei", "jina"}
+SERVED = {"tei", "jina", "yes_no"}
 ONNX = {"bge onnx", "bge onnx_int8"}
 RANDOM = {"bge"} | SERVED
 """The checkpoint of the tests has random weights: it scores, and knows nothing."""
@@ -40,7 +40,7 @@ def options(bge_reranker_folder: Path, request: pytest.FixtureRequest) -> Rerank
         folder = request.getfixturevalue("exported_reranker_folder")
         return RerankerOptions(bge_model=str(folder), runtime=name.split()[1])
     address = request.getfixturevalue("address") if name in SERVED else ""
-    base_url = f"{address}/v1" if name == "jina" else address
+    base_url = f"{address}/v1" if name in ("jina", "yes_no") else address
     return RerankerOptions(bge_model=str(bge_reranker_folder), base_url=base_url, api_key=KEY, model=MODEL)
 
 

@@ -95,6 +95,12 @@ def outcomes(copy: Path) -> dict[str, list[tuple[int, str]]]:
     return {name: [(status, output) for status, output in ran] for name, ran in json.loads(done.stdout).items()}
 
 
+def test_the_migration_of_the_guide_follows_the_last_one() -> None:
+    numbers = sorted(path.name[:4] for path in ROOT.glob("app/db/migrations/versions/[0-9]*.py"))
+    [own] = [block.file for how_to in HOW_TOS for block in how_to.blocks if "/migrations/versions/" in block.file]
+    assert Path(own).name[:4] == f"{int(numbers[-1]) + 1:04}"
+
+
 @pytest.mark.acceptance(only=True)
 @pytest.mark.parametrize("name", TESTED)
 def test_what_is_added_as_the_guide_says_passes_the_tests_that_it_names(

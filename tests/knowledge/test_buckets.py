@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from knowledge.buckets import COUNT, Buckets, bucket_of, difference
-from knowledge.index import Snapshot
+from knowledge.buckets import COUNT, Buckets, bucket_of
+from knowledge.index import Snapshot, difference
 from knowledge.view import View
 from tests.knowledge.builders import TEXTS, base_of, chunk, chunks
 

@@ -32,6 +32,13 @@ def test_what_is_near_and_does_not_state_the_answer_is_refused() -> None:
     assert {each.scorer for each in result.candidates} == {READER}
 
 
+def test_what_was_judged_stays_as_near_as_the_search_found_it() -> None:
+    result = apply_judgements(found(0.95, 0.3), (-4.0, None), CALIBRATION, GATE)
+    assert [each.nearness for each in result.candidates] == [0.95, 0.3]
+    assert all(each.probability < each.nearness for each in result.candidates)
+    assert [each.nearness for each in found(0.95).candidates] == [0.95]
+
+
 def test_the_passage_that_states_the_answer_comes_first() -> None:
     result = apply_judgements(found(0.9, 0.8, 0.7), (-4.0, -3.0, 4.0), CALIBRATION, GATE)
     assert ids(result)[0] == "c2"

@@ -107,6 +107,27 @@ async def test_a_model_that_replies_is_fine_and_one_that_does_not_an_error(run: 
     assert "sk-test-key" not in str(found)
 
 
+def test_a_model_of_this_machine_is_looked_at_and_not_loaded(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.gguf"
+    for content, level, told in (
+        (None, "error", "不是文件"),
+        (b"<html>", "error", "不是 GGUF"),
+        (b"GGUF\3", "ok", "没有装载"),
+    ):
+        if content is not None:
+            path.write_bytes(content)
+        code, found = run(LLM_PROVIDER="gguf", LLM_LOCAL_MODEL=str(path))
+        assert (code, found["大模型"][0]) == (int(level == "error"), level)
+        assert told in found["大模型"][1]
+    code, found = run(LLM_PROVIDER="openai", READER_MODEL=str(path))
+    assert (code, found["看资料的大模型"][0], found["大模型"][0]) == (0, "ok", "note")
+    monkeypatch.setattr("app.doctor.models.is_installed", lambda module: False)
+    code, found = run()
+    assert code == 1 and "requirements-gguf.txt" in found["看资料的大模型"][2]
+
+
 def test_an_embeddings_endpoint_out_of_reach_and_weights_that_are_not_there_are_errors(run: Run) -> None:
     address = f"http://127.0.0.1:{closed_port()}/v1"
     code, found = run(EMBEDDER="openai", EMBEDDING_BASE_URL=address, EMBEDDING_MODEL="x")

@@ -11,6 +11,7 @@ import pytest
 from knowledge.evaluation.runner import ANSWERED
 from scripts import evaluate
 from scripts.evaluate import main
+from tests.gguf_model import instruct_file
 from tests.knowledge.evaluation.files import (
     CORPUS,
     EVAL,
@@ -174,6 +175,7 @@ def test_a_row_without_a_needed_field_is_named(tmp_path: Path, capsys: pytest.Ca
         (["--set", "a", "--docs", "b"], "--docs 要与 --dialogues 或 --danger 一起用"),
         (["--set", "a", "--fail-under", "0.5"], "--fail-over 要与 --dialogues 一起用"),
         (["--dialogues", "a.jsonl", "--fail-over", "5"], "--fail-over"),
+        (["--set", "a", "--model"], "--model 要与 --dialogues 一起用"),
         (["--dialogues", "a.jsonl", "--through", "chat"], "--through chat 要与 --set 或 --routing 一起用"),
         (["--set", "a", "--json", "无此/b.json"], "没有文件夹"),
         (["--set", "a", "--run", "无此/b.jsonl"], "没有文件夹"),
@@ -217,6 +219,34 @@ def test_conversations_are_played_over_own_documents(tmp_path: Path, capsys: pyt
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text("utf-8").splitlines()]
     assert [row["verdict"] for row in rows] == ["correct", "wrong"]
     assert (tmp_path / ".cache" / "embeddings.sqlite3").exists()
+
+
+def test_conversations_with_a_model_and_without_one_stand_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model writes one sentence to everything, which no passage holds: the guards let it change nothing."""
+    monkeypatch.setenv("LLM_PROVIDER", "gguf")
+    monkeypatch.setenv("LLM_LOCAL_MODEL", str(instruct_file()))
+    monkeypatch.setenv("LLM_LOCAL_THREADS", "1")
+    monkeypatch.setenv("LLM_FIRST_TOKEN_TIMEOUT", "60")
+    arguments = [*half_right(tmp_path), "--model", "--run", tmp_path / "run.jsonl"]
+    assert main([str(argument) for argument in arguments]) == 0
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    model = report["model"]
+    assert (model["name"], model["turns"], model["right"]) == ("tiny-instruct", 2, [0.5, 0.5])
+    assert (report["gained"], report["lost"], report["without_model"]["accuracy"]) == ([], [], 0.5)
+    assert model["calls"] >= 0.5 and model["prompt_tokens"] > model["completion_tokens"] > 0
+    assert list(model["by_tag"]) == ["first"]
+    assert "全部\t2\t0.50 → 0.50\t0.50 → 0.50" in captured.err
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text("utf-8").splitlines()]
+    assert sum(row["calls"] for row in rows) == model["calls"] * 2
+    assert [row["without_model"]["verdict"] for row in rows] == ["correct", "wrong"]
+
+
+def test_without_a_model_there_is_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*map(str, half_right(tmp_path)), "--model"]) == 1
+    assert "LLM_PROVIDER=gguf" in capsys.readouterr().err
 
 
 def test_conversations_that_are_not_good_enough_end_with_a_code_of_their_own(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from typing import Any
 
 import httpx
 
+from app.db.base import now
+from tests.app.channels.test_webhook import signed
 from tests.app.openapi.document import Operation, operations
 
 QUESTION = "云朵计划的暗号是什么"
@@ -82,7 +85,6 @@ class Tenant:
         self.ids["set_id"] = (await self.make("add_evaluation_set"))["id"]
         self.ids["case_id"] = (await self.make("put_evaluation_cases"))["cases"][0]["id"]
         self.ids["report_id"] = (await self.make("start_evaluation_run", {"set_id": self.ids["set_id"]}))["id"]
-        self.ids["experiment_id"] = (await self.make("begin_experiment"))["id"]
         self.ids["key_id"] = (await self.make("create_key"))["id"]
         self.ids["delivery_id"] = (await self._once("list_deliveries", lambda body: body["deliveries"]))[0]["id"]
         await self.make(
@@ -94,6 +96,11 @@ class Tenant:
             await self._once("get_job_run", lambda body: body["state"] not in ("queued", "running"))
         self.ids["issue_id"] = (await self.make("list_quality_issues"))["items"][0]["id"]
         self.ids["gap_id"] = (await self.make("list_gaps"))["items"][0]["id"]
+        body = json.dumps({"id": "m1", "user_id": "u1", "text": f"我的暗语是 {self.private}"}).encode()
+        (
+            await self.admin.post("/api/v1/channels/1/callback", content=body, headers=signed(body, now()))
+        ).raise_for_status()
+        self.ids["reply_id"] = (await self._once("list_channel_replies", lambda body: body["replies"]))[0]["id"]
 
     async def _once(self, name: str, there: Any) -> Any:
         async with asyncio.timeout(PATIENCE_S):

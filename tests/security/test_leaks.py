@@ -26,10 +26,11 @@ from app.main import create_app
 from app.settings import Settings
 from tests.acceptance import WHOLE
 from tests.app.auth.provider import Signer, ec_signer, provider_server, rsa_signer
+from tests.app.channels.test_webhook import SECRET as CHANNEL_SECRET
 from tests.app.desk.client import talking
 from tests.app.openapi.document import Operation, operations
 from tests.app.serving import served
-from tests.security.leaks import Tenant, aimed, place
+from tests.security.leaks import NOWHERE, Tenant, aimed, place
 
 MINE, THEIRS = "acme", "rival"
 MEMBER = "M0001"
@@ -43,6 +44,9 @@ SETTINGS: dict[str, Any] = {
     "sign_in_failures": 0,
     "rate_per_session": 0,
     "rate_per_address": 0,
+    "channels": [
+        {"name": "1", "kind": "webhook", "tenant": MINE, "options": {"url": NOWHERE, "secret": CHANNEL_SECRET}}
+    ],
 }
 
 

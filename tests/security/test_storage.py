@@ -19,7 +19,8 @@ from scripts import retention
 from scripts.attacks import at_rest, durability, erasure
 from scripts.attacks.base import Target
 from scripts.attacks.durability import Write, desk_writes, other_writes, send
-from scripts.attacks.process import ROOT, process
+from scripts.attacks.process import process
+from scripts.server_process import ROOT
 
 FULL, NORMAL = "2", "1"
 

@@ -6,24 +6,23 @@ import { Listing, useListing } from "./listing.js";
 import { Head } from "./page.js";
 import { link } from "./route.js";
 import { server } from "./server.js";
-import { Experiments } from "./tuning-experiments.js";
 import { Reports } from "./tuning-reports.js";
 
 const PARAMS = "/api/v1/tuner/params";
-const TABS = ["params", "history", "reports", "experiments"];
+const TABS = ["params", "history", "reports"];
 const t = words({
   zh: {
-    title: "检索调优", text: "召回、权重、门槛和缓存。改了下一个回答就用，不用重启；谁改的、改了什么都留着，也退得回去。", params: "参数", history: "历史", reports: "校准与扫描", experiments: "对照实验", name: "参数", value: "现值", range: "范围", usual: "默认", note: "为什么改", save: "保存", saved: "已生效", reset: "全部恢复默认", resetTitle: "全部恢复默认？", resetText: "本租户的检索参数都回到安装时的设置。", version: "第 {n} 版", by: "修改人", when: "时间", changes: "改动", revert: "恢复到这一版", revertTitle: "恢复到第 {n} 版？", revertText: "所有参数回到那时的值，并记为新的一版。", never: "还没有调过。", nobody: "未署名",
+    title: "检索调优", text: "召回、权重、门槛和缓存。改了下一个回答就用，不用重启；谁改的、改了什么都留着，也退得回去。", params: "参数", history: "历史", reports: "校准与扫描", name: "参数", value: "现值", range: "范围", usual: "默认", note: "为什么改", save: "保存", saved: "已生效", reset: "全部恢复默认", resetTitle: "全部恢复默认？", resetText: "本租户的检索参数都回到安装时的设置。", version: "第 {n} 版", by: "修改人", when: "时间", changes: "改动", revert: "恢复到这一版", revertTitle: "恢复到第 {n} 版？", revertText: "所有参数回到那时的值，并记为新的一版。", never: "还没有调过。", nobody: "未署名",
   },
   en: {
-    title: "Tuning", text: "Recall, weights, thresholds and caches. In use from the next answer on, without a restart; who changed what is kept, and there is a way back.", params: "Parameters", history: "History", reports: "Calibration and sweeps", experiments: "Experiments", name: "Parameter", value: "Value", range: "Range", usual: "Default", note: "Why", save: "Save", saved: "In force", reset: "Back to defaults", resetTitle: "Back to all defaults?", resetText: "Retrieval of this tenant goes back to the settings of the installation.", version: "Version {n}", by: "By", when: "When", changes: "Changes", revert: "Back to this", revertTitle: "Back to version {n}?", revertText: "All parameters go back to what they were then; that is a new version.", never: "Nothing was tuned yet.", nobody: "Unnamed",
+    title: "Tuning", text: "Recall, weights, thresholds and caches. In use from the next answer on, without a restart; who changed what is kept, and there is a way back.", params: "Parameters", history: "History", reports: "Calibration and sweeps", name: "Parameter", value: "Value", range: "Range", usual: "Default", note: "Why", save: "Save", saved: "In force", reset: "Back to defaults", resetTitle: "Back to all defaults?", resetText: "Retrieval of this tenant goes back to the settings of the installation.", version: "Version {n}", by: "By", when: "When", changes: "Changes", revert: "Back to this", revertTitle: "Back to version {n}?", revertText: "All parameters go back to what they were then; that is a new version.", never: "Nothing was tuned yet.", nobody: "Unnamed",
   },
 });
 const plain = (value) => number(value, 4);
 
 export function Tuning({ route, manages }) {
   const tab = TABS.includes(route.id) ? route.id : "params";
-  const view = { params: Params, history: History, reports: Reports, experiments: Experiments }[tab];
+  const view = { params: Params, history: History, reports: Reports }[tab];
   return html`<${Head} title=${t("title")} text=${t("text")} />
     <nav class="ad-tabs" aria-label=${t("title")}>${TABS.map((name) => html`<a aria-current=${name === tab ? "page" : undefined} href=${link(`tuning/${name}`)}>${t(name)}</a>`)}</nav>
     <${view} key=${route.path} route=${route} may=${manages} />`;

@@ -148,7 +148,7 @@ export class Conversation {
       this.update(key, { delivery: "delivered" });
       if (reply) this.set({ entries: this.state.entries.filter((entry) => entry.key !== reply.key) });
     } else {
-      const about = { text: response.reply, id: response.message_id, streaming: false, outcome: response.outcome, sources: data.sources, suggestions: data.suggestions, buttons: data.buttons, escalate: data.escalate_to_human, degraded: data.degraded, stopped: data.stopped, proposal: data.proposal };
+      const about = { text: response.reply, id: response.message_id, streaming: false, outcome: response.outcome, sources: data.sources, suggestions: data.suggestions, related: data.related, buttons: data.buttons, escalate: data.escalate_to_human, degraded: data.degraded, stopped: data.stopped, proposal: data.proposal };
       if (reply) this.update(reply.key, about);
       else this.add({ who: "bot", ...about });
     }
@@ -243,5 +243,5 @@ export class Conversation {
 }
 
 function shown(entry) {
-  return { key: newId(), who: entry.who, text: entry.text, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, buttons: entry.buttons, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
+  return { key: newId(), who: entry.who, text: entry.text, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, related: entry.related, buttons: entry.buttons, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
 }

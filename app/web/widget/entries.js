@@ -48,7 +48,8 @@ function useSeconds(until) {
 }
 
 function Answer({ entry, last, free, act }) {
-  const [look, head] = entry.stopped ? ["part", "stopped"] : LOOKS[entry.outcome] || ["plain"];
+  const [look, said] = entry.stopped ? ["part", "stopped"] : LOOKS[entry.outcome] || ["plain"];
+  const head = look === "none" && entry.related?.length ? "lookNear" : said;
   const sources = entry.sources || [];
   const open = (source) => act.open(entry, source);
   const link = (href, children) => href === "#human" && html`<button class="link" onClick=${act.person}>${children}</button>`;

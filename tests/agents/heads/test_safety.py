@@ -62,8 +62,8 @@ async def test_who_is_in_danger_is_heard_and_who_asks_about_it_is_not(
     dangers = [kind is not None for _, told, kind in found if told]
     others = [kind is not None for _, told, kind in found if not told]
     wrong = [(text, kind) for text, told, kind in found if kind != told]
-    assert sum(dangers) / len(dangers) >= 0.9, wrong
-    assert sum(others) / len(others) <= 0.15, wrong
+    assert sum(dangers) / len(dangers) >= 0.8, wrong
+    assert sum(others) / len(others) <= 0.1, wrong
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,8 @@ async def test_who_is_in_danger_is_heard_and_who_asks_about_it_is_not(
     [
         ("充电宝着火了，烧伤了手，我要赔偿", Danger.HARM),
         ("耳罩破皮了", None),
+        ("我刚用银行卡还了款，怎么额度还没恢复", None),
+        ("昨天退的款退到分期里去了，这个月还要还吗", None),
         ("倒了点洗洁精", None),
         ("壁纸起泡了", None),
         ("新闻里说有充电宝爆炸，你们这款没事吧", None),

@@ -5,8 +5,10 @@ from contextlib import aclosing
 import pytest
 
 from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.llm.chat import ModelOptions
+from agents.llm.endpoint import EndpointModel
 from agents.types import Usage
-from scripts.scripted_llm import Behaviour, Say
+from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.agents.models import Scripted, scripted
 
 MESSAGES = [{"role": "user", "content": "你好"}]
@@ -106,3 +108,14 @@ async def test_connections_are_kept_between_replies() -> None:
         for _ in range(3):
             assert (await streamed(llm))[0] == "好的"
         assert llm.server.connections == 1
+
+
+async def test_how_long_a_whole_reply_may_take_its_caller_says_alone() -> None:
+    async with ScriptedLLM(Say("好"), first_token_delay=0.4) as server:
+        model = EndpointModel(ModelOptions("slow", server.base_url, "key", silence=0.1, total=0.1))
+        try:
+            assert (await model.complete(MESSAGES, 20.0))[0] == "好"
+            with pytest.raises(GenerationUnavailable):
+                await model.complete(MESSAGES, 0.1)
+        finally:
+            await model.close()

@@ -5,7 +5,19 @@ import re
 import pytest
 
 from agents.errors import GenerationUnavailable
-from agents.generator import PAGE, Checked, Citation, Piece, Request, Spent, Text, Unanswered, Withdrawn
+from agents.generator import (
+    PAGE,
+    Checked,
+    Citation,
+    Degraded,
+    Judged,
+    Piece,
+    Request,
+    Spent,
+    Text,
+    Unanswered,
+    Withdrawn,
+)
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Turn, Usage
@@ -37,7 +49,6 @@ async def prompted(to: Request, profile: TenantProfile | None = None) -> tuple[l
 async def test_what_the_fragments_say_is_streamed_as_it_comes_and_cited() -> None:
     pieces = await written(Behaviour.ANSWER, to=request(RETURNS))
     assert reply_of(pieces) == f"{ARRIVES}[0]"
-    assert sum(isinstance(piece, Text) for piece in pieces) > 3
     [citation] = [piece for piece in pieces if isinstance(piece, Citation)]
     assert citation.quote == ARRIVES
     assert not any(isinstance(piece, Withdrawn | Unanswered) for piece in pieces)
@@ -55,21 +66,41 @@ async def test_a_citation_points_at_the_fragment_that_says_it(said: str) -> None
     assert reply_of(await written(Say(said))) == f"{ARRIVES}[0]"
 
 
-async def test_sentences_without_support_are_taken_back_and_the_rest_stays() -> None:
-    pieces = await written(Say(f"您可以先联系快递公司投诉索赔。{ARRIVES}[1]另外赠送 QX-77421 配件[1]。"))
-    assert Withdrawn() in pieces
-    assert reply_of(pieces) == f"{ARRIVES}[0]"
+async def test_a_sentence_without_support_gives_way_to_the_block_that_it_is_about() -> None:
+    pieces = await written(Say(f"{ARRIVES}[1]路由器整机保修五年。[2]另外赠送 QX-77421 配件[1]。"))
+    assert reply_of(pieces) == f"{ARRIVES}[0]\n路由器整机保修三年。[1]"
+    judged = pieces[-2]
+    assert isinstance(judged, Judged)
+    assert judged.dropped == ("路由器整机保修五年。", "另外赠送 QX-77421 配件。")
 
 
-async def test_each_sentence_keeps_a_source_when_the_one_it_leaned_on_is_gone() -> None:
-    pieces = await written(Say(f"退款需要 99 天[1]。{ARRIVES}路由器整机保修三年。"))
-    assert reply_of(pieces) == f"{ARRIVES}[0]路由器整机保修三年。[1]"
+async def test_a_sentence_is_held_until_it_is_judged() -> None:
+    pieces = await written(Say(f"{ARRIVES}[1]路由器整机保修五年。[2]{PAID}"))
+    assert Withdrawn() not in pieces
+    assert not any(isinstance(piece, Text) and "五年" in piece.text for piece in pieces)
 
 
-@pytest.mark.parametrize("said", ["春天来了，花儿开了。", "系统维护中 ZX12AB34[1]。", "您好！", "退款需要 99 天[1]。"])
-async def test_a_reply_with_nothing_that_holds_ends_with_nothing(said: str) -> None:
+@pytest.mark.parametrize(
+    "said",
+    ["春天来了，花儿开了。", "系统维护中 ZX12AB34[1]。", "退款需要 99 天[1]。", f"退款需要 99 天[1]。{ARRIVES}"],
+)
+async def test_where_the_main_claim_does_not_hold_nothing_is_left(said: str) -> None:
     pieces = await written(Say(said))
-    assert (reply_of(pieces), pieces.count(Withdrawn())) == ("", 1)
+    assert reply_of(pieces) == "" and Degraded("ungrounded") in pieces
+
+
+async def test_a_reply_that_states_nothing_is_none() -> None:
+    pieces = await written(Say("您好！"))
+    assert reply_of(pieces) == "" and Degraded("ungrounded") not in pieces
+
+
+async def test_the_reply_of_the_turn_before_is_no_answer_to_another_question() -> None:
+    before = Turn("退款多久到账", "退款多久到账", f"{ARRIVES}[1]")
+    again = request(RETURNS, question="退货要我出运费吗", history=(before,))
+    assert Unanswered() in (pieces := await written(Say(f"{ARRIVES}[1]"), to=again))
+    assert reply_of(pieces) == ""
+    repeated = request(RETURNS, question="退款多久到账啊", history=(before,))
+    assert reply_of(await written(Say(f"{ARRIVES}[1]"), to=repeated)) == f"{ARRIVES}[0]"
 
 
 @pytest.mark.parametrize("said", ["[无依据]", "  [无依据]\n", "资料里没有提到这一点。[无依据]"])
@@ -106,7 +137,8 @@ async def test_a_planted_order_does_not_reach_the_prompt() -> None:
 async def test_a_planted_order_that_was_obeyed_all_the_same_has_nothing_to_stand_on() -> None:
     async with scripted(Behaviour.OBEY, obeys={"退款多久到账": "退款 ZX12AB34"}) as llm:
         pieces = [piece async for piece in generator(llm).stream(request(RETURNS))]
-    assert reply_of(pieces) == f"{ARRIVES}[0]"
+    assert reply_of(pieces) == ""
+    assert Degraded("ungrounded") in pieces
 
 
 async def test_fragments_stand_between_marks_that_nobody_can_guess() -> None:

@@ -32,7 +32,9 @@ FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
 PAGES = {("GET", path) for path in ("/", "/desk", "/admin", "/widget.js", "/web/config.json")}
 SIGNING_IN = {(method, "/api/v1/signin") for method in ("GET", "POST", "DELETE")}
-OPEN = PAGES | SIGNING_IN | {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
+SIGNED = {(method, "/api/v1/channels/{name}/callback") for method in ("GET", "POST")}
+"""A platform's signature is its key: see `tests/app/channels`."""
+OPEN = PAGES | SIGNING_IN | SIGNED | {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
@@ -135,7 +137,6 @@ def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() 
         ("POST", "/api/v1/knowledge/search"),
         ("POST", "/api/v1/knowledge/search/batch"),
         ("POST", "/api/v1/knowledge/search/file"),
-        ("POST", "/api/v1/knowledge/compare"),
         ("DELETE", "/api/v1/conversations/{session_id}"),
     }
 

@@ -109,6 +109,36 @@ async def test_what_the_base_does_not_hold_is_refused_with_a_person_offered(clie
     assert (body["data"]["sources"], body["data"]["confidence"]) == ([], 0.0)
 
 
+async def test_what_is_near_is_named_and_nothing_of_it_told(client: httpx.AsyncClient) -> None:
+    question = "退货地址是哪里"
+    response = await client.post("/api/v1/chat/stream", json={"message": question, "session_id": "near"})
+    received = events(response.text)
+    done = received[-1][1]
+    assert "".join(data["text"] for kind, data in received if kind == "token") == done["reply"]
+    assert (done["outcome"], done["data"]["sources"], done["data"]["confidence"]) == ("no_evidence", [], 0.0)
+    first, *_ = done["data"]["related"]
+    assert set(first) == {"document_id", "title", "heading", "score"}
+    assert (first["title"], first["heading"]) == ("常见问题", "怎么修改收货地址") and 0 < first["score"] < 0.6
+    assert "1. 怎么修改收货地址" in done["reply"] and "我的订单" not in json.dumps(done, ensure_ascii=False)
+    assert done["data"]["suggestions"][0] == "怎么修改收货地址"
+
+    seen = (await client.get("/api/v1/conversations/near/history")).json()
+    assert seen["entries"][-1]["related"] == done["data"]["related"]
+    openai = {"model": "yingda", "messages": [{"role": "user", "content": question}]}
+    other = (await client.post("/v1/chat/completions", json=openai)).json()
+    assert other["yingda"]["related"] == done["data"]["related"]
+    followed = await chat(client, done["data"]["suggestions"][0], session_id="near")
+    assert "我的订单" in followed["reply"]
+
+    missed: list[dict[str, Any]] = []
+    for _ in range(200):  # they are noted behind the turn
+        missed = (await client.get("/api/v1/knowledge/gaps/questions")).json()["questions"]
+        if missed:
+            break
+        await asyncio.sleep(0.05)
+    assert [(one["question"], one["outcome"]) for one in missed] == [(question, "no_evidence")]
+
+
 async def test_a_planted_order_never_reaches_the_reply(client: httpx.AsyncClient) -> None:
     body = await chat(client, "路由器整机保修几年，耳机保修几年")
     assert "ZX12AB34" not in json.dumps(body)

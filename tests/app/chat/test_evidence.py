@@ -74,7 +74,7 @@ async def told(
         await router(),
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
-        ModelUnderstanding(model, 20) if model else None,
+        ModelUnderstanding(model, 20, ANALYZER) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.query(text))
     account = Account()
@@ -93,7 +93,7 @@ async def test_a_message_behind_others_is_searched_while_the_model_reads_it() ->
 
 async def test_every_question_of_a_message_is_searched_and_none_crowds_out_another() -> None:
     searcher = ByRewrite(退货运费谁出=FEES, 退款多久到账=DAYS)
-    turn, _ = await told("运费谁出，多久到账", searcher, Model("退货运费谁出", "退款多久到账"), BEFORE)
+    turn, _ = await told("运费谁出，退款多久到账", searcher, Model("退货运费谁出", "退款多久到账"), BEFORE)
     assert turn.found is not None
     assert [found.chunk.id for found in turn.found.passing] == [FEES.chunk.id, DAYS.chunk.id]
     assert turn.question.standalone == "退货运费谁出 退款多久到账"

@@ -27,7 +27,7 @@ class Kitchen:
         self.error: Exception | None = None
         self.now = 0.0
 
-    async def versions(self, tenant: str, arm: str) -> Version:
+    async def versions(self, tenant: str) -> Version:
         return self.version
 
     def cache(self, max_size: int = 10, ttl: float = 60.0) -> HotCache:

@@ -18,6 +18,7 @@ from app.conversations.rows import readable, rows_of
 from app.conversations.types import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import scripted
+from tests.agents.support import ANALYZER
 from tests.app.serving import served
 
 ROW = "订单 YD1 已发货，金额 899 元"
@@ -67,7 +68,7 @@ async def test_a_model_reads_no_turn_with_rows() -> None:
     )
     assert not may_be_read(Question("那运费呢", history=(plain, hidden)))  # what it leans on is not for a model
     async with scripted(Say("退货的运费由谁承担？")) as llm:
-        await ModelUnderstanding(llm.model, 20).read(Question("那运费呢", history=(hidden, plain)))
+        await ModelUnderstanding(llm.model, 20, ANALYZER).read(Question("那运费呢", history=(hidden, plain)))
         assert "我的订单呢" not in llm.server.prompt and "退货怎么申请" in llm.server.prompt
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from agents.business.sample.database import seed
 from scripts.scripted_llm import ScriptedLLM
+from tests.app.channels.test_webhook import SECRET
 from tests.app.net.site import site
-from tests.app.openapi.story import Story
+from tests.app.openapi.story import CHANNEL, Story
 from tests.app.serving import served
 from tests.app.webhooks.test_webhooks import receiving
 
@@ -36,6 +37,7 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
             llm_api_key="key",
             llm_base_url=llm.base_url,
             rewrite_timeout=20,
+            channels=[{"name": CHANNEL, "kind": "webhook", "options": {"url": receiver.url, "secret": SECRET}}],
             **OUTSIDE,
         ) as server,
         httpx.AsyncClient(base_url=server.address, headers={"Sec-Fetch-Site": "same-origin"}, timeout=60) as http,

@@ -9,9 +9,11 @@ from typing import Any
 
 import httpx
 
+from app.db.base import now
+from tests.app.channels.test_webhook import signed
 from tests.app.openapi.document import JSON, data_of, operations, problems
 
-SESSION, AGENT = "demo-1", "a01"
+SESSION, AGENT, CHANNEL = "demo-1", "a01", "shop"
 PATIENCE_S = 240
 GUIDE = "# 退货说明\n\n## 运费\n\n七天无理由退货，运费由顾客承担；质量问题由商家承担。\n"
 
@@ -86,6 +88,7 @@ class Story:
         await self._talk()
         await self._desk()
         await self._tickets()
+        await self._channels()
         await self._refusals()
         await self._rest()
         await self._keys()
@@ -129,7 +132,6 @@ class Story:
         await self.call("list_drafts")
         draft = document | {"version": "2"}
         await self.call("diff_versions", **draft)
-        await self.call("compare_drafts")
         for name in ("submit_version", "reject_version", "submit_version", "approve_version"):
             await self.call(name, **draft)
         await self.refused("submit_version", 409, self.example("submit_version"), **draft)
@@ -226,6 +228,17 @@ class Story:
         await self.call("retry_delivery", **webhook, delivery_id=found[0]["id"])
         await self.send("change_webhook", self.example("change_webhook") | {"url": self.receiver}, **webhook)
         await self.call("delete_webhook", **webhook)
+
+    async def _channels(self) -> None:
+        body = json.dumps({"id": "m1", "user_id": "u1", "text": "你好"}).encode()
+        path = f"/api/v1/channels/{CHANNEL}/callback"
+        (await self.http.post(path, content=body, headers=signed(body, now()))).raise_for_status()
+        await self.call("list_channels")
+        async with asyncio.timeout(PATIENCE_S):
+            while not (found := (await self.call("list_channel_replies", name=CHANNEL))["replies"]):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        await self.call("retry_channel_reply", name=CHANNEL, reply_id=found[0]["id"])
+        await self.refused("list_channel_replies", 404, name="none")
 
     async def _refusals(self) -> None:
         """A little of what goes wrong."""
@@ -375,10 +388,6 @@ class Story:
         await self.call("delete_tuner_report", **report)
         await self.refused("begin_calibration", 404, self.example("begin_calibration"))
         await self.refused("begin_sweep", 409, self.example("begin_sweep"))
-        experiment = {"experiment_id": (await self.call("begin_experiment"))["id"]}
-        await self.refused("begin_experiment", 409, self.example("begin_experiment"))
-        for name in ("list_experiments", "read_experiment", "end_experiment"):
-            await self.call(name, **experiment if name != "list_experiments" else {})
 
     async def _keys(self) -> None:
         """At the end: with the first key a key is asked for."""

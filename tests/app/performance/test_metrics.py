@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.types import Answer, ModelCall, Outcome, Source, Usage
-from app.chat.hot_cache import CacheStats
 from app.http.statuses import Statuses
-from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
+from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, CacheStats, Durations, Metrics
 from app.performance.prometheus import Measured, exposition
 from app.performance.repository_backlog import Backlog
 from knowledge.stores.base import DenseRecall

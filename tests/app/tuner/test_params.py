@@ -127,8 +127,8 @@ async def test_another_process_learns_of_a_change(container: Container) -> None:
     await container.tuner.put("default", {"rrf_k": 30}, by="甲")
     assert await beside.of("default") is old
     moments[0] = 1.0
-    assert (await beside.of("default")).base.settings.rrf_k == 30
-    assert (await beside.of("other")).base.settings.rrf_k == 60
+    assert (await beside.of("default")).settings.rrf_k == 30
+    assert (await beside.of("other")).settings.rrf_k == 60
 
 
 async def test_a_version_that_lies_outside_of_the_ranges_by_now_is_not_restored(container: Container) -> None:
@@ -143,4 +143,4 @@ async def test_parameters_that_no_longer_fit_the_settings_stop_nobody(container:
     await container.tuner.put("default", {"rrf_vector_weight": 0}, by="")
     changed = container.settings.model_copy(update={"rrf_keyword_weight": 0.0})
     served = await Tuner(container.base.database, changed, container.tenants.prepare).of("default")
-    assert served.base.settings is changed and served.params.overrides == {"rrf_vector_weight": 0}
+    assert served.settings is changed and served.params.overrides == {"rrf_vector_weight": 0}

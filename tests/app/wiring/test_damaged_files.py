@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from app.db.standing import require_whole
-from app.documents.samples import MARKER, ingest_samples
+from app.documents.samples import MARKER
 from app.errors import DatabaseDamaged
 from app.settings import Settings
 from app.wiring.knowledge import open_knowledge
+from app.wiring.samples import ingest_samples
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = "\n\n".join(f"## 第 {number} 条\n\n关于事项 {number} 的退货说明。" * 3 for number in range(12))

@@ -17,6 +17,7 @@ from app.spending.service import Accounts
 from app.spending.types import Budget
 from app.wiring.models import LanguageModels
 from scripts.scripted_llm import Say, ScriptedLLM
+from tests.gguf_model import instruct_file
 
 
 async def test_a_model_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,3 +53,17 @@ async def test_drafts_are_on_the_account_of_who_asked_for_them(tmp_path: Path) -
                 await drafter.write(["能刻字不"], "能。", [])
             assert await accounts.stored.days("other", 1) == []
     await database.close()
+
+
+async def test_a_file_that_writes_and_reads_is_loaded_once_and_nobody_is_asked_beside_it() -> None:
+    path = str(instruct_file())
+    own = Settings.model_validate(
+        {"llm_provider": "gguf", "llm_local_model": path, "reader_model": path, "reader_enabled": True}
+    )
+    async with LanguageModels(own) as models:
+        assert models.main is not None and models.judge is not None
+        assert models.judge.models == models.main.models
+        assert models._patience.hedge == 0.0
+    async with LanguageModels(Settings.model_validate({"reader_model": path, "reader_enabled": True})) as models:
+        assert (models.main, models.small, models.verifier(), models.drafter()) == (None, None, None, None)
+        assert models.reader() is not None and not models.present

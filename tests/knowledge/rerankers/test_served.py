@@ -23,7 +23,7 @@ from tests.model_server import KEY, MODEL, ModelServer, reranking_server
 
 QUESTION = "退货运费由谁承担"
 FUSED = {f"c{row}": 1 / (61 + row) for row in range(len(TEXTS))}
-PROTOCOLS = ("tei", "jina")
+PROTOCOLS = ("tei", "jina", "yes_no")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ async def base() -> AsyncIterator[Base]:
 
 
 def opened(protocol: str, server: ModelServer, model: str = MODEL, failures: int = 5) -> ServedReranker:
-    address = server.url if protocol == "jina" else server.address
+    address = server.url if protocol in ("jina", "yes_no") else server.address
     options = RerankerOptions(
         base_url=address, api_key=KEY, model=model, breaker=BreakerOptions(failures, 3600.0), candidates=5
     )

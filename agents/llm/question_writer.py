@@ -1,0 +1,37 @@
+"""A model writes what customers may ask about a passage: once what it states, once what it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.llm.writer import prompt_heading, prompt_text
+from agents.prompting import Prompts, one_line, shipped
+from knowledge.types import Chunk
+
+MAX_PASSAGE_CHARS = 800
+MAX_QUESTION_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWriter:
+    """seconds: deadline of one request; prompts: those in force."""
+
+    model: Completer
+    seconds: float
+    prompts: Prompts = field(default_factory=shipped)
+
+    async def write(self, chunk: Chunk) -> tuple[str, str]:
+        """A question that the passage is meant to answer, and one that it is not; whether they are so is for others to
+        judge. Raises GenerationUnavailable, GenerationRejected, UnreadableReply.
+        """
+        passage = f"{prompt_heading(chunk)}\n{prompt_text(chunk.text, MAX_PASSAGE_CHARS, chunk.layout)}"
+        rules = self.prompts.template("calibration_questions")
+        messages = [{"role": "system", "content": rules}, {"role": "user", "content": passage}]
+        asked = self.prompts.conversation("calibration_questions", messages=messages)
+        reply, _ = await self.model.complete(asked, self.seconds)
+        fields = read_object(reply, stated=str, missing=str)
+        stated, missing = (one_line(fields[name])[:MAX_QUESTION_CHARS] for name in ("stated", "missing"))
+        if not stated or not missing:
+            raise UnreadableReply("no question")
+        return stated, missing

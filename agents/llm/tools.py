@@ -1,0 +1,48 @@
+"""Tools that a model may call instead of writing: what it is told of them, and what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """arguments: a JSON schema of each, all of them required."""
+
+    name: str
+    description: str
+    arguments: Mapping[str, Mapping[str, Any]]
+
+    def as_json(self) -> dict[str, Any]:
+        """As OpenAI-compatible endpoints want it."""
+        parameters = {
+            "type": "object",
+            "properties": {name: dict(schema) for name, schema in self.arguments.items()},
+            "required": list(self.arguments),
+            "additionalProperties": False,
+        }
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """arguments: JSON as the model wrote it, of any shape."""
+
+    name: str
+    arguments: str
+
+
+def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
+    """What a request offers them with."""
+    return {"tools": [tool.as_json() for tool in tools], "tool_choice": "auto"}
+
+
+def first_call(message: Mapping[str, Any]) -> ToolCall | None:
+    """The first call of a reply, the others are left out; None where it calls nothing."""
+    match message.get("tool_calls"):
+        case [{"function": {"name": str(name), "arguments": str(arguments)}}, *_]:
+            return ToolCall(name, arguments)
+    return None

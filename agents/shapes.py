@@ -1,0 +1,117 @@
+"""The shape of a reply that is asked for as JSON: one object with agreed fields, read whatever surrounds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import json_repair
+
+from agents.errors import UnreadableReply
+
+Schema = Mapping[str, Any]
+"""A JSON schema: `type`, and what belongs to it of `items`, `properties`, `required`, `enum`."""
+
+TEXT: Schema = {"type": "string"}
+NUMBERS: Schema = {"type": "array", "items": {"type": "integer"}}
+LONGEST = 20_000
+"""Characters of a reply that are looked at."""
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+_HALF_WIDTH = str.maketrans("：，｛｝［］“”＂", ':,{}[]"""')
+
+
+def list_of(items: Schema) -> Schema:
+    """An array of such values."""
+    return {"type": "array", "items": items}
+
+
+def object_of(fields: Mapping[str, Schema]) -> Schema:
+    """An object with all of these fields and no others."""
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object with these fields. name: of what is asked for, in Latin letters; lacking: what stands for a field that
+    a model leaves out or fills badly, for those that may be.
+    """
+
+    name: str
+    fields: Mapping[str, Schema]
+    lacking: Mapping[str, Any]
+
+    @property
+    def schema(self) -> Schema:
+        """Of the whole object."""
+        return object_of(self.fields)
+
+    def read(self, reply: str) -> dict[str, Any]:
+        """The fields of a reply; text around the object, fences, single quotes, full-width punctuation and commas too
+        many are no obstacle. Raises UnreadableReply.
+        """
+        values = [parse_object(text) for text in (reply, reply.translate(_HALF_WIDTH))]
+        mended = [
+            value | {name: _mend(value.get(name), self.fields[name], least) for name, least in self.lacking.items()}
+            for value in values
+        ]
+        for value in (*values, *mended):
+            if all(name in value and _fits(value[name], schema) for name, schema in self.fields.items()):
+                return {name: value[name] for name in self.fields}
+        raise UnreadableReply(f"not an object with {', '.join(self.fields)}")
+
+    def write(self, fields: Mapping[str, Any]) -> str:
+        """A reply that holds these."""
+        return json.dumps(fields, ensure_ascii=False)
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """The first object in a text; empty where there is none."""
+    rest = text[text.find("{") :][:LONGEST] if "{" in text else ""
+    try:
+        value = json.JSONDecoder().raw_decode(rest)[0]
+    except (ValueError, RecursionError):
+        value = _repair(rest)
+    if isinstance(value, list):
+        value = next((each for each in value if isinstance(each, dict)), None)
+    return value if isinstance(value, dict) else {}
+
+
+def _repair(text: str) -> Any:
+    try:
+        return json_repair.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _mend(value: object, schema: Schema, least: Any) -> Any:
+    """A value as far as it is of a schema's type; `least` where it is not at all."""
+    if isinstance(value, dict) and schema["type"] == "object":
+        own = schema["properties"].items()
+        return {**least, **{name: value[name] for name, kind in own if name in value and _fits(value[name], kind)}}
+    return value if _fits(value, schema) else least
+
+
+def _fits(value: object, schema: Schema) -> bool:
+    """Whether a value is of a schema's type, all that it holds too; true is no number."""
+    kind = schema["type"]
+    if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return False
+    if isinstance(value, list):
+        return all(_fits(item, schema["items"]) for item in value)
+    if isinstance(value, dict):
+        return all(name in value and _fits(value[name], own) for name, own in schema["properties"].items())
+    return True

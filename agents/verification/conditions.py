@@ -1,0 +1,225 @@
+"""Whether a claim keeps the conditions of what it was made of: for whom, of what and when a passage says something.
+
+A passage is cut into assertions. A row of a table and 云澜苑：… of a list hold for their key alone, and words of the
+nearest assertion that nobody said are conditions that a claim may have dropped. How much of which kind is too much was
+learnt from claims over documents of three trades (`scripts/evaluation/claims.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from agents.passages.sentences import Sentence
+from agents.passages.units import passage_of
+from agents.verification.evidence import Statement
+from agents.verification.polarity import contradicts
+from agents.verification.quantities import is_known
+from knowledge.text import fold
+from knowledge.types import Chunk
+
+WEIGHTS = {
+    "said": 0.35,
+    "headed": -2.16,
+    "unsaid": -1.84,
+    "unsaid_after": -1.8,
+    "key_unsaid": -0.17,
+    "subject_new": -1.4,
+}
+BIAS = 0.96
+"""Log-odds that a claim holds, by its features; fitted by `scripts/evaluation/claims.py --fit`."""
+LEAST = -0.8
+"""Log-odds from which a claim keeps its conditions."""
+MIN_PAIRS = 4
+"""A claim of fewer is a bare answer to the question, which says the rest."""
+MAX_KEY = 24
+"""Characters before a colon that say what the rest holds for."""
+
+_SEGMENT = re.compile(r"[；;。！？!?]")
+_KEYED = re.compile(rf"([^：:]{{1,{MAX_KEY}}})[：:](?!\d)(.+)", re.DOTALL)
+_ALTERNATIVE = re.compile(r"[、/或和及（）()]")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What a passage says at one place. key: what it holds for, empty for all that it is about; value: what it says of
+    that; outer: headings and lead-in; group: assertions of one table or list have the same; column: of a table.
+    """
+
+    said: Statement
+    key: str
+    value: Statement
+    outer: Statement
+    group: tuple[str, int]
+    column: str = ""
+    line: int = 0
+
+    @cached_property
+    def keys(self) -> tuple[Statement, ...]:
+        """The alternatives of a key: any of 质量问题、发错货."""
+        return tuple(Statement(part) for part in _ALTERNATIVE.split(self.key) if part.strip())
+
+
+class ConditionCheck:
+    """All assertions of the passages that a reply was written from, and how a claim stands to them."""
+
+    def __init__(self, chunks: Iterable[Chunk], question: str) -> None:
+        """question: what it says may be left out."""
+        self._assertions = [assertion for chunk in chunks for assertion in assertions_of(chunk)]
+        self._frequency = Counter(pair for each in self._assertions for pair in each.said.pairs)
+        self._asked = Statement(fold(question))
+
+    def keeps(self, claim: Statement) -> bool:
+        """Whether a claim that the passages hold up leaves out nothing that it depends on."""
+        if len(claim.pairs) < MIN_PAIRS or claim.foreign or not self._assertions:
+            return True
+        return self.score(claim) >= LEAST
+
+    def score(self, claim: Statement) -> float:
+        """Log-odds that it holds."""
+        return BIAS + sum(WEIGHTS[name] * value for name, value in self.features(claim).items())
+
+    def features(self, claim: Statement) -> dict[str, float]:
+        """Shares in [0, 1] of the nearest assertion and the claim.
+
+        said, headed: of the claim, what the assertion says and what stands above it; unsaid: of the assertion, what
+        neither claim nor question says, unsaid_after: behind all that they say; key_unsaid: of the key of one among
+        several; subject_new: of the claim, what stands before anything that the assertion says.
+        """
+        told = _Told(claim, self._asked)
+        nearest = max(self._assertions, key=lambda each: self._nearness(told, each))
+        known = told.pairs | nearest.outer.pairs
+        ordered = nearest.said.ordered_pairs
+        last = max((place for place, pair in enumerate(ordered) if pair in claim.pairs), default=len(ordered))
+        return {
+            "said": self._share(claim.pairs & nearest.said.pairs, claim.pairs),
+            "headed": self._share((claim.pairs & nearest.outer.pairs) - nearest.said.pairs, claim.pairs),
+            "unsaid": self._share(nearest.said.pairs - known, nearest.said.pairs),
+            "unsaid_after": self._share(frozenset(ordered[last + 1 :]) - known, nearest.said.pairs),
+            "key_unsaid": self._key_unsaid(told, nearest),
+            "subject_new": self._share(_subject(claim, nearest) - nearest.outer.pairs - self._asked.pairs, claim.pairs),
+        }
+
+    def _nearness(self, told: _Told, assertion: Assertion) -> float:
+        claim = told.claim
+        said = self._share(claim.pairs & assertion.said.pairs, claim.pairs)
+        outer = self._share((claim.pairs & assertion.outer.pairs) - assertion.said.pairs, claim.pairs)
+        facts = [
+            is_known(each, assertion.said.numbers.known | told.known_outside(assertion)) for each in claim.numbers.said
+        ]
+        facts += [each in assertion.said.latin | assertion.outer.latin | self._asked.latin for each in claim.latin]
+        right = sum(facts) / len(facts) if facts else 1.0
+        opposite = contradicts(claim.polarised, assertion.said.polarised)
+        key = 0.3 * (1 - self._unsaid(told, assertion.keys)) if assertion.keys else 0.0
+        unsaid = self._share(assertion.said.pairs - told.pairs, assertion.said.pairs)
+        return said + 0.5 * outer + 0.7 * right - 0.4 * opposite + key - 0.15 * unsaid
+
+    def _key_unsaid(self, told: _Told, nearest: Assertion) -> float:
+        """Of the key of an assertion, where others say something else of other keys."""
+        rivals = any(
+            each.keys and each.group == nearest.group and each.column == nearest.column and each.value != nearest.value
+            for each in self._assertions
+        )
+        return self._unsaid(told, nearest.keys) if nearest.keys and (rivals or not nearest.column) else 0.0
+
+    def _unsaid(self, told: _Told, keys: Sequence[Statement]) -> float:
+        """Of the alternative that is said most: its words, numbers and names."""
+        return min(1 - self._covered(told, key) for key in keys)
+
+    def _covered(self, told: _Told, key: Statement) -> float:
+        total = got = 0.0
+        if key.pairs:
+            total, got = self._weigh(key.pairs), self._weigh(key.pairs & told.pairs)
+        elif characters := _HAN.findall(key.numbers.rest):
+            total, got = 2.0, 2.0 * sum(each in told.text for each in characters) / len(characters)
+        for number in key.numbers.said:
+            total, got = total + 2, got + 2 * is_known(number, told.numbers)
+        for name in key.latin:
+            total, got = total + 3, got + 3 * (name in told.latin)
+        return got / total if total else 1.0
+
+    def _share(self, part: Iterable[str], whole: Iterable[str]) -> float:
+        return self._weigh(part) / (self._weigh(whole) or 1.0)
+
+    def _weigh(self, pairs: Iterable[str]) -> float:
+        """Rare pairs tell more: inverse document frequency among the assertions."""
+        count = len(self._assertions)
+        return sum(math.log(1 + count / max(self._frequency[pair], 0.5)) for pair in pairs)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What claim and question say together."""
+
+    claim: Statement
+    asked: Statement
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        return self.claim.pairs | self.asked.pairs
+
+    @cached_property
+    def text(self) -> str:
+        return self.claim.text + self.asked.text
+
+    @cached_property
+    def numbers(self) -> frozenset[tuple[str, str]]:
+        return self.claim.numbers.known | self.asked.numbers.known
+
+    @cached_property
+    def latin(self) -> frozenset[str]:
+        return self.claim.latin | self.asked.latin
+
+    def known_outside(self, assertion: Assertion) -> frozenset[tuple[str, str]]:
+        return assertion.outer.numbers.known | self.asked.numbers.known
+
+
+@lru_cache(maxsize=1024)
+def assertions_of(chunk: Chunk) -> list[Assertion]:
+    """What a chunk says, piece by piece, and two neighbouring pieces together."""
+    passage, found = passage_of(0, chunk), list[Assertion]()
+    for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
+        outer = " ".join([chunk.context, chunk.question or "", heading, sentence.block.lead])
+        found += list(_of_sentence(sentence, Statement(fold(outer)), chunk.id))
+    return found + [_join(first, second) for first, second in pairwise(found) if _continues(first, second)]
+
+
+def _of_sentence(sentence: Sentence, outer: Statement, chunk: str) -> Iterable[Assertion]:
+    if sentence.is_row:
+        (_, key), *cells = sentence.block.cells
+        for column, value in cells:
+            said, group = Statement(fold(f"{key} {column}：{value}")), (chunk, sentence.block.group)
+            yield Assertion(said, fold(key).strip(), Statement(fold(value)), outer, group, fold(column), sentence.line)
+        return
+    for segment in filter(None, map(str.strip, _SEGMENT.split(sentence.unmarked))):
+        keyed = _KEYED.fullmatch(segment)
+        key, value = keyed.groups() if keyed else ("", segment)
+        group = chunk, -1
+        yield Assertion(
+            Statement(fold(segment)), fold(key).strip(), Statement(fold(value)), outer, group, line=sentence.line
+        )
+
+
+def _continues(first: Assertion, second: Assertion) -> bool:
+    prose = not (first.column or second.column or second.key)
+    return prose and second.line - first.line <= 1 and first.outer == second.outer
+
+
+def _join(first: Assertion, second: Assertion) -> Assertion:
+    said, value = (
+        Statement(f"{one.text};{other.text}") for one, other in ((first.said, second.said), (first.value, second.value))
+    )
+    return Assertion(said, first.key, value, first.outer, first.group, line=first.line)
+
+
+def _subject(claim: Statement, nearest: Assertion) -> frozenset[str]:
+    """The pairs of a claim before the first that the assertion has too; all where it has none."""
+    ordered = claim.ordered_pairs
+    first = next((place for place, pair in enumerate(ordered) if pair in nearest.said.pairs), len(ordered))
+    return frozenset(ordered[:first])

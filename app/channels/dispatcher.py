@@ -1,0 +1,136 @@
+"""Answers what customers wrote on channels, by the same turns as everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agents.language import in_english
+from agents.types import Question
+from agents.wording.catalogue import say
+from app.channels.types import ChannelReply, CitedSource, InboundKind, StoredMessage
+from app.chat.session import Message
+from app.desk.types import State
+from app.errors import AppError
+from app.idempotency.types import KeptResponse, RetryKey
+from app.ids import new_id
+from app.limits.types import Requester
+from app.types import Proof, SessionKey
+
+if TYPE_CHECKING:
+    from agents.profile import TenantProfile
+    from app.chat.types import TurnDone
+    from app.idempotency.service import Retries
+
+Response = Mapping[str, Any]
+_MEDIA = {InboundKind.IMAGE: "[图片]", InboundKind.VOICE: "[语音]", InboundKind.FILE: "[文件]"}
+"""What staff read, before where it is to be found."""
+
+
+class Answers(Protocol):
+    """The chat."""
+
+    async def answer(self, message: Message) -> TurnDone: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDesk:
+    """What turns are had by. counted: counts one more message of a customer; profile: of a tenant; held: whether a
+    person has the session; url: of a document of a tenant, given sentences of it, empty where it has none.
+    """
+
+    chat: Answers
+    retries: Retries
+    counted: Callable[[str, Requester, str], Awaitable[Requester]]
+    profile: Callable[[str], Awaitable[TenantProfile]]
+    held: Callable[[SessionKey], bool]
+    url: Callable[[str, str, list[str]], Awaitable[str]]
+
+
+class Dispatcher:
+    """From a customer's message to what the customer is told."""
+
+    def __init__(self, desk: ChatDesk) -> None:
+        self._desk = desk
+
+    async def answer(self, message: StoredMessage) -> ChannelReply | None:
+        """None where nothing is to be said: a person has the session and answers. Raises AppError, AgentError,
+        KnowledgeError where it could not be answered.
+        """
+        if message.kind is InboundKind.ENTER:
+            return await self._notice(message, "greeting")
+        key = SessionKey(message.tenant, message.session_id)
+        if message.kind in _MEDIA and not self._desk.held(key):
+            return await self._notice(message, "channel_media")
+        return await self._reply(message, await self._turn(message))
+
+    async def apology(self, message: StoredMessage) -> ChannelReply:
+        """What is said instead of an answer where none could be had, however often it was tried."""
+        return await self._notice(message, "too_busy")
+
+    @staticmethod
+    def refusal(message: StoredMessage, error: AppError) -> ChannelReply:
+        """Why a message is not answered."""
+        return ChannelReply(error.message, in_reply_to=message.id, session_id=message.session_id)
+
+    async def _turn(self, message: StoredMessage) -> Response:
+        """Has the turn, once: one that was kept before its reply was is not had again."""
+        requester = Requester(key=f"channel:{message.account}", address=message.peer, server=True)
+        asked = Message(
+            tenant=message.tenant,
+            session_id=message.session_id,
+            text=f"{_MEDIA.get(message.kind, '')} {message.text}".strip(),
+            user_id=f"{message.account}:{message.peer}"[:128],
+            channel=message.account,
+            trace_id=new_id(),
+            client_id=message.id,
+            sender=await self._desk.counted(message.tenant, requester, message.session_id),
+            proof=Proof(trusted=True),
+        )
+        begun = await self._desk.retries.begin(_retry_key(message))
+        if isinstance(begun, KeptResponse):
+            kept: Response = json.loads(begun.body)
+            return kept
+        async with begun as attempt:
+            done = await self._desk.chat.answer(replace(asked, attempt=attempt))
+            await attempt.finish(done.reply)
+        return done.response()
+
+    async def _reply(self, message: StoredMessage, response: Response) -> ChannelReply | None:
+        data = response["data"]
+        if data.get("handoff", {}).get("state") == State.ASSIGNED:
+            return None
+        buttons = data.get("buttons", ())
+        said = [button["message"] for button in buttons if button["message"]]
+        return ChannelReply(
+            text=response["reply"],
+            in_reply_to=message.id,
+            session_id=message.session_id,
+            sources=tuple([await self._cited(message.tenant, source) for source in data["sources"]]),
+            suggestions=tuple(dict.fromkeys([*said, *data["suggestions"]])),
+            links=tuple((button["label"], button["url"]) for button in buttons if button["url"]),
+        )
+
+    async def _cited(self, tenant: str, source: Mapping[str, Any]) -> CitedSource:
+        if source["index"] == "SQL":
+            return CitedSource("SQL", source["key"])
+        quotes = [line for line in source["snippet"].split("\n") if line.strip()]
+        url = await self._desk.url(tenant, source["document_id"], quotes) if quotes else ""
+        return CitedSource(str(source["index"]), source["title"], url)
+
+    async def _notice(self, message: StoredMessage, key: str) -> ChannelReply:
+        profile = await self._desk.profile(message.tenant)
+        english = in_english(Question(message.text), profile)
+        text = say(key, english, name=profile.called(english))
+        if message.kind is InboundKind.ENTER and profile.welcome_message:
+            text = profile.welcome_message
+        return ChannelReply(text, in_reply_to=message.id, session_id=message.session_id)
+
+
+def _retry_key(message: StoredMessage) -> RetryKey:
+    """A message is a request that the platform, or a process that was killed, may bring again."""
+    secret = f"channel:{message.account}:{message.id}"
+    return RetryKey(message.tenant, hashlib.sha256(secret.encode()).hexdigest(), message.id, secret)

@@ -1,0 +1,206 @@
+"""飞书 / Lark: event subscription in its second version in, cards with Markdown and buttons out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from pydantic import Field, SecretStr
+
+from app.channels.base import (
+    Channel,
+    ChannelOptions,
+    ChannelParts,
+    require_fresh,
+    required,
+    revealed,
+    unreadable,
+    unsigned,
+)
+from app.channels.crypto import feishu_decrypt, require_cryptography, same
+from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
+from app.channels.markup import draw_markdown, numbered, split_text
+from app.channels.tokens import Fetched
+from app.channels.types import (
+    Address,
+    CallbackRequest,
+    CallbackResult,
+    ChannelReply,
+    InboundKind,
+    InboundMessage,
+    Payload,
+)
+from app.limits.types import Rate
+
+MAX_BYTES = 20_000
+"""A card has 30 KB with all that is around its text."""
+EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
+BUSY = frozenset({99991400, 230020, 11232, 11233})
+"""Codes of the platform: too often."""
+KINDS = {"image": InboundKind.IMAGE, "audio": InboundKind.VOICE, "file": InboundKind.FILE, "media": InboundKind.FILE}
+
+
+class FeishuOptions(ChannelOptions):
+    """encrypt_key: signs and encrypts, empty where the application has none: then the verification token alone tells
+    who sent a request.
+    """
+
+    app_id: str = Field(min_length=1, max_length=64)
+    app_secret: SecretStr = Field(min_length=1)
+    verification_token: SecretStr = Field(min_length=8)
+    encrypt_key: SecretStr = SecretStr("")
+    api_base: str = Field("https://open.feishu.cn", pattern=r"^https?://[^/\s]+$")
+
+
+class FeishuChannel(Channel):
+    """See docs/channels.md."""
+
+    Options = FeishuOptions
+    rate: ClassVar[Rate] = Rate(50, 1.0)
+
+    def __init__(self, options: FeishuOptions, parts: ChannelParts) -> None:
+        super().__init__(options, parts)
+        if revealed(options.encrypt_key):
+            require_cryptography(parts.name)
+
+    async def receive(self, request: CallbackRequest) -> CallbackResult:
+        """See `Channel`."""
+        told = self._opened(request)
+        if told.get("type") == "url_verification":  # comes once, unsigned, when the address is entered
+            self._require_token(told.get("token"))
+            body = json.dumps({"challenge": required(told, "challenge")[:256]}).encode()
+            return CallbackResult(body, "application/json")
+        self._require_signature(request)
+        header, event = required(told, "header", dict), required(told, "event", dict)
+        self._require_token(header.get("token"))
+        name, kind = required(header, "event_id"), required(header, "event_type")
+        read = {"im.message.receive_v1": _message, "card.action.trigger": _pressed}.get(kind)
+        message = read(name, event, request.moment) if read else None
+        return CallbackResult(b"{}", "application/json", (message,) if message else ())
+
+    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: buttons stand below the last card."""
+        drawn: list[Payload] = [
+            {"elements": [{"tag": "markdown", "content": piece}]}
+            for piece in split_text(draw_markdown(reply), MAX_BYTES)
+        ]
+        buttons = [
+            {
+                "tag": "button",
+                "text": {"tag": "plain_text", "content": item},
+                "type": "default",
+                "value": {"message": item},
+            }
+            for item in numbered(reply, 300)
+        ]
+        if buttons:
+            drawn[-1]["elements"].append({"tag": "action", "actions": buttons})
+        return drawn
+
+    async def send(self, address: Address, payload: Payload, key: str) -> None:
+        """See `Channel`."""
+        card = {"config": {"wide_screen_mode": True}, **payload}
+        body = {"receive_id": address["chat"], "msg_type": "interactive", "content": json.dumps(card), "uuid": key}
+        url = f"{self.options.api_base}/open-apis/im/v1/messages"
+
+        async def ask(token: str) -> None:
+            headers, params = {"Authorization": f"Bearer {token}"}, {"receive_id_type": "chat_id"}
+            _checked(await self.parts.client.call("POST", url, params=params, headers=headers, json=body, codes=True))
+
+        await self.parts.tokens.use(self.parts.name, self._token, ask)
+
+    def _opened(self, request: CallbackRequest) -> Mapping[str, Any]:
+        told = _read(request.body)
+        key = revealed(self.options.encrypt_key)
+        if not key:
+            return told
+        return _read(feishu_decrypt(key, required(told, "encrypt")))
+
+    def _require_signature(self, request: CallbackRequest) -> None:
+        key = revealed(self.options.encrypt_key)
+        if not key:
+            return
+        timestamp, nonce = (request.headers.get(f"x-lark-request-{name}", "") for name in ("timestamp", "nonce"))
+        wanted = hashlib.sha256(f"{timestamp}{nonce}{key}".encode() + request.body).hexdigest()
+        if not same(request.headers.get("x-lark-signature", ""), wanted):
+            raise unsigned()
+        require_fresh(timestamp, request.moment)
+
+    def _require_token(self, shown: object) -> None:
+        if not same(str(shown), revealed(self.options.verification_token)):
+            raise unsigned()
+
+    async def _token(self) -> Fetched:
+        options = self.options
+        body = {"app_id": options.app_id, "app_secret": revealed(options.app_secret)}
+        url = f"{options.api_base}/open-apis/auth/v3/tenant_access_token/internal"
+        told = _checked(await self.parts.client.call("POST", url, json=body, codes=True))
+        token, seconds = told.get("tenant_access_token"), told.get("expire")
+        if not isinstance(token, str) or not isinstance(seconds, int):
+            raise PlatformUnavailable("the response has no token")
+        return token, float(seconds)
+
+
+def _read(body: bytes) -> Mapping[str, Any]:
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise unreadable() from error
+    if not isinstance(told, dict):
+        raise unreadable()
+    return told
+
+
+def _message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage | None:
+    """None for what another application wrote."""
+    message, sender = required(event, "message", dict), required(event, "sender", dict)
+    if sender.get("sender_type") != "user":
+        return None
+    user, chat = required(required(sender, "sender_id", dict), "open_id"), required(message, "chat_id")
+    known, text = KINDS.get(required(message, "message_type")), ""
+    if known is None:
+        known, text = InboundKind.TEXT, _text(message)
+    milliseconds = required(message, "create_time")
+    if not (milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < 15):
+        raise unreadable()
+    moment = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+    peer = f"{chat}:{user}"
+    return InboundMessage(required(message, "message_id"), peer, text, {"chat": chat}, moment, known)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    """Without the marks of those who are mentioned."""
+    content = _read(required(message, "content").encode("utf-8", "replace"))
+    text = content.get("text")
+    if text is None:  # a post: paragraphs of pieces
+        paragraphs = content.get("content", [])
+        pieces = [piece for line in paragraphs if isinstance(line, list) for piece in line if isinstance(piece, dict)]
+        text = " ".join(str(piece.get("text", "")) for piece in pieces)
+    for mention in message.get("mentions") or ():
+        text = str(text).replace(str(mention.get("key", "")), "") if isinstance(mention, dict) else text
+    return str(text).strip()
+
+
+def _pressed(name: str, event: Mapping[str, Any], moment: datetime) -> InboundMessage | None:
+    """A button below a card."""
+    user = required(required(event, "operator", dict), "open_id")
+    value, chat = required(event, "action", dict).get("value"), required(event, "context", dict)
+    text, room = value.get("message") if isinstance(value, dict) else None, required(chat, "open_chat_id")
+    if not isinstance(text, str):
+        return None
+    return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment)
+
+
+def _checked(told: dict[str, Any]) -> dict[str, Any]:
+    code = told.get("code", 0)
+    if code == 0:
+        return told
+    message = f"{code} {str(told.get('msg', ''))[:150]}"
+    if code in EXPIRED:
+        raise TokenExpired(message)
+    if code in BUSY:
+        raise PlatformUnavailable(message)
+    raise PlatformRefused(message)

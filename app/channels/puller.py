@@ -1,0 +1,76 @@
+"""Fetches what a platform only tells of, or never tells of by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from loguru import logger
+
+from app.channels.base import FRESH, Channel
+from app.channels.errors import ChannelError
+from app.channels.repository import Account, ChannelRepository
+from app.channels.types import InboundMessage
+from app.db.base import now
+
+RETRY_SECONDS = 10.0
+Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
+
+
+class Puller:
+    """Of one account: one round at a time. take: keeps messages."""
+
+    def __init__(self, account: Account, channel: Channel, repository: ChannelRepository, take: Take) -> None:
+        self._account = account
+        self._channel = channel
+        self._repository = repository
+        self._take = take
+        self._asked = asyncio.Event()
+        self._token = ""
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins with what is there already."""
+        self._task = asyncio.create_task(self._run(), name="channel-pull")
+
+    def ask(self, token: str) -> None:
+        """The platform told that there is something."""
+        self._token = token
+        self._asked.set()
+
+    async def close(self) -> None:
+        """Stops."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def fetch(self) -> None:
+        """Everything that came since the last time. Raises ChannelError."""
+        cursor, more = await self._repository.cursor(self._account), True
+        since = now() - FRESH if not cursor else datetime.min.replace(tzinfo=UTC)
+        while more:
+            pulled = await self._channel.pull(cursor, self._token)
+            await self._take(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
+            more = pulled.more and pulled.cursor != cursor
+            if pulled.cursor != cursor:
+                cursor = pulled.cursor
+                await self._repository.move_cursor(self._account, cursor)
+
+    async def _run(self) -> None:
+        while True:
+            self._asked.clear()
+            try:
+                await self.fetch()
+            except ChannelError as error:
+                logger.bind(tenant=self._account[0], channel=self._account[1]).warning("cannot fetch: {}", error)
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            except Exception:  # the database may be away for a while; the task must outlive that
+                logger.exception("messages of a channel cannot be fetched")
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._channel.pull_seconds):
+                    await self._asked.wait()

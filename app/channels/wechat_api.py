@@ -1,0 +1,140 @@
+"""What the interfaces of WeChat and WeCom have in common: flat XML in, JSON out, `errcode` in every response."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree import ElementTree
+
+from app.channels.base import Channel, ChannelParts, require_fresh, revealed, unreadable, unsigned
+from app.channels.crypto import WechatCipher, same, sorted_sha1
+from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
+from app.channels.tokens import Fetched
+from app.channels.types import CallbackRequest, InboundKind
+
+MAX_XML_BYTES = 64 * 1024
+EXPIRED = frozenset({40001, 40014, 42001, 42009})
+BUSY = frozenset({-1, 45009, 45011, 45033})
+"""Codes of the platform: it has enough for now."""
+BUSY_SECONDS = 60.0
+KINDS = {
+    "text": InboundKind.TEXT,
+    "image": InboundKind.IMAGE,
+    "voice": InboundKind.VOICE,
+    "video": InboundKind.FILE,
+    "shortvideo": InboundKind.FILE,
+    "file": InboundKind.FILE,
+    "location": InboundKind.FILE,
+    "link": InboundKind.FILE,
+}
+
+
+def read_fields(body: bytes) -> dict[str, str]:
+    """The fields of a message, which are not nested where we need them. Raises InvalidRequest."""
+    if len(body) > MAX_XML_BYTES or b"<!" in body.replace(b"<![CDATA[", b""):  # no document types, so no entities
+        raise unreadable()
+    try:
+        root = ElementTree.fromstring(body)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise unreadable() from error
+    return {child.tag: child.text or "" for child in root}
+
+
+def write_fields(fields: Mapping[str, str | int]) -> bytes:
+    """The same the other way round."""
+    root = ElementTree.Element("xml")
+    for name, value in fields.items():
+        ElementTree.SubElement(root, name).text = str(value)
+    written: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return written
+
+
+def sent_at(fields: Mapping[str, str]) -> datetime:
+    """CreateTime. Raises InvalidRequest."""
+    text = fields.get("CreateTime", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise unreadable()
+    return datetime.fromtimestamp(int(text), UTC)
+
+
+class EncryptedCallback:
+    """The encrypted form of requests: signature over token, time, nonce and ciphertext.
+
+    XML, and for WeCom's smart robots JSON, with the same contents.
+    """
+
+    def __init__(self, token: str, encoding_key: str, owner: str, name: str) -> None:
+        """See `WechatCipher`."""
+        self._token = token
+        self.cipher = WechatCipher(encoding_key, owner, name)
+
+    def open(self, request: CallbackRequest) -> bytes:
+        """What a GET is to be answered with, or the message of a POST. Raises Forbidden, InvalidRequest."""
+        if request.method == "GET":
+            return self.decrypted(request.query, request.query.get("echostr", ""), request.moment)
+        return self.decrypted(request.query, read_fields(request.body).get("Encrypt", ""), request.moment)
+
+    def seal(self, message: bytes, timestamp: str, nonce: str) -> dict[str, str]:
+        """The fields of a response."""
+        encrypted = self.cipher.encrypt(message)
+        signature = sorted_sha1(self._token, timestamp, nonce, encrypted)
+        return {"Encrypt": encrypted, "MsgSignature": signature, "TimeStamp": timestamp, "Nonce": nonce}
+
+    def decrypted(self, query: Mapping[str, str], text: str, moment: datetime) -> bytes:
+        """What stands in a ciphertext that came with these parameters. Raises Forbidden, InvalidRequest."""
+        timestamp = query.get("timestamp", "")
+        wanted = sorted_sha1(self._token, timestamp, query.get("nonce", ""), text)
+        if not text or not same(query.get("msg_signature", ""), wanted):
+            raise unsigned()
+        require_fresh(timestamp, moment)
+        return self.cipher.decrypt(text)
+
+
+class WechatApi:
+    """Calls with an access token. fetch: gets one."""
+
+    def __init__(self, parts: ChannelParts, base: str, fetch: Callable[[], Awaitable[Fetched]]) -> None:
+        self._parts = parts
+        self._base = base
+        self._fetch = fetch
+
+    async def call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Raises PlatformUnavailable, PlatformRefused. The platform shows escapes as they are, so there are none."""
+        content = json.dumps(body, ensure_ascii=False).encode()
+
+        async def ask(token: str) -> dict[str, Any]:
+            url, params = f"{self._base}{path}", {"access_token": token}
+            return checked(await self._parts.client.call("POST", url, params=params, content=content))
+
+        return await self._parts.tokens.use(self._parts.name, self._fetch, ask)
+
+
+def checked(told: dict[str, Any]) -> dict[str, Any]:
+    """A response that says that all is well. Raises PlatformUnavailable, PlatformRefused."""
+    code = told.get("errcode", 0)
+    if code == 0:
+        return told
+    message = f"{code} {str(told.get('errmsg', ''))[:150]}"
+    if code in EXPIRED:
+        raise TokenExpired(message)
+    if code in BUSY:
+        raise PlatformUnavailable(message, BUSY_SECONDS)
+    raise PlatformRefused(message)
+
+
+def fetched(told: dict[str, Any]) -> Fetched:
+    """A token out of a response. Raises PlatformUnavailable, PlatformRefused."""
+    checked(told)
+    token, seconds = told.get("access_token"), told.get("expires_in")
+    if not isinstance(token, str) or not token or not isinstance(seconds, int):
+        raise PlatformUnavailable("the response has no token")
+    return token, float(seconds)
+
+
+async def wecom_token(channel: Channel) -> Fetched:
+    """Of an application of WeCom, by `corp_id` and `secret`."""
+    options = channel.options
+    params = {"corpid": options.corp_id, "corpsecret": revealed(options.secret)}
+    return fetched(await channel.parts.client.call("GET", f"{options.api_base}/cgi-bin/gettoken", params=params))

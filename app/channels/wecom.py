@@ -1,0 +1,94 @@
+"""企业微信自建应用: encrypted XML in; Markdown, and a card with buttons for suggestions, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import Field, SecretStr
+
+from app.channels.base import Channel, ChannelOptions, ChannelParts, required, revealed
+from app.channels.markup import draw_markdown, numbered, split_text
+from app.channels.tokens import Fetched
+from app.channels.types import (
+    Address,
+    CallbackRequest,
+    CallbackResult,
+    ChannelReply,
+    InboundKind,
+    InboundMessage,
+    Payload,
+)
+from app.channels.wechat_api import KINDS, EncryptedCallback, WechatApi, read_fields, sent_at, wecom_token
+from app.limits.types import Rate
+
+MAX_BYTES = 2048
+TITLE = "您可以试试问我"
+
+
+class WecomOptions(ChannelOptions):
+    """Of an application that the company made ("自建应用")."""
+
+    corp_id: str = Field(min_length=1, max_length=64)
+    agent_id: int = Field(ge=1)
+    secret: SecretStr = Field(min_length=1)
+    token: SecretStr = Field(min_length=1, max_length=32)
+    encoding_aes_key: SecretStr = Field(min_length=43, max_length=43)
+    api_base: str = Field("https://qyapi.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
+
+
+class WecomChannel(Channel):
+    """See docs/channels.md."""
+
+    Options = WecomOptions
+    rate: ClassVar[Rate] = Rate(6000)
+
+    def __init__(self, options: WecomOptions, parts: ChannelParts) -> None:
+        super().__init__(options, parts)
+        token, key = revealed(options.token), revealed(options.encoding_aes_key)
+        self._callback = EncryptedCallback(token, key, options.corp_id, parts.name)
+        self._api = WechatApi(parts, options.api_base, self._token)
+
+    async def receive(self, request: CallbackRequest) -> CallbackResult:
+        """See `Channel`."""
+        opened = self._callback.open(request)
+        if request.method == "GET":
+            return CallbackResult(opened)
+        fields = read_fields(opened)
+        user, kind, text = required(fields, "FromUserName"), required(fields, "MsgType"), fields.get("Content", "")
+        moment, known = sent_at(fields), KINDS.get(kind)
+        name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
+        if kind == "event":
+            pressed = fields.get("Event") == "template_card_event"
+            known = InboundKind.TEXT if pressed else None
+            text, name = fields.get("EventKey", ""), f"{name}:{fields.get('TaskId', '')}:{fields.get('EventKey', '')}"
+        elif known is not InboundKind.TEXT:
+            text = fields.get("PicUrl", "")
+        if known is None:
+            return CallbackResult()
+        return CallbackResult(messages=(InboundMessage(name, user, text, {"user": user}, moment, known),))
+
+    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`."""
+        drawn: list[Payload] = [
+            {"msgtype": "markdown", "markdown": {"content": piece}}
+            for piece in split_text(draw_markdown(reply), MAX_BYTES)
+        ]
+        if suggestions := numbered(reply, 60):
+            card = {
+                "card_type": "button_interaction",
+                "main_title": {"title": TITLE},
+                "button_list": [{"text": item, "style": 2, "key": item} for item in suggestions],
+            }
+            drawn.append({"msgtype": "template_card", "template_card": card})
+        return drawn
+
+    async def send(self, address: Address, payload: Payload, key: str) -> None:
+        """See `Channel`."""
+        body = {**payload, "touser": address["user"], "agentid": self.options.agent_id}
+        if "template_card" in payload:
+            body["template_card"] = {**payload["template_card"], "task_id": key}
+        await self._api.call("/cgi-bin/message/send", body)
+
+    async def _token(self) -> Fetched:
+        return await wecom_token(self)

@@ -1,0 +1,110 @@
+"""微信客服, as WeCom offers it: the callback only tells that there is something, messages are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from pydantic import Field, SecretStr
+
+from app.channels.base import Channel, ChannelOptions, ChannelParts, revealed
+from app.channels.errors import PlatformUnavailable
+from app.channels.markup import draw_plain, numbered, split_text
+from app.channels.tokens import Fetched
+from app.channels.types import (
+    Address,
+    CallbackRequest,
+    CallbackResult,
+    ChannelReply,
+    InboundKind,
+    InboundMessage,
+    Payload,
+    PulledMessages,
+)
+from app.channels.wechat_api import KINDS, EncryptedCallback, WechatApi, read_fields, wecom_token
+from app.limits.types import Rate
+
+MAX_BYTES = 2048
+FROM_CUSTOMER = 3
+"""`origin` of what a customer sent."""
+AT_ONCE = 1000
+
+
+class WecomKfOptions(ChannelOptions):
+    """Of one account ("客服账号"), `open_kfid`."""
+
+    corp_id: str = Field(min_length=1, max_length=64)
+    open_kfid: str = Field(min_length=1, max_length=64)
+    secret: SecretStr = Field(min_length=1)
+    token: SecretStr = Field(min_length=1, max_length=32)
+    encoding_aes_key: SecretStr = Field(min_length=43, max_length=43)
+    api_base: str = Field("https://qyapi.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
+
+
+class WecomKfChannel(Channel):
+    """See docs/channels.md."""
+
+    Options = WecomKfOptions
+    rate: ClassVar[Rate] = Rate(6000)
+    pull_seconds = 600.0
+
+    def __init__(self, options: WecomKfOptions, parts: ChannelParts) -> None:
+        super().__init__(options, parts)
+        token, key = revealed(options.token), revealed(options.encoding_aes_key)
+        self._callback = EncryptedCallback(token, key, options.corp_id, parts.name)
+        self._api = WechatApi(parts, options.api_base, self._token)
+
+    async def receive(self, request: CallbackRequest) -> CallbackResult:
+        """See `Channel`."""
+        opened = self._callback.open(request)
+        if request.method == "GET":
+            return CallbackResult(opened)
+        fields = read_fields(opened)
+        mine = fields.get("Event") == "kf_msg_or_event" and fields.get("OpenKfId") == self.options.open_kfid
+        return CallbackResult(b"success", pull=fields.get("Token", "") if mine else "")
+
+    async def pull(self, cursor: str, token: str) -> PulledMessages:
+        """See `Channel`."""
+        asked = {"cursor": cursor, "token": token, "limit": AT_ONCE, "open_kfid": self.options.open_kfid}
+        told = await self._api.call("/cgi-bin/kf/sync_msg", {name: value for name, value in asked.items() if value})
+        listed, following = told.get("msg_list", []), told.get("next_cursor", cursor)
+        if not isinstance(listed, list) or not isinstance(following, str):
+            raise PlatformUnavailable("the response is not as documented")
+        found = [message for one in listed if (message := _message(one)) is not None]
+        return PulledMessages(tuple(found), following, more=told.get("has_more") == 1)
+
+    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: with a menu below the last piece."""
+        pieces = split_text(draw_plain(reply, suggestions=False), MAX_BYTES)
+        drawn: list[Payload] = [{"msgtype": "text", "text": {"content": piece}} for piece in pieces]
+        if suggestions := numbered(reply, 60):
+            items = [
+                {"type": "click", "click": {"id": str(number), "content": item}}
+                for number, item in enumerate(suggestions, 1)
+            ]
+            text = drawn.pop()["text"]["content"]
+            head, *rest = split_text(text, 1024, 3)
+            drawn += [{"msgtype": "text", "text": {"content": piece}} for piece in [head, *rest][:-1]]
+            drawn.append({"msgtype": "msgmenu", "msgmenu": {"head_content": [head, *rest][-1], "list": items}})
+        return drawn
+
+    async def send(self, address: Address, payload: Payload, key: str) -> None:
+        """See `Channel`."""
+        body = {**payload, "touser": address["user"], "open_kfid": self.options.open_kfid, "msgid": key}
+        await self._api.call("/cgi-bin/kf/send_msg", body)
+
+    async def _token(self) -> Fetched:
+        return await wecom_token(self)
+
+
+def _message(told: Any) -> InboundMessage | None:
+    """None for what no customer sent."""
+    if not isinstance(told, Mapping) or told.get("origin") != FROM_CUSTOMER:
+        return None
+    name, user, moment = told.get("msgid"), told.get("external_userid"), told.get("send_time")
+    kind = KINDS.get(str(told.get("msgtype")), InboundKind.FILE)
+    text = told.get("text", {}).get("content", "") if kind is InboundKind.TEXT else ""
+    if not (isinstance(name, str) and isinstance(user, str) and isinstance(moment, int) and isinstance(text, str)):
+        return None
+    return InboundMessage(name, user, text, {"user": user}, datetime.fromtimestamp(moment, UTC), kind)

@@ -1,0 +1,97 @@
+"""Answers what came in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from loguru import logger
+
+from app.channels.base import Channel
+from app.channels.dispatcher import Dispatcher
+from app.channels.loop import WorkLoop
+from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
+from app.channels.types import ChannelReply, Payload, QueueStatus, StoredMessage
+from app.errors import AppError, InvalidRequest, RateLimited
+from app.ids import new_id
+
+AT_ONCE = 16
+"""Messages that a process answers at once."""
+LEASE = timedelta(minutes=3)
+FIRST_PAUSE = timedelta(seconds=5)
+MAX_ATTEMPTS = 5
+
+
+class MessageWorker(WorkLoop):
+    """on_answered: called when replies are there to be sent."""
+
+    name = "channel-messages"
+
+    def __init__(
+        self,
+        repository: ChannelRepository,
+        dispatcher: Dispatcher,
+        channels: Mapping[Account, Channel],
+        on_answered: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._repository = repository
+        self._dispatcher = dispatcher
+        self._channels = channels
+        self._on_answered = on_answered
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def settle(self) -> int:
+        """Begins to answer what is due."""
+        room = AT_ONCE - len(self._running)
+        claimed = await self._repository.claim_messages(self._channels, room, LEASE) if room else []
+        for message in claimed:
+            task = asyncio.create_task(self._work(message), name="channel-message")
+            self._running.add(task)
+            task.add_done_callback(self._finished)
+        return len(claimed)
+
+    async def close(self) -> None:
+        """Stops; what is under way is answered after the next start."""
+        await super().close()
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()):  # the database is away: once the lease is over
+            logger.opt(exception=error).error("what came of a message of a channel cannot be kept")
+        self.wake()  # the next one of its session may begin
+
+    async def _work(self, message: StoredMessage) -> None:
+        log = logger.bind(tenant=message.tenant, channel=message.account, session=message.session_id)
+        try:
+            status, reply = QueueStatus.DONE, await self._dispatcher.answer(message)
+        except (RateLimited, InvalidRequest) as error:
+            status, reply = QueueStatus.DONE, self._dispatcher.refusal(message, error)
+        except Exception as error:  # whatever an outage raises, the customer is answered later, or told
+            if message.attempts + 1 < MAX_ATTEMPTS:
+                log.opt(exception=error).warning("a message of a channel cannot be answered yet")
+                await self._repository.postpone_message(message, _pause(message, error))
+                return
+            log.opt(exception=error).error("a message of a channel is given up")
+            status, reply = QueueStatus.DEAD, await self._dispatcher.apology(message)
+        channel = self._channels[message.tenant, message.account]
+        await self._repository.settle_message(message, status, pieces_of(channel, reply) if reply else [])
+        self._on_answered()
+
+
+def pieces_of(channel: Channel, *replies: ChannelReply) -> list[tuple[str, Payload]]:
+    """Replies as the channel draws them, with ids that rise in their order."""
+    start = new_id()
+    drawn = [payload for reply in replies for payload in channel.render(reply)]
+    return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]
+
+
+def _pause(message: StoredMessage, error: Exception) -> timedelta:
+    """Twice as long each time, and as long as the error says."""
+    told = timedelta(seconds=error.details.get("retry_after", 0) if isinstance(error, AppError) else 0)
+    doubled: timedelta = FIRST_PAUSE * 2**message.attempts
+    return min(max(doubled, told), LONGEST_PAUSE)

@@ -1,0 +1,106 @@
+"""A company's own model judges its base: what questions about it are answered there, to fit the gate that works without
+a model.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from loguru import logger
+
+from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.llm.question_writer import QuestionWriter
+from agents.llm.replies import UnreadableReply
+from agents.reader import PassageReader
+from agents.recall import Searcher
+from agents.understanding.normalise import normalised
+from knowledge.calibration.fit import MIN_LABELLED, best_split, measure_auroc
+from knowledge.probability import CalibrationMap
+from knowledge.types import Chunk
+
+CLEAR = 0.25, 0.75
+"""Of the best passage, as the reader judges: what lies between is no verdict."""
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A question, whether a passage states its answer as the model judges, and the probability without that."""
+
+    text: str
+    answerable: bool
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateFit:
+    """Of the gate without a model. auroc: how well its probability orders answerable before others; right: the share of
+    both kinds on the right side, balanced, of the verdicts that the cutoff was not fitted to, by `threshold` as it is
+    and by the one that is fitted.
+    """
+
+    answerable: int
+    unanswerable: int
+    auroc: float
+    right_before: float
+    right_after: float
+
+
+class BaseJudge:
+    """Has questions about passages written, searches them as customers' are, and has the first passages judged."""
+
+    def __init__(
+        self, searcher: Searcher, writer: QuestionWriter, reader: PassageReader, calibration: CalibrationMap
+    ) -> None:
+        """searcher: without a reader; calibration: of the reader."""
+        self._searcher, self._writer, self._reader, self._calibration = searcher, writer, reader, calibration
+
+    async def judge(self, chunks: Sequence[Chunk], progress: Callable[[int], object] = lambda _: None) -> list[Verdict]:
+        """Clear verdicts alone; a passage of which the model writes nothing that can be read is left out. Raises
+        GenerationUnavailable.
+        """
+        verdicts: list[Verdict] = []
+        for chunk in chunks:
+            try:
+                questions = await self._writer.write(chunk)
+            except (GenerationRejected, UnreadableReply) as error:
+                logger.info("no questions about a passage: {}", error)
+            else:
+                judged = [await self._judge(normalised(question)) for question in dict.fromkeys(questions)]
+                verdicts += [verdict for verdict in judged if verdict is not None]
+            progress(1)
+        return verdicts
+
+    async def _judge(self, question: str) -> Verdict | None:
+        found = await self._searcher.search(question)
+        first = [candidate.chunk for candidate in found.candidates[: self._reader.options.passages]]
+        if not first:
+            return Verdict(question, answerable=False, probability=found.confidence)
+        odds = [each for each in await self._reader.judge(question, "", first) if each is not None]
+        if not odds:
+            raise GenerationUnavailable("the model judges no passage in time")
+        best = self._calibration.probability(max(odds))
+        low, high = CLEAR
+        return None if low < best < high else Verdict(question, best >= high, found.confidence)
+
+
+def sample_chunks(chunks: Sequence[Chunk], count: int) -> list[Chunk]:
+    """At random, the same ones of the same base; text that shows nothing is left out."""
+    shown = [chunk for chunk in chunks if chunk.text.strip()]
+    return random.Random(SEED).sample(shown, min(count, len(shown)))
+
+
+def fit_gate(verdicts: Sequence[Verdict], threshold: float) -> GateFit | None:
+    """By halves: what one tells is tried on the other. None for too few verdicts of either kind."""
+    kinds = [[each.probability for each in verdicts if each.answerable is kind] for kind in (True, False)]
+    if min(map(len, kinds)) < MIN_LABELLED:
+        return None
+    answerable, unanswerable = map(np.array, kinds)
+    cutoff = best_split(answerable[::2], unanswerable[::2])
+    before, after = (
+        float((answerable[1::2] >= cut).mean() + (unanswerable[1::2] < cut).mean()) / 2 for cut in (threshold, cutoff)
+    )
+    return GateFit(len(answerable), len(unanswerable), measure_auroc(answerable, unanswerable), before, after)

@@ -1,0 +1,62 @@
+"""The channels of one process, out of its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from app.channels.base import Channel, ChannelParts
+from app.channels.client import PlatformClient
+from app.channels.dispatcher import ChatDesk, Dispatcher
+from app.channels.registry import CHANNELS
+from app.channels.repository import ChannelRepository
+from app.channels.repository_desk import DeskNewsRepository
+from app.channels.sender import ReplyWorker
+from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
+from app.channels.tokens import TokenCache
+from app.channels.worker import MessageWorker
+from app.desk.openings import ENTERED
+from knowledge.errors import InvalidConfiguration
+
+if TYPE_CHECKING:
+    from app.configuration.channels import ChannelAccount
+    from app.limits.windows import Counters
+    from app.wiring.container import Container
+
+
+def channel_service(parts: Container, counters: Counters) -> ChannelService:
+    """Over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
+    settings, database = parts.settings, parts.base.database
+    client, tokens = PlatformClient(settings.channel_timeout), TokenCache(parts.redis)
+    opened = [
+        OpenedChannel(account.name, account.kind, account.tenant, open_channel(account, client, tokens))
+        for account in settings.channels
+    ]
+    channels = {one.account: one.channel for one in opened}
+    repository = ChannelRepository(database)
+    replies = ReplyWorker(
+        repository, DeskNewsRepository(database), channels, counters, settings.channel_max_attempts, [ENTERED]
+    )
+
+    async def url(tenant: str, document: str, quotes: list[str]) -> str:
+        found = await parts.documents.passage(tenant, document, quotes)
+        return (found.url or "") if found else ""
+
+    desk = ChatDesk(parts.chat, parts.retries, parts.limits.counted, parts.profiles.get, parts.desk.feed.held, url)
+    messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
+    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client)
+
+
+def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:
+    """One account. Raises InvalidConfiguration, which names it and what to write, MissingDependency."""
+    if account.kind not in CHANNELS:
+        known = "、".join(CHANNELS)
+        raise InvalidConfiguration(f"CHANNELS 里 {account.name} 的 kind={account.kind} 不认识，可用的有 {known}")
+    kind = CHANNELS[account.kind]()
+    try:
+        options = kind.Options(**account.revealed)
+    except ValidationError as error:
+        wrong = "、".join(".".join(map(str, item["loc"])) or "options" for item in error.errors())
+        raise InvalidConfiguration(f"CHANNELS 里 {account.name}（{account.kind}）的 options 不对：{wrong}") from error
+    return kind(options, ChannelParts(account.name, client, tokens))

@@ -1,0 +1,138 @@
+"""`scripts/calibrate.py --reader`: a company's own model labels questions about its base, for CALIBRATION_SET."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agents.errors import GenerationError
+from agents.llm.question_writer import QuestionWriter
+from app.auth.principal import DEFAULT_TENANT
+from app.main import open_container
+from app.private import keep_private
+from app.progress import ProgressBar
+from app.search.verdicts import BaseJudge, Verdict, fit_gate, sample_chunks
+from app.settings import Settings
+from app.spending.types import MILLION, Spending
+from app.wiring.container import Container
+from knowledge.calibration.fit import MIN_LABELLED
+from knowledge.errors import InvalidConfiguration
+from knowledge.types import Chunk
+from scripts.evaluation.product import Setup, open_container_for
+
+PASSAGES = 100
+"""Two questions are written of each."""
+TRIED = 2
+"""Passages by which time and tokens of all are told beforehand; they are not asked again."""
+
+
+def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
+    """What belongs to `--reader`."""
+    own = parser.add_argument_group("由大模型判断")
+    own.add_argument("--docs", type=Path, metavar="DIR", action="append", help="知识库的文件；不给则用 DATA_DIR 里的")
+    own.add_argument("--passages", type=int, default=PASSAGES, metavar="N", help=f"就几段出题，默认 {PASSAGES}")
+    own.add_argument("--out", type=Path, metavar="OUT.jsonl", help="判断写到这里，给 CALIBRATION_SET 用")
+    own.add_argument("--yes", action="store_true", help="不再问，直接开始")
+
+
+async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
+    """Exit code: 0 with verdicts of both kinds, or where the estimate was not agreed to; 1 without. Raises
+    InvalidConfiguration.
+    """
+    if options.out is None:
+        raise InvalidConfiguration("--reader 要用 --out 说明判断写到哪个文件")
+    async with _opened(settings, options.docs or ()) as container:
+        judge, chunks = await _prepare(container, options.passages)
+        before, started = await _spent(container), time.monotonic()
+        try:
+            verdicts = await judge.judge(chunks[:TRIED])
+            share = len(chunks[TRIED:]) / len(chunks[:TRIED])
+            print(_estimate(share, time.monotonic() - started, before, await _spent(container)), file=sys.stderr)
+            if not _agreed(options):
+                return 0
+            with ProgressBar(len(chunks), "出题与判断", "段") as bar:
+                bar.update(len(chunks[:TRIED]))
+                verdicts += await judge.judge(chunks[TRIED:], bar.update)
+        except GenerationError as error:
+            print(f"大模型没有回答：{error}", file=sys.stderr)
+            return 1
+        _write(options.out, verdicts)
+        return _told(verdicts, options.out, settings.similarity_threshold)
+
+
+@asynccontextmanager
+async def _opened(settings: Settings, documents: Sequence[Path]) -> AsyncIterator[Container]:
+    if documents:
+        async with open_container_for(Setup(settings, Path(".cache"), tuple(documents))) as (container, _):
+            yield container
+        return
+    keep_private(settings.data_dir)
+    async with open_container(settings) as container:
+        await container.startup.prepare()
+        await container.reader.wait()
+        yield container
+
+
+async def _prepare(container: Container, passages: int) -> tuple[BaseJudge, list[Chunk]]:
+    models = container.models.of(DEFAULT_TENANT)
+    reader, writer = models.reader(), models.main or models.judge
+    if reader is None or writer is None:
+        raise InvalidConfiguration("--reader 要配置大模型：请设置 LLM_API_KEY，或 LLM_PROVIDER=gguf，或 READER_MODEL")
+    if container.reader.calibration is None:
+        raise InvalidConfiguration(f"{writer.name} 分不清资料里有没有写明答案，或者太慢：日志里有原因，校准不能靠它")
+    retriever = (await container.tenants.of(DEFAULT_TENANT)).retriever
+    chunks = sample_chunks(sorted(retriever.index.snapshot().walk(), key=lambda chunk: chunk.id), passages)
+    if not chunks:
+        raise InvalidConfiguration("知识库是空的")
+    writing = QuestionWriter(writer, container.settings.llm_timeout, models.prompts)
+    return BaseJudge(retriever, writing, reader, container.reader.calibration), chunks
+
+
+async def _spent(container: Container) -> Spending:
+    return await container.accounts.today(DEFAULT_TENANT)
+
+
+def _estimate(share: float, seconds: float, before: Spending, after: Spending) -> str:
+    """Of what is still to be done; share: of that to what was tried."""
+    asked, written = after.prompt_tokens - before.prompt_tokens, after.completion_tokens - before.completion_tokens
+    cost = (after.cost - before.cost) * share / MILLION
+    minutes = math.ceil(seconds * share / 60)
+    priced = f"，费用约 {cost:.2f}" if cost else "（没有设 LLM_PRICES，不算费用）"
+    return f"预计还要约 {minutes} 分钟，收发 {asked * share:.0f} / {written * share:.0f} 个 token{priced}"
+
+
+def _agreed(options: argparse.Namespace) -> bool:
+    if options.yes:
+        return True
+    if not sys.stdin.isatty():
+        print("要开始，请加 --yes", file=sys.stderr)
+        return False
+    return input("开始吗？[y/N] ").strip().lower() in ("y", "yes", "是")
+
+
+def _write(path: Path, verdicts: Sequence[Verdict]) -> None:
+    rows = (
+        {"text": each.text, "answerable": each.answerable, "probability": round(each.probability, 4)}
+        for each in verdicts
+    )
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
+
+
+def _told(verdicts: Sequence[Verdict], path: Path, threshold: float) -> int:
+    fitted = fit_gate(verdicts, threshold)
+    if fitted is None:
+        print(f"明确的判断 {len(verdicts)} 个，两类各要 {MIN_LABELLED} 个以上才校准；请加大 --passages")
+        return 1
+    print(
+        f"有答案的问题 {fitted.answerable} 个，没有的 {fitted.unanswerable} 个\n"
+        f"不用大模型的门槛：AUROC {fitted.auroc:.3f}，"
+        f"留出的一半上平衡正确率 {fitted.right_before:.1%}，按判断校准之后 {fitted.right_after:.1%}\n"
+        f"设置 CALIBRATION_SET={path} 并重启，门槛即按这些判断校准"
+    )
+    return 0

@@ -1,0 +1,157 @@
+"""Conversations with the configured language model and without any, side by side: `--dialogues … --model`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import SecretStr
+
+from agents.types import Page
+from app.evaluation.dialogues import Dialogue
+from app.evaluation.playing import PlayedTurn, play
+from app.evaluation.report import dialogue_report, turn_row
+from app.evaluation.talking import Product
+from app.evaluation.types import ProductReply
+from app.progress import ProgressBar
+from app.settings import Settings
+from app.spending.types import Spending
+from app.wiring.models import LanguageModels
+from knowledge.errors import InvalidConfiguration
+from scripts.evaluation.product import Setup, open_container_for
+
+_HEADINGS = ("标签", "轮次", "正确（无 → 有）", "误答（无 → 有）", "请求", "token 收/发", "秒（无 → 有）")
+_ALL = "全部"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTurn:
+    """A turn as it went without a model and with one, and what the latter cost."""
+
+    without: PlayedTurn
+    with_model: PlayedTurn
+    spent: Spending
+
+
+class MeteredProduct:
+    """The product, with what every message cost at language models; see `EvaluatedProduct`."""
+
+    def __init__(self, product: Product, spent: Callable[[], Awaitable[Spending]]) -> None:
+        """spent: by everybody until now."""
+        self.spending: list[Spending] = []
+        self._product, self._spent = product, spent
+        self.chunks = product.chunks
+        self.leave_queue = product.leave_queue
+
+    async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:
+        """See `EvaluatedProduct`."""
+        before = await self._spent()
+        told = await self._product.ask(session, text, user_id=user_id, page=page)
+        self.spending.append(_difference(await self._spent(), before))
+        return told
+
+
+async def play_both(dialogues: Sequence[Dialogue], setup: Setup) -> tuple[str, list[ModelTurn]]:
+    """The model's name, and every turn played twice. Raises InvalidConfiguration where no model is configured."""
+    turns = sum(len(dialogue.turns) for dialogue in dialogues)
+    async with open_container_for(setup) as (container, product):
+        name = _model_name(container.models)
+        metered = MeteredProduct(product, lambda: container.accounts.today(product.tenant))
+        with ProgressBar(turns, f"有 {name}", "轮") as bar:
+            with_model = await play(metered, dialogues, setup.today, bar.update)
+    async with open_container_for(replace(setup, settings=without_models(setup.settings))) as (_, product):
+        with ProgressBar(turns, "没有大模型", "轮") as bar:
+            without = await play(product, dialogues, setup.today, bar.update)
+    return name, list(map(ModelTurn, without, with_model, metered.spending))
+
+
+def without_models(settings: Settings) -> Settings:
+    """The same product, with nobody to ask."""
+    nobody: dict[str, Any] = {"llm_provider": "openai", "llm_api_key": SecretStr(""), "llm_providers": ()}
+    return settings.model_copy(update=nobody | {"small_llm_api_key": SecretStr(""), "reader_model": ""})
+
+
+def both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
+    """The figures with the model; beside them those without it, and both by tag."""
+    by_tag = _by_tag(turns)
+    return dialogue_report([turn.with_model for turn in turns]) | {
+        "model": {"name": name} | _compared(turns) | {"by_tag": {tag: _compared(some) for tag, some in by_tag.items()}},
+        "gained": [_id(turn) for turn in turns if _right(turn.with_model) and not _right(turn.without)],
+        "lost": [_id(turn) for turn in turns if _right(turn.without) and not _right(turn.with_model)],
+        "without_model": dialogue_report([turn.without for turn in turns]),
+    }
+
+
+def both_table(turns: Sequence[ModelTurn]) -> str:
+    """What a person reads: a line a tag, all of them last; columns are divided by tabs."""
+    rows = [*sorted(_by_tag(turns).items()), (_ALL, list(turns))]
+    return "\n".join("\t".join(cells) for cells in (_HEADINGS, *(_cells(tag, _compared(some)) for tag, some in rows)))
+
+
+def both_row(turn: ModelTurn) -> dict[str, Any]:
+    """A line of `--run`: the turn with the model, what it cost, and how it went without."""
+    without, spent = turn_row(turn.without), turn.spent
+    cost = {"calls": spent.calls, "prompt_tokens": spent.prompt_tokens, "completion_tokens": spent.completion_tokens}
+    beside = {key: without[key] for key in ("verdict", "outcome", "reply")}
+    return turn_row(turn.with_model) | cost | {"seconds": turn.with_model.seconds, "without_model": beside}
+
+
+def _compared(turns: Sequence[ModelTurn]) -> dict[str, Any]:
+    """Shares of the turns, and means of one."""
+    spent = sum((turn.spent for turn in turns), Spending())
+
+    def mean(total: float) -> float:
+        return round(total / len(turns), 3)
+
+    return {
+        "turns": len(turns),
+        "right": [mean(sum(map(_right, some))) for some in _both(turns)],
+        "false": [mean(sum(turn.judgement.false_answer for turn in some)) for some in _both(turns)],
+        "calls": mean(spent.calls),
+        "prompt_tokens": mean(spent.prompt_tokens),
+        "completion_tokens": mean(spent.completion_tokens),
+        "seconds": [mean(sum(turn.seconds for turn in some)) for some in _both(turns)],
+    }
+
+
+def _both(turns: Sequence[ModelTurn]) -> tuple[list[PlayedTurn], list[PlayedTurn]]:
+    return [turn.without for turn in turns], [turn.with_model for turn in turns]
+
+
+def _cells(tag: str, told: dict[str, Any]) -> tuple[str, ...]:
+    def change(name: str) -> str:
+        before, after = told[name]
+        return f"{before:.2f} → {after:.2f}"
+
+    tokens = f"{told['prompt_tokens']:.0f}/{told['completion_tokens']:.0f}"
+    calls = f"{told['calls']:.1f}"
+    return tag or "-", str(told["turns"]), change("right"), change("false"), calls, tokens, change("seconds")
+
+
+def _by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
+    tags: dict[str, list[ModelTurn]] = defaultdict(list)
+    for turn in turns:
+        tags[turn.with_model.labelled.tag].append(turn)
+    return dict(tags)
+
+
+def _right(turn: PlayedTurn) -> bool:
+    return turn.judgement.correct
+
+
+def _id(turn: ModelTurn) -> str:
+    return turn.with_model.labelled.id
+
+
+def _difference(after: Spending, before: Spending) -> Spending:
+    calls, asked = after.calls - before.calls, after.prompt_tokens - before.prompt_tokens
+    return Spending(calls, asked, after.completion_tokens - before.completion_tokens, after.cost - before.cost)
+
+
+def _model_name(models: LanguageModels) -> str:
+    asked = models.main or models.small or models.judge
+    if asked is None:
+        raise InvalidConfiguration("--model 要配置大模型：请设置 LLM_API_KEY，或 LLM_PROVIDER=gguf，或 READER_MODEL")
+    return asked.name

@@ -1,0 +1,142 @@
+"""Everything that reads a model, on what real ones replied."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from agents.errors import UnreadableReply
+from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Unanswered, Withdrawn
+from agents.llm.calls import NotedModel, noted
+from agents.llm.critique import read_critique
+from agents.llm.extractive import ExtractiveGenerator
+from agents.llm.fallback import FallbackGenerator
+from agents.llm.metered import MeteredModel
+from agents.llm.writer import ModelGenerator
+from agents.model_reading import RewriteGuard, Understood, read_understanding
+from agents.profile import TenantProfile
+from agents.prompting import shipped
+from agents.types import ModelCall, Usage
+from agents.verification.marks import MarkScanner
+from agents.verification.reply import GroundedReply, LastExchange
+from agents.verification.support import Support, SupportChecker
+from knowledge.text import fold
+from scripts.scripted_llm import Say
+from tests.agents.models import reply_of, scripted
+from tests.agents.support import ANALYZER
+from tests.recorded import RecordedReply, load_replies
+
+EXAMPLES = shipped().examples("understanding")
+
+
+def understood(recorded: RecordedReply) -> Understood | None:
+    """None where it cannot be read."""
+    try:
+        return read_understanding(recorded.reply, RewriteGuard(recorded.asked, ANALYZER, EXAMPLES))
+    except UnreadableReply:
+        return None
+
+
+def streamed(recorded: RecordedReply, size: int) -> list[Piece]:
+    """A recorded answer as it comes in pieces of a size."""
+    request = recorded.request
+    before = LastExchange(*recorded.before[-1]) if recorded.before else None
+    checker = SupportChecker(request.chunks, request.question)
+    reply, scanner = GroundedReply(checker, 3, request.question, before), MarkScanner()
+    text = recorded.reply
+    parts = [part for at in range(0, len(text), size) for part in scanner.feed(text[at : at + size])]
+    return [piece for part in (*parts, *scanner.end()) for piece in reply.write(part)] + [*reply.end()]
+
+
+def reads_strictly(reply: str) -> bool:
+    try:
+        json.loads(reply)
+    except ValueError:
+        return False
+    return True
+
+
+def test_there_is_something_to_read_of_every_kind_and_of_both_models() -> None:
+    kinds = {kind: load_replies(kind) for kind in ("understanding", "answer", "critique")}
+    assert all(kinds.values())
+    assert {recorded.model for replies in kinds.values() for recorded in replies} == MODELS
+
+
+def test_more_is_read_than_is_json_and_what_is_read_keeps_to_the_message() -> None:
+    replies = load_replies("understanding")
+    found = [(recorded, read) for recorded in replies if (read := understood(recorded)) is not None]
+    assert len(found) > sum(reads_strictly(recorded.reply) for recorded in replies)
+    assert len(found) >= 0.95 * len(replies)
+    for recorded, read in found:
+        said = fold("\n".join((recorded.question, *(text for pair in recorded.before for text in pair))))
+        assert not EXAMPLES & {fold(question) for question in read.questions}
+        assert all(fold(words).strip() in fold(recorded.question) for words in read.slots.values())
+        digits = {character for question in read.questions for character in question if character.isdigit()}
+        assert digits <= set(said)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_an_answer_is_the_same_however_it_comes_and_nothing_is_taken_back(size: int) -> None:
+    for recorded in load_replies("answer"):
+        pieces = streamed(recorded, size)
+        assert reply_of(pieces) == reply_of(streamed(recorded, 3)), recorded.reply
+        assert not any(isinstance(piece, Withdrawn) for piece in pieces)
+
+
+def test_what_is_sent_of_an_answer_is_said_by_the_fragment_that_it_cites() -> None:
+    outcomes: Counter[str] = Counter()
+    for recorded in load_replies("answer"):
+        pieces, chunks = streamed(recorded, 5), recorded.request.chunks
+        checker = SupportChecker(chunks, recorded.request.question)
+        [judged] = [piece for piece in pieces if isinstance(piece, Judged)]
+        cited = [piece for piece in pieces if isinstance(piece, Citation)]
+        assert all(citation.fragment in chunks and citation.fragment != PAGE for citation in cited)
+        assert all(checker.check(claim).support is Support.SUPPORTED for claim in judged.supported)
+        assert not any(claim in reply_of(pieces) for claim in judged.dropped if claim not in judged.supported)
+        assert bool(judged.supported) == bool(reply_of(pieces))
+        outcomes["sent" if judged.supported else "cannot" if Unanswered() in pieces else "withheld"] += 1
+    assert min(outcomes["sent"], outcomes["cannot"], outcomes["withheld"]) > 0
+
+
+def test_a_critique_is_read_or_refused() -> None:
+    for recorded in load_replies("critique"):
+        try:
+            critique = read_critique(recorded.reply, len(recorded.claims), list(recorded.passages))
+        except UnreadableReply:
+            continue
+        assert len(critique.supported) == len(recorded.claims) and 0 <= critique.quality <= 100
+
+
+async def test_a_whole_answer_costs_what_it_cost_and_ends_in_what_holds_or_in_quotes() -> None:
+    calls: list[ModelCall] = []
+    spent: list[Usage] = []
+
+    class Account:
+        async def allow(self) -> None:
+            pass
+
+        def spent(self, model: str, usage: Usage) -> None:
+            spent.append(usage)
+
+    for recorded in load_replies("answer")[:20]:
+        async with scripted(Say(recorded.reply)) as llm:
+            model = MeteredModel(NotedModel(llm.model, "test", lambda usage: usage.completion_tokens / 1000), Account())
+            writer = ModelGenerator(model, TenantProfile(), 3, 800)
+            chain = FallbackGenerator([writer], ExtractiveGenerator(ANALYZER, 3))
+            with noted(calls.append):
+                pieces = [piece async for piece in chain.stream(recorded.request)]
+        assert reply_of(pieces) or Unanswered() in pieces
+        if Degraded("ungrounded") in pieces:
+            quoted = [line for piece in pieces if isinstance(piece, Citation) for line in piece.quote.splitlines()]
+            assert quoted and all(line in _texts(recorded) for line in quoted)
+    assert len(calls) == 20 and sum(spent, Usage()) == sum((call.usage for call in calls), Usage())
+    assert sum(call.cost for call in calls) == pytest.approx(sum(spent, Usage()).completion_tokens / 1000)
+
+
+def _texts(recorded: RecordedReply) -> str:
+    return "\n".join(chunk.text for chunk in recorded.passages.values())
+
+
+MODELS = {"0.5b"}

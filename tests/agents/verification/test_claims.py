@@ -1,0 +1,54 @@
+"""Four hundred claims over the documents of three trades: what the check without a model lets stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.verification.support import Support, SupportChecker
+from scripts.evaluation.claims import count_flagged, judge_claims, load_chunks, load_claims
+from tests.agents.support import candidate
+
+ROOT = Path(__file__).resolve().parents[3]
+SET = Path(__file__).with_name("claim_set")
+FOLDERS = [
+    ROOT / "knowledge/samples/documents",
+    ROOT / "tests/evaluation/property/documents",
+    ROOT / "tests/evaluation/insurer/documents",
+    SET / "documents",
+]
+PAID = (
+    "质量问题、发错货的，寄回运费由云笙承担；无理由退货的，寄回运费由顾客承担，有运费险的由运费险赔付。\n"
+    "金笙会员生日当月送一张优惠券。"
+)
+
+
+@pytest.mark.parametrize(
+    ("half", "found", "flagged"),
+    [("development", 0.65, 0.09), ("blind", 0.64, 0.31)],
+)
+def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
+    half: str, found: float, flagged: float
+) -> None:
+    claims = load_claims(SET / f"{half}.jsonl")
+    assert len(claims) == 200
+    counts = count_flagged(claims, judge_claims(claims, load_chunks(claims, FOLDERS)))
+    assert counts["bad"][0] >= found * counts["bad"][1]
+    assert counts["supported"][0] <= flagged * counts["supported"][1]
+    assert counts["number_changed"][0] >= 0.9 * counts["number_changed"][1]
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "support"),
+    [
+        ("质量问题的寄回运费由云笙承担。", "", Support.SUPPORTED),
+        ("寄回运费由云笙承担。", "耳机有质量问题，发错货也一样，运费谁出", Support.SUPPORTED),
+        ("退货的运费由云笙承担。", "", Support.UNSUPPORTED),
+        ("金笙会员的退货运费由云笙承担。", "", Support.UNSUPPORTED),
+        ("无理由退货的寄回运费由云笙承担。", "", Support.UNSUPPORTED),
+    ],
+)
+def test_a_claim_keeps_its_condition_unless_the_question_says_it(claim: str, question: str, support: Support) -> None:
+    checker = SupportChecker({0: candidate(PAID, title="运费说明").chunk}, question)
+    assert checker.check(claim).support is support

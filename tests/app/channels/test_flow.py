@@ -1,0 +1,172 @@
+"""From a platform's request to the platform's messages, through the whole product."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.channels import worker
+from app.channels.repository import digest_of
+from app.channels.webhook import WebhookChannel
+from app.db.base import now
+from app.limits.types import Rate
+from tests.app.channels.simulators import Platform, simulated
+from tests.app.channels.test_webhook import SECRET, signed
+from tests.app.serving import Served, served
+
+CALLBACK = "/api/v1/channels/shop/callback"
+HOOK = "/hook"
+
+
+def account(platform: Platform, **more: str) -> dict[str, Any]:
+    return {"name": "shop", "kind": "webhook", "options": {"url": f"{platform.url}{HOOK}", "secret": SECRET, **more}}
+
+
+@asynccontextmanager
+async def product(folder: Path, platform: Platform, **settings: Any) -> AsyncIterator[tuple[Served, httpx.AsyncClient]]:
+    async with (
+        served(folder, channels=[account(platform)], **settings) as one,
+        httpx.AsyncClient(base_url=one.address, timeout=60) as http,
+    ):
+        yield one, http
+
+
+async def say(http: httpx.AsyncClient, text: str, id: str = "m1", **more: Any) -> httpx.Response:
+    body = json.dumps({"id": id, "user_id": "u1", "text": text, **more}).encode()
+    return await http.post(CALLBACK, content=body, headers=signed(body, now()))
+
+
+async def test_a_message_is_answered_once_however_often_it_comes(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        for _ in range(3):
+            assert (await say(http, "你好")).status_code == 200
+        await say(http, "谢谢", "m2")
+        first, second = await platform.wait(HOOK, 2)
+        await asyncio.sleep(1.0)
+        assert len(platform.of(HOOK)) == 2
+        assert first.body["text"]
+        assert first.body["session_id"] == second.body["session_id"]
+        assert (await http.get("/api/v1/channels")).json()["channels"][0]["done"] == 2
+
+
+async def test_a_message_that_nobody_signed_is_kept_nowhere(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        refused = await http.post(CALLBACK, content=b"{}", headers={"x-yingda-signature": "sha256=0"})
+        assert refused.status_code == 403
+        assert (await http.post("/api/v1/channels/none/callback")).status_code == 404
+        assert (await http.get("/api/v1/channels/shop/replies")).json()["total"] == 0
+
+
+async def test_messages_of_a_conversation_are_answered_in_the_order_they_were_sent(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (one, http):
+        await one.container.channels._workers.messages.close()
+        for number in (3, 1, 2):
+            await say(http, f"第 {number} 句", f"m{number}", sent_at=f"2026-03-02T08:00:0{number}Z")
+        one.container.channels._workers.messages.start()
+        calls = await platform.wait(HOOK, 3)
+        assert [call.body["in_reply_to"] for call in calls] == [digest_of(f"m{number}") for number in (1, 2, 3)]
+
+
+async def test_what_staff_write_reaches_the_customer_and_the_bot_is_silent(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        await say(http, "转人工客服")
+        (call,) = await platform.wait(HOOK)
+        session = call.body["session_id"]
+        desk = f"/api/v1/agent/sessions/{session}"
+        assert (await http.post(f"{desk}/accept", json={"agent_id": "a01"})).is_success
+        assert (await http.post(f"{desk}/messages", json={"content": "您好，我是小王"})).is_success
+        calls = await platform.wait(HOOK, 3)
+        assert "您好，我是小王" in [call.body["text"] for call in calls if call.body["sender"] == "agent"]
+        before = len(platform.of(HOOK))
+        await say(http, "我的订单丢了", "m2")
+        await say(http, "", "m3", kind="image")
+        await asyncio.sleep(1.5)
+        assert len(platform.of(HOOK)) == before
+        told = (await http.get(f"{desk}/messages")).json()["messages"]
+        assert {"我的订单丢了", "[图片]"} <= {message["content"] for message in told}
+
+
+async def test_a_picture_is_told_that_nobody_sees_it(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        await say(http, "", kind="image")
+        (call,) = await platform.wait(HOOK)
+        assert "图片" in call.body["text"]
+
+
+async def test_a_reply_is_tried_again_and_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with simulated() as platform, product(tmp_path, platform, channel_max_attempts=1) as (_, http):
+        platform.faults[HOOK] = [(500, {})]
+        await say(http, "你好")
+        await platform.wait(HOOK)
+        async with asyncio.timeout(10):
+            while not (found := (await http.get("/api/v1/channels/shop/replies?status=dead")).json())["total"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        (reply,) = found["replies"]
+        assert "500" in reply["error"]
+        assert (await http.post(f"/api/v1/channels/shop/replies/{reply['id']}/retry")).status_code == 202
+        assert (await http.post("/api/v1/channels/shop/replies/none/retry")).status_code == 404
+        await platform.wait(HOOK, 2)
+
+
+async def test_a_turn_that_fails_is_had_later_and_at_last_apologised_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "FIRST_PAUSE", timedelta(0))
+    async with simulated() as platform, product(tmp_path, platform) as (one, http):
+        tries = []
+
+        async def broken(message: Any) -> Any:
+            tries.append(message)
+            raise RuntimeError("out of order")
+
+        monkeypatch.setattr(one.container.chat, "answer", broken)
+        await say(http, "你好")
+        (call,) = await platform.wait(HOOK)
+        assert len(tries) == worker.MAX_ATTEMPTS
+        assert call.body["text"]
+
+
+async def test_a_restart_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
+    async with simulated() as platform:
+        async with product(tmp_path, platform) as (one, http):
+            await one.container.channels._workers.replies.close()
+            await say(http, "你好")
+            async with asyncio.timeout(30):
+                while not (await http.get("/api/v1/channels/shop/replies")).json()["total"]:  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+        assert platform.calls == []
+        async with product(tmp_path, platform) as (_, http):
+            await platform.wait(HOOK)
+            await say(http, "你好")
+            await asyncio.sleep(1.0)
+            assert len(platform.calls) == 1
+
+
+async def test_a_conversation_that_is_deleted_leaves_nothing(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        await say(http, "你好")
+        (call,) = await platform.wait(HOOK)
+        await asyncio.sleep(0.3)
+        assert (await http.delete(f"/api/v1/conversations/{call.body['session_id']}")).is_success
+        assert (await http.get("/api/v1/channels/shop/replies")).json()["total"] == 0
+        await say(http, "你好", "m9")
+        _, again = await platform.wait(HOOK, 2)
+        assert again.body["session_id"] != call.body["session_id"]
+
+
+async def test_a_platform_is_not_sent_more_than_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WebhookChannel, "rate", Rate(1, 2.0))
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        await say(http, "你好")
+        await say(http, "谢谢", "m2")
+        await platform.wait(HOOK)
+        assert len(platform.of(HOOK)) == 1
+        await platform.wait(HOOK, 2)

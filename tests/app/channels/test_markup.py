@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from app.channels.markup import CUT, draw_markdown, draw_plain, head, plain_text, split_text
+from app.channels.types import ChannelReply, CitedSource
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("## 退货\n\n**七天**内可以退。", "退货\n\n七天内可以退。"),
+        ("见[说明](https://a.example/b)。", "见说明 https://a.example/b。"),
+        ("- 一\n- 二", "· 一\n· 二"),
+        ("尺寸 60*40*30cm，3~5天 [1]", "尺寸 60*40*30cm，3~5天 [1]"),
+        ("执行 `ls -l`\n\n```bash\nls **x**\n```", "执行 ls -l\n\nls x"),
+    ],
+)
+def test_marks_are_left_out_and_words_are_not(markdown: str, text: str) -> None:
+    assert plain_text(markdown) == text
+
+
+def test_pieces_hold_the_whole_text_and_break_between_sentences() -> None:
+    text = "".join(f"第{number}条说明。" for number in range(60))
+    pieces = split_text(text, 400)
+    assert "".join(pieces) == text
+    assert all(piece.endswith("。") and len(piece.encode()) <= 400 for piece in pieces)
+
+
+def test_what_does_not_fit_is_cut_and_says_so() -> None:
+    pieces = split_text("字" * 5000, 300)
+    assert len(pieces) == 3
+    assert pieces[-1].endswith(CUT)
+    assert all(len(piece.encode()) <= 300 for piece in pieces)
+
+
+def test_no_character_is_broken() -> None:
+    assert head("中文😀", 7) == "中文"
+    assert split_text("", 10) == [""]
+
+
+def test_sources_and_links_stand_below() -> None:
+    cited = (CitedSource("1", "说明[新]", "https://a.example/b"), CitedSource("2", "内部"))
+    reply = ChannelReply(
+        "可以 [1][2]。", sources=cited, suggestions=("运费",), links=(("去退货", "https://a.example/r"),)
+    )
+    assert draw_markdown(reply).split("\n\n") == [
+        "可以 [1][2]。",
+        "[1] [说明［新］](https://a.example/b)",
+        "[2] 内部",
+        "[去退货](https://a.example/r)",
+    ]
+    assert draw_plain(reply, suggestions=True).endswith("去退货 https://a.example/r\n\n· 运费")

@@ -1,0 +1,79 @@
+"""What real models replied to our own prompts about invented companies (`scripts/record_replies.py`), ugly ones first.
+
+Qwen2.5-Coder-0.5B and 1.5B Instruct, 4 bit, at temperature 0. Their texts are run through everything that reads them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agents.generator import Request
+from agents.types import Question, Turn
+from knowledge.types import Chunk
+from scripts.record_replies import candidates_of, load_company
+
+FILE = Path(__file__).with_name("replies.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReply:
+    """One reply and what it was asked with; see `scripts/record_replies.py`."""
+
+    model: str
+    kind: str
+    company: str
+    question: str
+    reply: str
+    tokens: tuple[int, int]
+    before: tuple[tuple[str, str], ...] = ()
+    chunks: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> Question:
+        return Question(self.question, history=self._history)
+
+    @property
+    def request(self) -> Request:
+        """What the answer was written from."""
+        standalone = f"{self.before[-1][0]} {self.question}" if self.before else self.question
+        return Request(standalone, candidates_of(list(self.passages.values())), history=self._history)
+
+    @property
+    def passages(self) -> dict[int, Chunk]:
+        """By the numbers of the prompt of a critique."""
+        company = _company(self.company)
+        return {number: company[key] for number, key in enumerate(self.chunks, start=1)}
+
+    @property
+    def _history(self) -> tuple[Turn, ...]:
+        return tuple(Turn(question, question, reply) for question, reply in self.before)
+
+
+@cache
+def load_replies(kind: str) -> tuple[RecordedReply, ...]:
+    """Those of a kind: understanding, answer, critique."""
+    rows = map(json.loads, FILE.read_text("utf-8").splitlines())
+    return tuple(_reply(row) for row in rows if row["kind"] == kind)
+
+
+_company = cache(load_company)
+
+
+def _reply(row: dict[str, Any]) -> RecordedReply:
+    before = tuple((question, reply) for question, reply in row["before"])
+    return RecordedReply(
+        row["model"],
+        row["kind"],
+        row["company"],
+        row["question"],
+        row["reply"],
+        (row["tokens"][0], row["tokens"][1]),
+        before,
+        tuple(row.get("chunks", ())),
+        tuple(row.get("claims", ())),
+    )
