@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from agents.answering.scoring import Scored, bigrams
 from agents.answering.wanted import AskedTerms
 from agents.understanding.answer_type import AnswerType
+from agents.verification.quantities import quantities, same_kind
+from knowledge.text import fold
 
 SECTION_CHARS = 120
 """What stands under one heading is quoted whole up to here."""
@@ -70,13 +72,23 @@ def _adds(candidate: Scored, best: Scored, chosen: Sequence[Scored], wanted: Ask
     if size > REPLY_CHARS or (wanted.exact & met and wanted.exact.isdisjoint(candidate.met)):
         return False
     short = candidate.size <= ADDED_CHARS and candidate.score >= ADDED_SHARE * most
-    return candidate.score >= NEARLY * most or (short and _tells_more(candidate, chosen, met, wanted))
+    if candidate.score >= NEARLY * most:
+        return True
+    return short and (_tells_more(candidate, chosen, met, wanted) or _differs(candidate, best, wanted))
 
 
 def _tells_more(candidate: Scored, chosen: Sequence[Scored], met: frozenset[AnswerType], wanted: AskedTerms) -> bool:
     """Whether it speaks of more of the question than what is there, or has a type of answer that is missing."""
     terms = frozenset[str]().union(*(item.terms for item in chosen))
     return wanted.share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
+
+
+def _differs(candidate: Scored, best: Scored, wanted: AskedTerms) -> bool:
+    """Whether it answers what is asked with another amount, time or number: both are told."""
+    if not wanted.exact & best.met & candidate.met:
+        return False
+    own, other = (quantities(fold(item.unit.text)).said for item in (candidate, best))
+    return any(same_kind(one, said) for one in own - other for said in other)
 
 
 def _is_in_section(item: Scored, best: Scored) -> bool:

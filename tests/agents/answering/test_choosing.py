@@ -79,3 +79,12 @@ async def test_for_an_english_question_its_words_in_chinese_choose() -> None:
 async def test_of_an_english_question_without_a_known_word_its_type_chooses() -> None:
     price = "每次 45 元，凭票入场。"
     assert (await reply("how much is the zamboni", "本品由专人看管，离开的时候请带好随身的东西。", price)) == price
+
+
+async def test_two_documents_that_say_different_things_are_both_told() -> None:
+    said = await reply("退款多久到账", "退款 3 天到账，取决于支付方式。", "借记卡退款多久到账：5 天到账。")
+    assert "3 天" in said and "5 天" in said
+
+
+async def test_a_second_document_that_says_the_same_is_not_quoted() -> None:
+    assert "\n" not in await reply("退款多久到账", "退款 3 天到账。", "到账要 3 天。")
