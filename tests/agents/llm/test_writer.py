@@ -68,7 +68,7 @@ async def test_a_citation_points_at_the_fragment_that_says_it(said: str) -> None
 
 async def test_a_sentence_without_support_gives_way_to_the_block_that_it_is_about() -> None:
     pieces = await written(Say(f"{ARRIVES}[1]路由器整机保修五年。[2]另外赠送 QX-77421 配件[1]。"))
-    assert reply_of(pieces) == f"{ARRIVES}[0]\n路由器整机保修三年。[1]"
+    assert reply_of(pieces) == f"{ARRIVES}[0]\n路由器整机保修三年。\n人为损坏不在保修范围内。[1]"
     judged = pieces[-2]
     assert isinstance(judged, Judged)
     assert judged.dropped == ("路由器整机保修五年。", "另外赠送 QX-77421 配件。")
