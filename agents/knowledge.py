@@ -41,6 +41,7 @@ from agents.types import (
     Token,
     Usage,
 )
+from agents.understanding.answer_type import states_measure
 from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
@@ -58,7 +59,9 @@ NEAR = 0.25
 products of others, and for a fifth of 360 about something else, most of which the router keeps from here.
 """
 RULING = 3
-"""Fragments in which the rule for a date is looked for: what ranks lower is about something else."""
+"""Fragments in which the rule for a date, or an amount that is asked for, is looked for: what ranks lower is about
+something else.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,11 @@ class KnowledgeAgent:
 
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
-        answer = self._about_another(question, retrieval) or self._of_several_versions(question, retrieval)
+        answer = (
+            self._about_another(question, retrieval)
+            or self._of_several_versions(question, retrieval)
+            or self._without_measure(question, retrieval)
+        )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
@@ -253,6 +260,16 @@ class KnowledgeAgent:
         choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_SUGGESTIONS])
         reply = say("which_version", self._english(question), versions="\n".join(f"- {each}" for each in versions))
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
+
+    def _without_measure(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Where an amount, a time or a day is asked for and what was found has none of them, it is only near."""
+        found = retrieval.passing[:RULING]
+        if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
+            return None  # a FAQ entry answers its question however it does
+        if states_measure(question.rewrite or question.searched, [candidate.chunk.text for candidate in found]):
+            return None
+        near = related_places(candidate for candidate in found if not candidate.chunk.in_view)
+        return self._refusal("fallback", Outcome.NO_EVIDENCE, self._english(question), near)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Else says

@@ -34,7 +34,11 @@ _MOST_NESTED = 50
 """Boxes within each other that are looked at for the one that a line closes."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
-_TAG = re.compile(r"\{%-?[ \t]*(end)?[ \t]*([A-Za-z]+)[ \t]*(.*?)[ \t]*-?%\}$")
+_TAG = re.compile(
+    r"(?:\{%-?|(?P<hugo>\{\{[%<]))[ \t]*(?P<ends>end|/)?[ \t]*(?P<name>[A-Za-z][\w-]*)[ \t]*(?P<rest>.*?)[ \t]*"
+    r"(?:-?%\}|/?[%>]\}\})$"
+)
+_BOXES = frozenset({"hint", "note", "notice", "callout", "alert", "admonition", "tip", "warning", "info", "details"})
 _LATIN_WRAP = re.compile(r"[a-z,]$")
 
 
@@ -272,32 +276,32 @@ def _boxes(text: str) -> dict[int, int]:
 
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo)."""
+    """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo), {{% notice %}}
+    … {{% /notice %}}, {{< tab "…" >}} (Hugo). Hugo's others (`children`, `toc`) make something that is not here.
+    """
     found = _TAG.match(line_of(state, start)) if begins_with(state, start, "{") else None
     if not found or state.is_code_block(start):
         return False
-    ends, name, rest = found[1], found[2].lower(), found[3]
-    if name not in ("hint", "note", "notice", "callout", "alert", "tabs", "tab", "details"):
+    name, rest = found["name"].lower(), found["rest"]
+    if name not in _BOXES and name not in ("tabs", "tab") and not found["hugo"]:
         return False
     if silent:
         return True
-    state.line = start + 1
     quoted = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", rest))
-    if name in ("tabs", "tab"):
-        if quoted.get("title") and not ends:
-            _label(state, start, quoted["title"])
+    last = None if found["ends"] or name not in _BOXES else _end_of_tag(state, start, end, name)
+    if last is not None:
+        kind = quoted.get("style") or quoted.get("type") or (rest.strip("\"'").split() or [name])[0]
+        kind = "details" if name == "details" else label_of(kind) or label_of(name) or "note"
+        open_box(state, start, kind, quoted.get("title", ""))
+        _inside(state, start + 1, last)
+        close_box(state, kind)
+        state.line = last + 1
         return True
-    if ends:
-        return True
-    last = _end_of_tag(state, start, end, name)
-    if last is None:
+    if name in _BOXES and not found["ends"] and not found["hugo"]:
         return False
-    kind = quoted.get("style") or quoted.get("type") or (rest.split() or ["note"])[0]
-    kind = "details" if name == "details" else label_of(kind) or "note"
-    open_box(state, start, kind, quoted.get("title", ""))
-    _inside(state, start + 1, last)
-    close_box(state, kind)
-    state.line = last + 1
+    if name == "tab" and not found["ends"] and (title := quoted.get("title") or rest.strip("\"' ")):
+        _label(state, start, title)
+    state.line = start + 1
     return True
 
 
@@ -306,8 +310,8 @@ def _end_of_tag(state: StateBlock, start: int, end: int, name: str) -> int | Non
     if "tags" not in state.env:
         lines: dict[str, list[int]] = {}
         for line, content in enumerate(state.src.split("\n")):
-            if (found := _TAG.match(content.strip("> \t"))) and found[1]:
-                lines.setdefault(found[2].lower(), []).append(line)
+            if (found := _TAG.match(content.strip("> \t"))) and found["ends"]:
+                lines.setdefault(found["name"].lower(), []).append(line)
         state.env["tags"] = lines
     ends: list[int] = state.env["tags"].get(name, [])
     place = bisect_right(ends, start)

@@ -13,6 +13,7 @@
 | titles of code | <code>```bash title="安装"</code>, `[npm]` | `_fence` |
 | GitHub, Obsidian | `> [!NOTE]`, `> [!tip] 标题` | `_quoted_notes` |
 | GitBook, Hexo | `{% hint style="info" %}`, `{% note %}`, `{% tab title="…" %}` | `markdown_blocks.tag_line` |
+| Hugo | `{{% notice tip %}}`, `{{< tab "…" >}}` | `markdown_blocks.tag_line`, `markdown_inline.shortcodes` |
 | attributes | `![图](a.png){width=50%}`, `## 标题 {#id}` | `markdown_inline.attributes`, `_attributes_at_end` |
 | footnotes | `[^1]` and `[^1]: …` | mdit-py-plugins, `markdown_footnotes` |
 | definition lists | `术语`, below it `: 说明` | mdit-py-plugins |
@@ -110,6 +111,7 @@ def _add_inlines(md: MarkdownIt) -> None:
     rules.before("strikethrough", "tildes", inline.tildes)
     rules.before("escape", "backslashes", inline.backslashes)
     rules.before("html_inline", "attributes", inline.attributes)
+    rules.before("html_inline", "shortcodes", inline.shortcodes)
 
 
 def _is_no_admonition(state: StateBlock, line: int) -> bool:

@@ -77,6 +77,17 @@ def attributes(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def shortcodes(state: StateInline, silent: bool) -> bool:
+    """Drops {{< relref "…" >}} within a text: what Hugo makes of it is not here."""
+    found = _SHORTCODE.match(state.src, state.pos) if state.src[state.pos] == "{" else None
+    if not found:
+        return False
+    if not silent:
+        state.pos = found.end()
+    return True
+
+
+_SHORTCODE = re.compile(r"\{\{[%<][ \t]*/?[A-Za-z][^{}\n]*[%>]\}\}")
 _VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'{}]+)"""
 ATTRIBUTES = re.compile(
     rf"\{{:?[ \t]*(?:[#.][\w:-]+|[\w:-]+={_VALUE})(?:[ \t]+(?:[#.][\w:-]+|[\w:-]+={_VALUE}))*[ \t]*\}}"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.neutral import neutral
@@ -66,6 +68,29 @@ async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_and_s
     assert result.outcome is Outcome.LOW_CONFIDENCE
     assert result.reply == f"{say('disclaimer', False)}\n退款 5 天到账。[1]"
     assert ([source.snippet for source in fragments_of(result)], result.confidence) == (["退款 5 天到账。"], 0.7)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "outcome"),
+    [
+        ("补考一门多少钱", "补考合格后可获得学分。", Outcome.NO_EVIDENCE),
+        ("补考一门多少钱", "补考免费。", Outcome.ANSWERED),
+        ("补考一门多少钱", "补考每门 60 元。", Outcome.ANSWERED),
+        ("试用几天", "按照指南设置许可证。", Outcome.NO_EVIDENCE),
+        ("怎么补考，多久出成绩", "补考合格后可获得学分。", Outcome.ANSWERED),
+    ],
+)
+async def test_where_nothing_found_has_the_amount_or_time_that_is_asked_for_it_is_only_near(
+    question: str, text: str, outcome: Outcome
+) -> None:
+    result = await answer(question, FixedSearcher(candidate(text, heading=("学籍", "补考"))))
+    assert result.outcome is outcome
+    assert bool(result.related) == (outcome is Outcome.NO_EVIDENCE) != bool(result.sources)
+
+
+async def test_a_faq_entry_answers_how_much_however_it_does() -> None:
+    faq = candidate("请联系人工报价。", question="定制多少钱", entry="q1")
+    assert (await answer("定制多少钱", FixedSearcher(faq))).outcome is Outcome.ANSWERED
 
 
 async def test_in_the_clarify_band_it_asks_back_with_what_was_near() -> None:

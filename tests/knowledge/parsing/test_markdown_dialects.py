@@ -34,6 +34,8 @@ NOTES = {
     "obsidian": ("> [!tip]- 小窍门\n> 通电后勿碰。\n", "tip", ["小窍门", "通电后勿碰。"]),
     "gitbook": ('{% hint style="danger" %}\n通电后勿碰。\n{% endhint %}\n', "danger", ["通电后勿碰。"]),
     "hexo": ("{% note warning %}\n通电后勿碰。\n{% endnote %}\n", "warning", ["通电后勿碰。"]),
+    "hugo": ("{{% notice note %}}\n通电后勿碰。\n{{% /notice %}}\n", "note", ["通电后勿碰。"]),
+    "hugo by name": ('{{< callout type="warning" >}}\n通电后勿碰。\n{{< /callout >}}\n', "warning", ["通电后勿碰。"]),
     "html": ('<div class="alert alert-info">通电后勿碰。</div>\n', "info", ["通电后勿碰。"]),
 }
 
@@ -332,3 +334,8 @@ def test_components_in_plain_markdown_are_read_alike() -> None:
     assert texts("用法：`<Tag>`，以及 Map<String, String> 与 List<Order>。\n") == [
         "用法：<Tag>，以及 Map<String, String> 与 List<Order>。"
     ]
+
+
+def test_what_hugo_makes_of_a_shortcode_is_not_shown_as_its_source() -> None:
+    text = '前文。\n\n{{% children depth="3" %}}\n\n见 {{< param "version" >}} 版。\n\n`{{< code >}}`\n'
+    assert [block.text for block in markdown(text).blocks] == ["前文。", "见 版。", "{{< code >}}"]
