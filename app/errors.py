@@ -199,6 +199,7 @@ STATUS: dict[type[Exception], int] = {
     agent_errors.ThoughtsAloud: 503,
     agent_errors.GenerationRejected: 502,
     agent_errors.GenerationForbidden: 502,
+    agent_errors.UnreadableReply: 502,
     agent_errors.BudgetExhausted: 503,
     agent_errors.BusinessUnavailable: 503,
     knowledge_errors.KnowledgeError: 500,

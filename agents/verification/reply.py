@@ -176,11 +176,14 @@ class GroundedReply:
         return pieces
 
     def _quoted(self, text: str) -> list[Text | Citation]:
-        """The block that a claim is about, unless it was told before; nothing where no block is near."""
+        """The block that a claim is about, unless a line of it was told before; nothing where no block is near."""
         found = self._checker.find_block(text)
-        if found is None or fold(found[1]) in fold(self._said):
+        if found is None:
             return []
         fragment, block = found
+        said = fold(self._said)
+        if any(fold(line) in said for line in map(str.strip, block.splitlines()) if line):
+            return []
         citation = self._mark(block, fragment)
         return [Text(f"\n{block}"), *citation] if citation or fragment in self._used else []
 

@@ -65,7 +65,7 @@ class EncoderSettings(BaseModel):
     rerank_api_key: SecretStr = Field(SecretStr(""), description="重排接口的密钥")
     rerank_model: str = Field("", description="重排接口的模型名；RERANKER=tei、jina、yes_no 时必填，换了模型就要改")
     rerank_template: str = Field(
-        "", description="RERANKER=yes_no 的提示词文件，里面有 $query 与 $document；留空则用随项目附带的"
+        "", description="重排用 yes_no 时的提示词文件，里面有 $query 与 $document；留空则用随项目附带的"
     )
     rerank_fallback: Literal["lexical_dense", "cosine"] = Field(
         "lexical_dense", description="所选的 bge、tei、jina、yes_no 不可用时由谁重排"

@@ -83,7 +83,7 @@ async def test_a_model_that_crashes_midway_is_replaced_by_quotes_and_the_service
     tmp_path: Path, endless: Path
 ) -> None:
     async with opened(tmp_path, **local(endless), llm_max_tokens=10_000) as client:
-        model = next(iter(client.container.models._local_models.values()))._model  # type: ignore[attr-defined]
+        model = next(iter(client.container.models._local_models.values()))._model._model  # type: ignore[attr-defined]
         asked = asyncio.create_task(chat(client, QUESTION))
         while model.process is None or not await computed(model.process):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
