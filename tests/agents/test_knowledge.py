@@ -77,6 +77,7 @@ async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_and_s
         ("补考一门多少钱", "补考免费。", Outcome.ANSWERED),
         ("补考一门多少钱", "补考每门 60 元。", Outcome.ANSWERED),
         ("试用几天", "按照指南设置许可证。", Outcome.NO_EVIDENCE),
+        ("补考的费用谁出", "补考由本人申请。", Outcome.ANSWERED),
         ("怎么补考，多久出成绩", "补考合格后可获得学分。", Outcome.ANSWERED),
     ],
 )
