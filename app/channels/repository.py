@@ -218,10 +218,10 @@ def _session(connection: Connection, account: Account, message: InboundMessage, 
     peer, moment = digest_of(message.peer), now()
     values = {"address": message.address, "updated_at": moment}
     row = {"tenant_id": tenant, "session_id": new_session, "account": name, "peer": peer, "seen": 0, **values}
-    keys = [Sessions.tenant_id, Sessions.account, Sessions.peer]
-    added = insert_into(connection, Sessions)
-    connection.execute(added.on_conflict_do_update(index_elements=keys, set_=values), row)
     mine = _of_account(Sessions, account) & (Sessions.peer == peer)
+    # Either of two keys may be met by the same message that comes twice at once.
+    if not connection.execute(insert_into(connection, Sessions).on_conflict_do_nothing(), row).rowcount:
+        connection.execute(update(Sessions).where(mine).values(values))
     found: str = connection.execute(select(Sessions.session_id).where(mine)).scalar_one()
     return found
 

@@ -11,7 +11,10 @@ import pytest
 
 from scripts import calibrate
 from scripts.calibrate import main
-from tests.knowledge.evaluation.files import OUT_OF_DOMAIN, QUERIES, UNANSWERABLE, corpus_set, write_rows
+from tests.knowledge.evaluation.files import OUT_OF_DOMAIN, QUERIES, corpus_set, write_rows
+
+UNANSWERABLE = ({"id": "u1", "text": "路由器的保修期在哪里查", "relevant": []},)
+"""It asks for no amount: beside the gate, what asks for one and finds none is not answered either."""
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +57,7 @@ def test_a_labelled_set_gives_rates_per_cutoff_and_a_recommendation(
 def test_the_rates_are_those_of_the_product_with_that_threshold(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The evaluation answers with the threshold set; nothing else lies between the gate and the reply."""
+    """The evaluation answers with the threshold set; nothing else lies between the gate and these replies."""
     from scripts.evaluate import main as evaluate
 
     report = report_of(tmp_path, "--set", folder, "--max-false-answer", 1)
