@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from agents.generator import Request
-from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.answer_type import MEASURES, AnswerType, answer_types
 from agents.understanding.asking import without_asking
 from knowledge.codes import Code, asked_codes, codes_in
 from knowledge.english import chinese_words, is_chinese, is_english
@@ -15,8 +15,7 @@ from knowledge.text import Analyzer, fold
 EARLIER_WEIGHT = 0.3
 ASKED_WEIGHT = 0.4
 """Of a term that only the questions before hold: they say what it is about, the question what is asked."""
-_MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
-_EXACT = _MEASURED | {AnswerType.CONTACT}
+_EXACT = MEASURES | {AnswerType.CONTACT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class AskedTerms:
     @property
     def measured(self) -> tuple[AnswerType, ...]:
         """The amounts and times among what it asks for."""
-        return tuple(kind for kind in self.kinds if kind in _MEASURED)
+        return tuple(kind for kind in self.kinds if kind in MEASURES)
 
     def share(self, terms: frozenset[str]) -> float:
         """Of the question's terms given."""

@@ -15,7 +15,7 @@ from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
 from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_word, first_alternatives
 from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
-from agents.llm.structured import FORMAT, TOOLS, Mode, request_fields, shape_of, written_by_tool
+from agents.llm.structured import FORMAT, TOOLS, Mode, request_fields, shape_of
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from agents.types import Thinking, Usage
@@ -99,7 +99,8 @@ class EndpointModel:
         async with self._within(seconds), outside():
             reply = await self._ask_for_shape(messages)
             choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
-            return written_by_tool(choice["message"]) or self._read_whole(choice), usage
+            call = first_call(choice["message"])
+            return (call.arguments if call else "") or self._read_whole(choice), usage
 
     async def complete_or_call(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from enum import StrEnum
 from typing import Any
@@ -51,14 +51,6 @@ def request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
 def shape_of(messages: Sequence[ChatMessage]) -> Shape | None:
     """Of the reply that is wanted; None for any text."""
     return messages.shape if isinstance(messages, PromptedMessages) else None
-
-
-def written_by_tool(message: Mapping[str, Any]) -> str:
-    """The arguments of the first tool that a reply calls, as JSON; empty without."""
-    match message:
-        case {"tool_calls": [{"function": {"arguments": str(arguments)}}, *_]}:
-            return arguments
-    return ""
 
 
 class StructuredModel:

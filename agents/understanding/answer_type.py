@@ -125,7 +125,8 @@ def holds(kind: AnswerType, text: str) -> bool:
 _HOW_MUCH = re.compile(
     r"多少|几(?!乎)|多久|多长|(?:什么|啥)时[候间]|何时|how (?:much|many|long|soon)|\bwhen\b|(?:what|which) time"
 )
-_MEASURES = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+MEASURES = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+"""Types that are an amount or a time."""
 _WAYS = frozenset({AnswerType.STEPS, AnswerType.LIST, AnswerType.REASON})
 
 
@@ -138,8 +139,8 @@ def states_measure(question: str, texts: Sequence[str]) -> bool:
     none of 90 that they do answer.
     """
     kinds = frozenset(answer_types(question))
-    if kinds & _WAYS or not kinds & _MEASURES or not _HOW_MUCH.search(fold(question)):
+    if kinds & _WAYS or not kinds & MEASURES or not _HOW_MUCH.search(fold(question)):
         return True
     if any(_HOW_MUCH.search(fold(text)) for text in texts):
         return True
-    return any(holds(kind, text) for kind in kinds & _MEASURES for text in texts)
+    return any(holds(kind, text) for kind in kinds & MEASURES for text in texts)
