@@ -253,6 +253,8 @@ class Settings(
     session_token_hours: float = Field(
         168.0, gt=0, le=87_600, description="会话凭据 session_token 最后一次使用之后多少小时内有效"
     )
+    sign_in_idle_hours: float = Field(12.0, gt=0, le=720, description="员工登录后多少小时没有操作就退出")
+    sign_in_hours: float = Field(168.0, gt=0, le=8760, description="员工登录一次最多多少小时，到时须重新登录")
 
     # Checking what a model wrote
     verify_enabled: bool = Field(True, description="大模型写的回答是否由小模型再读一遍；关闭后只做不用模型的校验")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
 from app.desk.schemas import (
     AcceptIn,
@@ -22,8 +22,8 @@ from app.desk.schemas import (
     TransferIn,
 )
 from app.desk.types import PAGE, Actor, DeskSession
-from app.errors import NotFound
-from app.http.deps import StaffTenant, Wiring
+from app.errors import InvalidRequest, NotFound
+from app.http.deps import StaffTenant, Wiring, acting_agent
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -57,7 +57,7 @@ async def list_pending_sessions(
     if agent_id:
         await wiring.desk.staff.seen(tenant, agent_id)
         member = await wiring.desk.staff.get(tenant, agent_id)
-        found = [session for session in found if member is None or member.can(session.skill)]
+        found = [session for session in found if member is None or member.can(session.skill, session.team)]
     return SessionList(sessions=[SessionOut.of(session) for session in found])
 
 
@@ -81,9 +81,12 @@ async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: 
 
 
 @router.post("/{session_id}/accept", responses=fails(404, 409))
-async def accept_session(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def accept_session(
+    session_id: SessionId, body: AcceptIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Takes a waiting session; of those who try at once one wins, the others get 409."""
-    return SessionOut.of(await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id))
+    by = required_agent(request, body.agent_id)
+    return SessionOut.of(await wiring.desk.service.accept(SessionKey(tenant, session_id), by))
 
 
 @router.get("/{session_id}/messages", responses=fails(404))
@@ -97,40 +100,55 @@ async def read_desk_messages(
 
 @router.post("/{session_id}/messages", status_code=201, responses=fails(404, 409))
 async def send_desk_message(
-    session_id: SessionId, body: MessageIn, tenant: StaffTenant, wiring: Wiring
+    session_id: SessionId, body: MessageIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> DeskMessageOut:
     """Says something to the customer."""
-    key = SessionKey(tenant, session_id)
-    return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
+    return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=by, client_id=body.id))
 
 
 @router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
-async def write_desk_note(session_id: SessionId, body: NoteIn, tenant: StaffTenant, wiring: Wiring) -> NoteOut:
+async def write_desk_note(
+    session_id: SessionId, body: NoteIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> NoteOut:
     """Writes something down for colleagues; the customer never sees it."""
-    key = SessionKey(tenant, session_id)
-    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, body.agent_id))
+    key, by = SessionKey(tenant, session_id), required_agent(request, body.agent_id)
+    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, by))
 
 
 @router.post("/{session_id}/transfer", responses=fails(404, 409))
-async def transfer_session(session_id: SessionId, body: TransferIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
-    """Hands the session to a colleague, or back into the queue for somebody with a skill."""
-    key = SessionKey(tenant, session_id)
-    moved = wiring.desk.service.transfer(key, by=body.by, to=body.agent_id, skill=body.skill, note=body.note)
+async def transfer_session(
+    session_id: SessionId, body: TransferIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
+    """Hands the session to a colleague, or back into the queue for a team or somebody with a skill."""
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.by, for_others=True)
+    moved = wiring.desk.service.transfer(key, by=by, to=body.agent_id, team=body.team, skill=body.skill, note=body.note)
     return SessionOut.of(await moved)
 
 
 @router.post("/{session_id}/resolve", responses=fails(404, 409))
-async def resolve_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def resolve_session(
+    session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Ends the person's part; the bot answers the next message."""
-    key = SessionKey(tenant, session_id)
-    return SessionOut.of(await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note))
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id, for_others=True)
+    return SessionOut.of(await wiring.desk.service.resolve(key, by=by, note=body.note))
 
 
 @router.post("/{session_id}/close", responses=fails(404, 409))
-async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def close_session(
+    session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Ends the session, also one that nobody accepted."""
-    key = SessionKey(tenant, session_id)
-    return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note))
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
+    return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=by, note=body.note))
+
+
+def required_agent(request: Request, named: str) -> str:
+    """As `acting_agent`. Raises InvalidRequest where a request with a key names nobody."""
+    if by := acting_agent(request, named):
+        return by
+    raise InvalidRequest("用密钥时请写明 agent_id。", code="agent_id_missing")
 
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:

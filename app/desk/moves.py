@@ -111,6 +111,7 @@ def request(
         "priority": opening.priority,
         "emotion": opening.emotion,
         "skill": opening.skill,
+        "team": "",
         "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
         "ticket": opening.ticket,
         "queued_at": now(),
@@ -180,6 +181,7 @@ def _told(session: DeskSession) -> dict[str, Any]:
         "reason": session.reason,
         "priority": session.priority,
         "skill": session.skill,
+        "team": session.team,
         "ticket": session.ticket,
         "card": session.card,
     }

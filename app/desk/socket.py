@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
-from app.auth.principal import Role
+from app.auth.principal import STAFF
 from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
 from app.desk.types import PAGE, DeskSession
@@ -29,13 +29,14 @@ GATHER_SECONDS = 0.02
 async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
     """Frames are described in docs/handoff.md."""
     container: Wiring = websocket.app.state.container
-    async with greeted(websocket, container, "desk", Role.ADMIN, Role.AGENT) as found:
+    async with greeted(websocket, container, "desk", *STAFF) as found:
         if found is not None:
             await _served(websocket, container, *found, agent_id)
 
 
 async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
-    name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
+    named = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
+    name = hello.principal.agent_id or named
     if not name:
         await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))
         await websocket.close(1008)

@@ -32,6 +32,7 @@ class DeskSessionRow(Base):
     priority: Mapped[int]
     emotion: Mapped[float]
     skill: Mapped[str] = mapped_column(String(64))
+    team: Mapped[str] = mapped_column(String(32), server_default="")
     card: Mapped[dict[str, Any]]
     ticket: Mapped[str] = mapped_column(String(32))
     queued_at: Mapped[datetime | None]
@@ -116,7 +117,7 @@ class DeskNoteRow(Base):
 
 
 class DeskStaff(Base):
-    """A person who serves customers. No skills: takes anything; a capacity of 0 is none."""
+    """A person who serves customers. No skills: takes anything; a capacity of 0 is none; no hours: always."""
 
     __tablename__ = "desk_staff"
 
@@ -124,8 +125,23 @@ class DeskStaff(Base):
     agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     skills: Mapped[list[str]]
+    teams: Mapped[list[str]] = mapped_column(server_default="[]")
+    hours: Mapped[list[str]] = mapped_column(server_default="[]")
     capacity: Mapped[int]
     last_seen: Mapped[datetime | None]
+
+
+class DeskTeamRow(Base):
+    """People who serve the same customers; who they are stands with each of them."""
+
+    __tablename__ = "desk_teams"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
 
 
 class DeskSolution(Base):

@@ -18,7 +18,7 @@ from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
 from app.desk.types import ACTIVE
 from app.documents.tables import (
     Content,
@@ -40,6 +40,7 @@ from app.generations.tables import GenerationRow
 from app.idempotency.tables import IdempotentRequest
 from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
+from app.people.tables import PersonRow, SignInRow
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
@@ -269,6 +270,9 @@ STAYING: Mapping[type[Base], str] = {
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
     DeskStaff: "one row a member of staff",
+    DeskTeamRow: "what a lead makes and removes",
+    PersonRow: "one row a colleague; disabled ones stay for the names in history",
+    SignInRow: "over after some days; deleted when somebody of the tenant signs in after that",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
     VocabularyRow: "words that an administrator adds and deletes; ended ones go after a day",

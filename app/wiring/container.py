@@ -49,6 +49,11 @@ from app.learning import Learning
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
+from app.people.passwords import Passwords
+from app.people.repository import PeopleRepository
+from app.people.repository_signins import SignInRepository
+from app.people.service import People
+from app.people.signins import SignIns
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
@@ -128,7 +133,18 @@ class Container:
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
-        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
+        people = PeopleRepository(database)
+        self.sign_ins = SignIns(
+            SignInRepository(database),
+            people,
+            Passwords(),
+            counters,
+            attempts=settings.sign_in_failures,
+            idle=timedelta(hours=settings.sign_in_idle_hours),
+            longest=timedelta(hours=settings.sign_in_hours),
+            provider=user_tokens.provider,
+        )
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
@@ -159,6 +175,7 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.people = People(people, self.sign_ins, self.desk)
         self.canned = CannedReplies(database)
         self.turn_log = turn_log(
             database,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -22,10 +22,12 @@ from app.desk.repository_notes import NoteRepository
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
+from app.desk.repository_teams import TeamRepository
 from app.desk.service import Desk
 from app.desk.watch import Watch
 from app.gaps import repository_unanswered as gaps
 from app.limits.service import RateLimits
+from app.people.types import Duty
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings
 from app.tickets import repository_served
@@ -47,6 +49,7 @@ class HumanDesk:
     messages: DeskMessageRepository
     notes: NoteRepository
     staff: StaffRepository
+    teams: TeamRepository
     solutions: SolutionRepository
     feed: Feed
     queue: Queue
@@ -95,6 +98,7 @@ class HumanDesk:
             messages=DeskMessageRepository(database),
             notes=NoteRepository(database),
             staff=staff,
+            teams=TeamRepository(database),
             solutions=SolutionRepository(database, gaps.note),
             feed=feed,
             queue=queue,
@@ -102,6 +106,14 @@ class HumanDesk:
             gate=gate,
             watch=watch,
         )
+
+    async def require_teams(self, tenant: str, teams: Sequence[str]) -> None:
+        """See `DutyRoster`."""
+        await self.teams.require_all(tenant, teams)
+
+    async def assign(self, tenant: str, agent_id: str, duty: Duty) -> None:
+        """See `DutyRoster`."""
+        await self.staff.put(tenant, agent_id, duty.name, duty.skills, duty.capacity, duty.teams, duty.hours)
 
     async def start(self) -> None:
         """Returns once no turn can miss that a person has its session."""

@@ -19,6 +19,7 @@ import app.generations.tables
 import app.idempotency.tables
 import app.jobs.tables
 import app.keys.tables
+import app.people.tables
 import app.performance.tables
 import app.profiles.tables
 import app.prompts.tables

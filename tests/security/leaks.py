@@ -72,7 +72,8 @@ class Tenant:
         said = (await customer.post("/api/v1/chat", json={"message": f"我的暗语是 {self.private}"})).json()
         self.token = said["session_token"]
         self.ids |= {"session_id": said["session_id"], "message_id": said["message_id"], "trace_id": said["message_id"]}
-        self.ids["agent_id"] = "a01"
+        self.ids |= {"agent_id": "a01", "team_id": (await self.make("create_team"))["id"]}
+        self.ids["person_id"] = (await self.make("create_person", {"teams": []}))["id"]
         for name in ("write_staff", "report_presence", "request_handoff", "accept_session"):
             await self.make(name)
         await self.make("send_desk_message", {"content": f"{self.private} {self.secret}"})

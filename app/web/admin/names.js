@@ -37,7 +37,8 @@ const NAMES = {
   draftOrigin: { model: ["", "大模型起草", "A model"], solution: ["", "人工台的解答", "An answer of the desk"], ticket: ["", "工单的答复", "A ticket"], handoff: ["", "人工会话", "Words to a customer"], edited: ["", "人写的", "Somebody's own"], empty: ["", "还没有人写", "Nobody's yet"] },
   priority: { low: ["", "低", "Low"], normal: ["", "普通", "Normal"], high: ["warn", "高", "High"], urgent: ["bad", "紧急", "Urgent"] },
   category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], request: ["", "申请", "Request"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
-  role: { admin: ["accent", "管理员", "Admin"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
+  role: { admin: ["accent", "管理员", "Admin"], lead: ["accent", "组长", "Lead"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
+  personState: { invited: ["warn", "待设密码", "Invited"], active: ["good", "可登录", "Active"], disabled: ["bad", "已停用", "Disabled"] },
   keyState: { valid: ["good", "可用", "Valid"], expired: ["warn", "已到期", "Ended"], revoked: ["bad", "已停用", "Revoked"] },
   scope: {
     chat: ["", "对话", "Chat"], desk: ["", "人工台与工单", "Desk and tickets"], "documents:read": ["", "知识库：只读", "Knowledge base, reading"], "documents:write": ["", "知识库：读写", "Knowledge base, writing"], evaluation: ["", "评测与质量", "Evaluation"], tuning: ["", "检索调优", "Tuning"],
