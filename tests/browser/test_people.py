@@ -1,4 +1,4 @@
-"""Colleagues with accounts of their own: invited in the console, at the desk by a link, and a transfer to their team."""
+"""Colleagues with accounts of their own: invited in the console, at the desk by a link, a transfer to their team."""
 
 from __future__ import annotations
 
