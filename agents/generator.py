@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agents.heads.events import JudgedTexts
 from agents.types import Thinking, Turn, Usage
+from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
@@ -98,6 +99,11 @@ class Request:
         if self.page is not None:
             numbers.insert(self.page_place, PAGE)
         return {number: self.chunk(number) for number in numbers}
+
+    @property
+    def read_by_model(self) -> bool:
+        """Whether a model has judged that the fragments state the answer."""
+        return any(candidate.scorer == READER for candidate in self.fragments)
 
     @property
     def best(self) -> Chunk:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.generator import PAGE, Checked, Citation, Degraded, Judged, Piece, Text, Unanswered
+from agents.prompting import UNANSWERED
 from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.support import Finding, Support, SupportChecker
@@ -129,6 +130,9 @@ class GroundedReply:
         """The verdict on a claim that is complete, and what becomes of it."""
         claim, text = self._claim, self._claim.text.strip()
         if self.failed or claim.half or not text:
+            return
+        if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
+            self._unanswered = True
             return
         finding = self._checker.check(text, claim.cited)
         main = not self._supported

@@ -79,6 +79,7 @@ class Teams:
             router,
             roster,
             searcher,
+            retriever,
             models.understanding(analyzer),
             {
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],

@@ -74,6 +74,7 @@ async def told(
         await router(),
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
+        searcher,
         ModelUnderstanding(model, 20, ANALYZER) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.query(text))
