@@ -167,7 +167,17 @@ class Judged:
     dropped: tuple[str, ...]
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Asked while a reply is checked: whoever iterates may send back True where none of these fragments states the
+    claim. It never leaves the generator.
+    """
+
+    claim: str
+    fragments: tuple[int, ...]
+
+
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt
 
 
 class Generator(Protocol):

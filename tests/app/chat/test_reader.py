@@ -10,14 +10,15 @@ from typing import Any
 
 import httpx
 
-from agents.reader import measuring_examples
+from agents.judging import measuring_examples
+from agents.reader import PASSAGES
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.app.chat.test_chat import chat
 from tests.app.chat.test_chat_llm import ARRIVES, QUESTION, opened
 
 NEAR = "退款在验货后几个工作日内退手续费"
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
-KNOWN = {example.question: example.answered for example in measuring_examples()}
+KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
 
 
 def judge(prompt: str) -> float:
