@@ -19,13 +19,18 @@ class ReaderScale:
 
     def __init__(self, judge: Judge | None, store: CalibrationStore, after: ReaderScale | None = None) -> None:
         """judge: None where no model judges; store: where its calibration is kept between starts; after: another one of
-        the same model, without whose calibration this is not measured.
+        the same model, which is measured first.
         """
         self.calibration: CalibrationMap | None = None
         self.worthless = False
         self._judge, self._store, self._after = judge, store, after
         self._task: asyncio.Task[None] | None = None
         self._tried = asyncio.Event()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether there is a model that is not measured yet, or was found to tell nothing."""
+        return self._judge is not None and (self.worthless or not self._tried.is_set())
 
     def start(self, ready: asyncio.Event) -> None:
         """Takes what was measured before, else measures once the service is ready; a model that is out of reach is
@@ -47,17 +52,13 @@ class ReaderScale:
         async for attempt in retrying("passages are not judged by a model yet", RETRY_SECONDS):
             with attempt:
                 try:
-                    if self._judge is not None and await self._may_tell():
+                    if self._after is not None:
+                        await self._after.wait()
+                    if self._judge is not None:
                         quality = await self._measured(self._judge, ready)
                         self.calibration, self.worthless = quality.calibration, quality.worthless
                 finally:
                     self._tried.set()
-
-    async def _may_tell(self) -> bool:
-        if self._after is None:
-            return True
-        await self._after.wait()
-        return self._after.calibration is not None
 
     async def _measured(self, judge: Judge, ready: asyncio.Event) -> JudgeQuality:
         if saved := await self._store.load(judge.kind.scorer, judge.key):

@@ -33,18 +33,20 @@ class FallbackGenerator:
         last: Generator,
         patience: Patience | None = None,
         believes: Callable[[Request], bool] = lambda _: True,
+        writes: Callable[[], bool] = lambda: True,
     ) -> None:
         """writers: models, the best first; last: what is there whatever becomes of them, in no hurry; believes: whether
-        a writer is to decide that a request cannot be answered.
+        a writer is to decide that a request cannot be answered; writes: whether the writers are asked at all.
         """
-        self._believes = believes
+        self._believes, self._writes = believes, writes
         self._writers, self._last = tuple(writers), last
         self._patience = patience or Patience()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
         marked = _Marks()
-        async with aclosing(Race(self._writers, request, self._patience.hedge)) as race:
+        writers = self._writers if self._writes() else ()
+        async with aclosing(Race(writers, request, self._patience.hedge)) as race:
             left, end = self._patience.first, time.monotonic() + self._patience.total
             while True:
                 asked = time.monotonic()

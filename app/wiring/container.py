@@ -265,6 +265,7 @@ class Container:
             parts.retriever.calibrations,
             self.reader.calibration,
             self.claim_reader.calibration,
+            self.claim_reader.doubtful,
         )
         kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -100,10 +100,11 @@ class LanguageModels:
         meaning: Meaning | None = None,
         *,
         believes: Callable[[Request], bool] = lambda _: True,
+        writes: Callable[[], bool] = lambda: True,
         objections: Objections | None = None,
     ) -> Generator:
         """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
-        quoted; believes: see `FallbackGenerator`; objections: to what is written.
+        quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
         """
         options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         options = replace(options, objections=objections)
@@ -114,7 +115,7 @@ class LanguageModels:
 
         if not self.writers or self._settings.llm_answers == "quote":
             return quotes
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes)
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
@@ -135,11 +136,11 @@ class LanguageModels:
         return PassageReader(self.judge, self._reader_options, self.prompts)
 
     def claim_reader(self) -> ClaimReader | None:
-        """Judges what is written, sentence by sentence; None where no model judges or none writes."""
-        writes = bool(self.writers) and self._settings.llm_answers == "write" and self._settings.verify_enabled
-        if self.judge is None or not writes:
+        """Judges by what writes, sentence by sentence, what was written; None where no model judges or none writes."""
+        settings = self._settings
+        if self.main is None or settings.llm_answers == "quote" or not settings.reader_enabled:
             return None
-        return ClaimReader(self.judge, self._reader_options, self.prompts)
+        return ClaimReader(self.main, self._reader_options, self.prompts)
 
     def drafter(self) -> FaqDrafter | None:
         """Writes drafts of curated answers; None where no model writes."""

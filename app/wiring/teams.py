@@ -55,7 +55,12 @@ class Teams:
             AgentParts(
                 searcher,
                 models.generator(
-                    analyzer, profile, learning.meaning, believes=self._believes, objections=self._objections(models)
+                    analyzer,
+                    profile,
+                    learning.meaning,
+                    believes=self._believes,
+                    writes=self._may_write,
+                    objections=self._objections(models),
                 ),
                 knowledge_policy(tuned.settings, profile, learning.events),
                 business.parts if business else None,
@@ -100,8 +105,12 @@ class Teams:
         """
         return not (self.reader.worthless or request.read_by_model)
 
+    def _may_write(self) -> bool:
+        """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""
+        return self.settings.llm_answers == "write" or not self.claim_reader.doubtful
+
     def _objections(self, models: LanguageModels) -> ClaimObjections | None:
-        reader = models.claim_reader()
+        reader = models.claim_reader() if self.settings.verify_enabled else None
         return ClaimObjections(reader, lambda: self.claim_reader.calibration) if reader else None
 
     def _read(self, search: CalibratedSearch, models: LanguageModels, settings: Settings) -> Searcher:
