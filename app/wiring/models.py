@@ -138,7 +138,8 @@ class LanguageModels:
     def claim_reader(self) -> ClaimReader | None:
         """Judges by what writes, sentence by sentence, what was written; None where no model judges or none writes."""
         settings = self._settings
-        if self.main is None or settings.llm_answers == "quote" or not settings.reader_enabled:
+        asked = settings.llm_answers == "auto" or (settings.llm_answers == "write" and settings.verify_enabled)
+        if self.main is None or not (asked and settings.reader_enabled):
             return None
         return ClaimReader(self.main, self._reader_options, self.prompts)
 
