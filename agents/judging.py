@@ -27,9 +27,6 @@ from knowledge.types import Chunk, DocumentMeta
 from knowledge.yaml_files import load_yaml
 
 WORDS: WordPair = ("有", "没有")
-LEAST_AUROC = 0.8
-"""On the shipped examples, below which a model's judgements are worth nothing. Qwen2.5-Coder-1.5B reaches .90 of
-passages."""
 REMEMBERED = 4096
 """Judgements of a tenant in memory."""
 MEASURING_SECONDS = 180.0
@@ -67,7 +64,8 @@ class JudgedExample:
 @dataclass(frozen=True, slots=True)
 class JudgeKind:
     """scorer: the name of its calibrations; rules, prompt: of its prompts; right, wrong: of the shipped examples of
-    both kinds; shown: of the shipped passages, so many are shown to the model with what to say, the others measure it.
+    both kinds; shown: of the shipped passages, so many are shown to the model with what to say, the others measure it;
+    least: the AUROC on these below which its word is worth nothing.
     """
 
     scorer: str
@@ -76,21 +74,18 @@ class JudgeKind:
     right: str
     wrong: str
     shown: int
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuality:
-    """auroc: on the shipped examples, None for a model that does not judge; calibration: None where it is not to be
-    asked, because it cannot tell or is too slow.
+    """auroc: on the shipped examples, None for a model that does not judge; worthless: it cannot tell; calibration: None
+    where it is not to be asked, because it cannot tell or is too slow.
     """
 
     auroc: float | None = None
+    worthless: bool = False
     calibration: CalibrationMap | None = None
-
-    @property
-    def worthless(self) -> bool:
-        """Whether it was measured, and cannot tell."""
-        return self.auroc is not None and self.auroc < LEAST_AUROC
 
 
 class Judge:
@@ -127,14 +122,15 @@ class Judge:
         scores, holds = np.array(odds), np.array([example.holds for example in examples])
         quality, usual = measure_auroc(scores[holds], scores[~holds]), float(np.median(seconds))
         log = logger.bind(model=self._model.name, kind=self.kind.scorer, auroc=round(quality, 3), seconds=usual)
-        if quality < LEAST_AUROC:
+        if quality < self.kind.least:
             log.warning("the model does not tell what a passage states: its judgements do not count")
-            return JudgeQuality(quality)
+            return JudgeQuality(quality, worthless=True)
         if usual > self.options.seconds:
             log.warning("the model judges too slowly for READER_TIMEOUT: it is not asked")
             return JudgeQuality(quality)
         log.info("the model judges what a passage states")
-        return JudgeQuality(quality, fit_reader(scores[holds], scores[~holds], self.kind.scorer))
+        calibration = fit_reader(scores[holds], scores[~holds], self.kind.scorer)
+        return JudgeQuality(quality, calibration=calibration)
 
     def _fields(self, said: str, beside: str) -> Mapping[str, str]:
         """Of the prompt. said: what is judged; beside: what it may lean on."""

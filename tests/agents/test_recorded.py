@@ -11,7 +11,7 @@ import pytest
 from agents.claim_reader import ClaimReader
 from agents.errors import UnreadableReply
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Unanswered, Withdrawn
-from agents.judging import LEAST_AUROC, Judge, ReaderOptions
+from agents.judging import Judge, ReaderOptions
 from agents.llm.calls import NotedModel, noted
 from agents.llm.chat import ChatMessage, WordPair
 from agents.llm.choosing import choose_by_probability
@@ -122,10 +122,10 @@ class Replayed:
 @pytest.mark.parametrize(
     ("name", "judge", "least", "most"),
     [
-        ("1.5b", PassageReader, LEAST_AUROC, 1.0),
-        ("0.5b", PassageReader, 0.0, LEAST_AUROC),
-        ("1.5b", ClaimReader, 0.0, LEAST_AUROC),
-        ("0.5b", ClaimReader, 0.0, LEAST_AUROC),
+        ("1.5b", PassageReader, 0.85, 0.95),
+        ("0.5b", PassageReader, 0.0, 0.8),
+        ("1.5b", ClaimReader, 0.75, 0.85),
+        ("0.5b", ClaimReader, 0.0, 0.8),
     ],
 )
 async def test_what_the_word_of_a_real_model_is_worth_is_found_out(
@@ -133,7 +133,7 @@ async def test_what_the_word_of_a_real_model_is_worth_is_found_out(
 ) -> None:
     quality = await judge(Replayed(name, judge.kind.scorer), ReaderOptions(seconds=20.0)).measure()
     assert quality.auroc is not None and least <= quality.auroc < most
-    assert quality.worthless == (quality.calibration is None) == (most == LEAST_AUROC)
+    assert quality.worthless == (quality.calibration is None) == (least < judge.kind.least)
 
 
 def test_a_critique_is_read_or_refused() -> None:
