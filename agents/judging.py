@@ -79,8 +79,8 @@ class JudgeKind:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuality:
-    """auroc: on the shipped examples, None for a model that does not judge; worthless: it cannot tell; calibration: None
-    where it is not to be asked, because it cannot tell or is too slow.
+    """auroc: on the shipped examples, None for a model that does not judge; worthless: it cannot tell; calibration:
+    None where it is not to be asked, because it cannot tell or is too slow.
     """
 
     auroc: float | None = None
