@@ -89,8 +89,8 @@ class ModelGenerator:
                     if reply.failed:
                         break
         started = time.perf_counter()
-        written = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
-        rest = [piece for some in written for piece in await self._settle(some, request)]
+        ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
+        rest = [piece for some in ending for piece in await self._settle(some, request)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
