@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -13,12 +12,11 @@ from app.db.engine import Database
 from app.desk.tables import DeskSessionRow, DeskStaff
 from app.desk.tables import DeskTeamRow as Table
 from app.desk.types import WAITING, Team
-from app.errors import Conflict, NotFound
 
 
 def find(connection: Connection, tenant: str, team_id: str) -> Team | None:
-    """The team of that id, without its members."""
-    row = connection.execute(select(Table.id, Table.name).where(_is(tenant, team_id))).first()
+    """The team of that id, without its members; locked until the transaction ends, so that it is not removed meanwhile."""
+    row = connection.execute(select(Table.id, Table.name).where(_is(tenant, team_id)).with_for_update()).first()
     return Team(row.id, row.name) if row else None
 
 
@@ -44,67 +42,49 @@ class TeamRepository:
 
         return await self._database.look(read)
 
-    async def require_all(self, tenant: str, team_ids: Iterable[str]) -> None:
-        """Raises NotFound for one that is not there."""
-        if missing := set(team_ids) - {team.id for team in await self.list_teams(tenant)}:
-            raise _unknown(min(missing))
-
-    async def create(self, tenant: str, name: str) -> Team:
-        """Raises Conflict for a name that there is already."""
+    async def create(self, tenant: str, name: str) -> Team | None:
+        """None for a name that there is already."""
         team = Team(secrets.token_hex(6), name)
         row = insert(Table).values(tenant_id=tenant, id=team.id, name=name, created_at=now())
         try:
             async with self._database.write() as connection:
                 await connection.execute(row)
-        except IntegrityError as error:
-            raise _taken(name) from error
+        except IntegrityError:
+            return None
         return team
 
-    async def rename(self, tenant: str, team_id: str, name: str) -> Team:
-        """Raises NotFound, and Conflict for a name that there is already."""
+    async def rename(self, tenant: str, team_id: str, name: str) -> bool:
+        """False for a name that there is already."""
         try:
             async with self._database.write() as connection:
-                done = await connection.execute(update(Table).where(_is(tenant, team_id)).values(name=name))
-        except IntegrityError as error:
-            raise _taken(name) from error
-        if not done.rowcount:
-            raise _unknown(team_id)
-        return next(team for team in await self.list_teams(tenant) if team.id == team_id)
+                await connection.execute(update(Table).where(_is(tenant, team_id)).values(name=name))
+        except IntegrityError:
+            return False
+        return True
 
-    async def remove(self, tenant: str, team_id: str) -> None:
-        """Its members stay, without it. Raises NotFound, and Conflict while customers wait for it."""
+    async def remove(self, tenant: str, team_id: str) -> bool:
+        """Its members stay, without it; False while customers wait for it."""
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> bool:
+            connection.execute(select(Table.id).where(_is(tenant, team_id)).with_for_update())
             waiting = (
-                select(func.count())
-                .select_from(DeskSessionRow)
-                .where(
-                    DeskSessionRow.tenant_id == tenant,
-                    DeskSessionRow.team == team_id,
-                    DeskSessionRow.state.in_([state.value for state in WAITING]),
-                )
+                DeskSessionRow.tenant_id == tenant,
+                DeskSessionRow.team == team_id,
+                DeskSessionRow.state.in_([state.value for state in WAITING]),
             )
-            if connection.execute(waiting).scalar_one():
-                raise Conflict("还有顾客在等这个客服组，先把他们接走或转走。", code="team_in_use", id=team_id)
-            if not connection.execute(delete(Table).where(_is(tenant, team_id))).rowcount:
-                raise _unknown(team_id)
+            if connection.execute(select(func.count()).select_from(DeskSessionRow).where(*waiting)).scalar_one():
+                return False
+            connection.execute(delete(Table).where(_is(tenant, team_id)))
             mine = select(DeskStaff.agent_id, DeskStaff.teams).where(DeskStaff.tenant_id == tenant).with_for_update()
             for member in connection.execute(mine).all():
                 if team_id in member.teams:
                     left = [team for team in member.teams if team != team_id]
                     who = (DeskStaff.tenant_id == tenant) & (DeskStaff.agent_id == member.agent_id)
                     connection.execute(update(DeskStaff).where(who).values(teams=left))
+            return True
 
-        await self._database.transact(work)
+        return await self._database.transact(work)
 
 
 def _is(tenant: str, team_id: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.id == team_id)
-
-
-def _unknown(team_id: str) -> NotFound:
-    return NotFound("没有找到这个客服组。", code="team_not_found", id=team_id)
-
-
-def _taken(name: str) -> Conflict:
-    return Conflict(f"已经有一个客服组叫「{name}」。", code="team_name_taken")

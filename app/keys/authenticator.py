@@ -7,11 +7,11 @@ import hashlib
 from cachetools import TTLCache
 
 from app.auth.principal import Principal, Role
+from app.auth.sign_in import PREFIX, SignInLookup
 from app.auth.user_token import UserTokens
 from app.errors import RateLimited, Unauthorized
 from app.keys.service import FRESH_SECONDS, KeyRing, digest_of
 from app.limits.attempts import Attempts
-from app.people.signins import PREFIX, SignIns
 
 _JWT = "eyJ"
 """What every JSON object in base64url begins with."""
@@ -23,7 +23,7 @@ class Authenticator:
     no tenant that has no valid key, and none at all while the server has no keys.
     """
 
-    def __init__(self, keys: KeyRing, tokens: UserTokens, attempts: Attempts, sign_ins: SignIns) -> None:
+    def __init__(self, keys: KeyRing, tokens: UserTokens, attempts: Attempts, sign_ins: SignInLookup) -> None:
         self._keys = keys
         self._sign_ins = sign_ins
         self._tokens = tokens
@@ -50,8 +50,8 @@ class Authenticator:
     async def _signed_in(self, secret: str, host: str | None) -> Principal:
         """A person, or the owner of a key for as long as the key counts; on a machine without keys, whoever asks."""
         found, keyless = await self._sign_ins.find(secret), await self._keys.keyless()
-        if found is not None and found.person is not None:
-            return found.person.principal
+        if found is not None and found.principal is not None:
+            return found.principal
         if keyless:
             return await self._keys.authenticate(None, host)
         async with self._attempts.checking(host, secret):

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from app.http.deps import AdminTenant, LeadTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
+from app.people.person import Person
 from app.people.schemas import (
     DutyIn,
     InvitationOut,
@@ -18,7 +19,6 @@ from app.people.schemas import (
     PersonOut,
     PersonPatch,
 )
-from app.people.types import Person
 
 router = APIRouter(prefix="/api/v1/people", tags=["people"], route_class=GuardedRoute)
 

@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from app.auth.principal import Role
 from app.db.base import now
 from app.db.engine import Database
+from app.people.person import Person
 from app.people.tables import PersonRow as Table
-from app.people.types import Person
 
 COLUMNS = (
     Table.tenant_id,

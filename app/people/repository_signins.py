@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import and_, delete, insert, or_, select, update
 
+from app.auth.principal import Principal
 from app.db.base import now
 from app.db.engine import Database
+from app.people.person import Person
 from app.people.repository import COLUMNS, person_from_row
 from app.people.tables import PersonRow
 from app.people.tables import SignInRow as Table
-from app.people.types import Person
 
 SEEN_EVERY = timedelta(minutes=1)
 """A use is written no more often."""
@@ -29,6 +30,11 @@ class SignedInAs:
 
     person: Person | None
     key_digest: str | None
+
+    @property
+    def principal(self) -> Principal | None:
+        """The person's, None for a key."""
+        return None if self.person is None else self.person.principal
 
 
 class SignInRepository:

@@ -18,8 +18,8 @@ from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.keys.service import digest_of
 from app.people.passwords import MAX_CHARS, MIN_CHARS
+from app.people.person import Person
 from app.people.signins import checked_tenant
-from app.people.types import Person
 
 router = APIRouter(prefix="/api/v1/signin", tags=["signin"], dependencies=[PUBLIC], route_class=GuardedRoute)
 

@@ -10,17 +10,16 @@ from math import ceil
 from app.auth.claims import header_of, member_in
 from app.auth.principal import Principal, tenant_id
 from app.auth.provider import Provider
+from app.auth.sign_in import PREFIX
 from app.db.base import now
 from app.errors import InvalidRequest, RateLimited, Unauthorized
 from app.limits.types import HOUR, LimitKind, Rate, network
 from app.limits.windows import Counters
 from app.people.passwords import Passwords, require_strong
+from app.people.person import Person
 from app.people.repository import PeopleRepository
 from app.people.repository_signins import SignedInAs, SignInRepository
-from app.people.types import Person
 
-PREFIX = "yl-"
-"""Tells the secret of a sign-in from a key, and makes a leaked one easy to search for."""
 _WRONG = "账号或密码不正确。"
 
 

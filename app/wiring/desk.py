@@ -24,10 +24,11 @@ from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.repository_teams import TeamRepository
 from app.desk.service import Desk
+from app.desk.teams import Teams
 from app.desk.watch import Watch
 from app.gaps import repository_unanswered as gaps
 from app.limits.service import RateLimits
-from app.people.types import Duty
+from app.people.person import Duty
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings
 from app.tickets import repository_served
@@ -49,7 +50,7 @@ class HumanDesk:
     messages: DeskMessageRepository
     notes: NoteRepository
     staff: StaffRepository
-    teams: TeamRepository
+    teams: Teams
     solutions: SolutionRepository
     feed: Feed
     queue: Queue
@@ -98,7 +99,7 @@ class HumanDesk:
             messages=DeskMessageRepository(database),
             notes=NoteRepository(database),
             staff=staff,
-            teams=TeamRepository(database),
+            teams=Teams(TeamRepository(database)),
             solutions=SolutionRepository(database, gaps.note),
             feed=feed,
             queue=queue,
