@@ -15,7 +15,7 @@ from app.desk.types import WAITING, Team
 
 
 def find(connection: Connection, tenant: str, team_id: str) -> Team | None:
-    """The team of that id, without its members; locked until the transaction ends, so that it is not removed meanwhile."""
+    """The team of that id, without its members; locked, so that it is not removed before the transaction ends."""
     row = connection.execute(select(Table.id, Table.name).where(_is(tenant, team_id)).with_for_update()).first()
     return Team(row.id, row.name) if row else None
 

@@ -31,7 +31,7 @@ OPENED = AsyncExitStack()
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Served]:
     with provider_server(rsa_signer(), ec_signer()) as provider:
-        options: dict[str, Any] = {"api_key": ADMIN, "sign_in_failures": 4, **provider.settings}
+        options: dict[str, Any] = {"api_key": ADMIN, "sign_in_failures": 6, **provider.settings}
         async with served(tmp_path, **options) as running:
             yield running
 
@@ -141,10 +141,10 @@ async def test_guesses_are_refused_alike_for_accounts_that_are_there_and_not(
     told = {}
     for login in ("amy", "ben", "nobody"):
         page = await browser(server)
-        tries = [await page.post(SIGN_IN, json={"login": login, "password": f"guess {n}"}) for n in range(5)]
+        tries = [await page.post(SIGN_IN, json={"login": login, "password": f"guess {n}"}) for n in range(7)]
         told[login] = [(*code(one), one.json()["error"]["message"]) for one in tries]
     assert told["amy"] == told["ben"] == told["nobody"]
-    assert [status for status, *_ in told["amy"]] == [401] * 4 + [429]
+    assert [status for status, *_ in told["amy"]] == [401] * 6 + [429]
     right = await (await browser(server)).post(SIGN_IN, json={"login": "amy", "password": PASSWORD})
     assert code(right) == (429, "too_many_attempts")  # else one could go on guessing
 
