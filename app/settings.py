@@ -228,6 +228,9 @@ class Settings(
     answer_while_queued: bool = Field(
         True, description="顾客排队等人工时，智能客服是否继续回答；false 则把消息存下来，只等客服"
     )
+    desk_response_minutes: float = Field(
+        5.0, gt=0, le=1440, description="客服首次响应的时限（分钟），团队报表按它算按时响应的比例"
+    )
     desk_release_minutes: float = Field(
         15.0, gt=0, description="客服多少分钟没有露面且没有回复时，会话退回队列重新安排"
     )

@@ -20,6 +20,7 @@ class KeyScope(StrEnum):
     WEBHOOKS = "webhooks"
     TRACES = "traces"
     OBSERVABILITY = "observability"
+    REPORTS = "reports"
     AUDIT = "audit"
 
 
@@ -38,6 +39,7 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.WEBHOOKS: frozenset(("webhooks", "channels")),
     KeyScope.TRACES: frozenset(("traces",)),
     KeyScope.OBSERVABILITY: frozenset(("observability", "performance")),
+    KeyScope.REPORTS: frozenset(("reports",)),
     KeyScope.AUDIT: frozenset(("audit",)),
 }
 UNSCOPED = frozenset(("keys", "people", "signin", "health"))

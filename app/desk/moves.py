@@ -11,6 +11,7 @@ from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.base import now
 from app.desk import repository
+from app.desk import repository_handlings as handlings
 from app.desk import repository_messages as desk_messages
 from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
@@ -73,6 +74,7 @@ def move(connection: Connection, step: Step) -> DeskSession:
     if not repository.change(connection, before, values):
         raise refused(get(connection, step.key))
     repository.record(connection, before, step, rule.target)
+    handlings.follow(connection, before, step, moment)
     if step.notice:
         desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
     after = get(connection, step.key)

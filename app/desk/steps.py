@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.db.base import now
 from app.desk import moves, repository
+from app.desk import repository_handlings as desk_handlings
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_notes as desk_notes
 from app.desk import repository_staff as desk_staff
@@ -82,6 +83,7 @@ def say(
             raise moves.refused(session)
         who = session.agent_id
         message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
+        desk_handlings.respond(connection, key, message.created_at)
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
 

@@ -164,3 +164,37 @@ class DeskSolution(Base):
         UniqueConstraint("tenant_id", "session_id", "question_hash"),
         Index(None, "tenant_id", "created_at"),
     )
+
+
+class DeskHandlingRow(Base):
+    """One stay of a session at the desk, from the request for a person until it ended; `number` is the version of the
+    session then. `clock_at`: from when its customer waits within business hours; `response_s` and `resolution_s` count
+    from there, the second of those that a person served.
+    """
+
+    __tablename__ = "desk_handlings"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    channel: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str] = mapped_column(String(32))
+    priority: Mapped[int]
+    skill: Mapped[str] = mapped_column(String(64))
+    agent_id: Mapped[str] = mapped_column(String(64))
+    team: Mapped[str] = mapped_column(String(32))
+    queued_at: Mapped[datetime]
+    clock_at: Mapped[datetime | None]
+    accepted_at: Mapped[datetime | None]
+    responded_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    ending: Mapped[str] = mapped_column(String(16))
+    response_s: Mapped[float | None]
+    resolution_s: Mapped[float | None]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "queued_at"),
+    )

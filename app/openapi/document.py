@@ -29,6 +29,7 @@ TAGS = {
     "traces": "每一轮是怎么答出来的",
     "keys": "密钥",
     "people": "成员：有自己账号的同事",
+    "reports": "团队报表",
     "audit": "审计日志：管理员做了什么",
     "tickets": "工单",
     "documents": "知识库文档",

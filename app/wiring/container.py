@@ -61,9 +61,11 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.ratings.repository import RatingRepository
 from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
+from app.reports.repository import ReportRepository
 from app.retrieval import default_profile
 from app.search.filter_requests import FilterRequests
 from app.search.repository import CalibrationRepository, FilterRepository
@@ -175,6 +177,7 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
         self.people = People(people, self.sign_ins, self.desk)
         self.canned = CannedReplies(database)
         self.turn_log = turn_log(

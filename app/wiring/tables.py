@@ -24,6 +24,7 @@ import app.performance.tables
 import app.profiles.tables
 import app.prompts.tables
 import app.quality.tables
+import app.ratings.tables
 import app.retention.tables
 import app.search.tables
 import app.sources.tables

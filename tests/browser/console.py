@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 SECTIONS = (
     "overview",
+    "reports",
     "documents",
     "sources",
     "faqs",

@@ -77,7 +77,10 @@ class Tenant:
         for name in ("write_staff", "report_presence", "request_handoff", "accept_session"):
             await self.make(name)
         await self.make("send_desk_message", {"content": f"{self.private} {self.secret}"})
-        for name in ("write_desk_note", "resolve_session", "write_solution", "request_handoff", "accept_session"):
+        for name in ("write_desk_note", "resolve_session", "write_solution"):
+            await self.make(name)
+        await self.make("rate_service", {"comment": self.private})
+        for name in ("request_handoff", "accept_session"):
             await self.make(name)
         self.ids["canned_id"] = (await self.make("add_canned_reply"))["id"]
         self.ids["number"] = (await self.make("open_ticket", {"session_id": self.ids["session_id"]}))["number"]

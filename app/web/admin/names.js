@@ -42,7 +42,7 @@ const NAMES = {
   keyState: { valid: ["good", "可用", "Valid"], expired: ["warn", "已到期", "Ended"], revoked: ["bad", "已停用", "Revoked"] },
   scope: {
     chat: ["", "对话", "Chat"], desk: ["", "人工台与工单", "Desk and tickets"], "documents:read": ["", "知识库：只读", "Knowledge base, reading"], "documents:write": ["", "知识库：读写", "Knowledge base, writing"], evaluation: ["", "评测与质量", "Evaluation"], tuning: ["", "检索调优", "Tuning"],
-    profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"],
+    profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"], reports: ["", "团队报表", "Team reports"],
   },
   audited: { done: ["good", "做了", "Done"], refused: ["warn", "被拒绝", "Refused"], failed: ["bad", "出错", "Failed"], open: ["", "没有做完", "Not finished"] },
   delivery: { pending: ["warn", "等待重试", "Pending"], delivered: ["good", "已送达", "Delivered"], dead: ["bad", "已放弃", "Given up"] },

@@ -14,6 +14,7 @@ import { Keys } from "./keys.js";
 import { People } from "./people.js";
 import { Profile } from "./profile.js";
 import { Quality } from "./quality.js";
+import { Reports } from "./reports.js";
 import { Sources } from "./sources.js";
 import { Tickets } from "./tickets.js";
 import { Tuning } from "./tuning.js";
@@ -22,11 +23,11 @@ import { Webhooks } from "./webhooks.js";
 
 const t = words({
   zh: {
-    overview: "概览", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", jobs: "定时任务", cache: "缓存", people: "成员与客服组", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
+    overview: "概览", reports: "团队报表", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", jobs: "定时任务", cache: "缓存", people: "成员与客服组", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
     run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
   },
   en: {
-    overview: "Overview", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", jobs: "Jobs", cache: "Cache", people: "People and teams", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
+    overview: "Overview", reports: "Team reports", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", jobs: "Jobs", cache: "Cache", people: "People and teams", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
     run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
   },
 });
@@ -38,6 +39,7 @@ const EVERYBODY = ["admin", "lead", "agent"], LEADS = ["admin", "lead"];
 const section = (name, inGroup, view, roles = ["admin"]) => ({ name, group: inGroup, view, roles, title: () => t(name) });
 const SECTIONS = [
   section("overview", "run", Dashboard),
+  section("reports", "run", Reports, LEADS),
   section("documents", "knowledge", Documents, EVERYBODY),
   section("sources", "knowledge", Sources, EVERYBODY),
   section("faqs", "knowledge", Faqs, EVERYBODY),

@@ -58,6 +58,8 @@ EVERYBODY = {
     ("POST", "/api/v1/conversations/{session_id}/handoff"),
     ("DELETE", "/api/v1/conversations/{session_id}/handoff"),
     ("POST", "/api/v1/conversations/{session_id}/close"),
+    ("GET", "/api/v1/conversations/{session_id}/rating"),
+    ("POST", "/api/v1/conversations/{session_id}/rating"),
 }
 """What a key may do that sits in a chat window."""
 

@@ -224,6 +224,11 @@ class Story:
         await self.call("write_solution", **here)
         await self.call("list_session_solutions", **here)
         await self.call("list_solutions")
+        for name in ("read_rating", "rate_service"):
+            await self.call(name, **here)
+        await self.call("read_report")
+        await self.call("list_reported", {"measure": "rated"})
+        await self.call("export_report", {"table": "agents"})
         for close in ("close_session", "close_conversation"):
             await self.call("request_handoff", **here)
             await self.call(close, **here)
