@@ -28,6 +28,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/agent", "app.canned.api"),
     ("/api/v1/agent", "app.desk.api"),
     ("/api/v1/agent", "app.desk.help_api"),
+    ("/api/v1/agent", "app.history.api"),
     ("/api/v1/agent", "app.desk.socket"),
     ("/api/v1/conversations", "app.desk.handoff_api"),
     ("/api/v1/conversations", "app.chat.socket"),
