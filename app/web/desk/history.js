@@ -63,7 +63,7 @@ export function History({ desk }) {
     await attempt(() => api.delete(`/api/v1/agent/views/${view.id}`), t("removed"));
     readViews();
   }
-  const pick = (name, options, label) => html`<select class="yd-input" aria-label=${label} value=${filter[name]} onChange=${(event) => change({ [name]: event.target.value })}><option value="">${label}：${t("any")}</option>${options.map(([value, word]) => html`<option value=${value} selected=${filter[name] === value}>${word}</option>`)}</select>`;
+  const pick = (name, options, label) => html`<select class="yd-input" aria-label=${label} value=${filter[name]} onChange=${(event) => change({ [name]: event.target.value })}><option value="">${t("anyOf", { label })}</option>${options.map(([value, word]) => html`<option value=${value} selected=${filter[name] === value}>${word}</option>`)}</select>`;
   const restricted = JSON.stringify(filter) !== JSON.stringify(NOTHING);
   return html`<div class="desk-history">
     <form class="yd-row" role="search" onSubmit=${(event) => { event.preventDefault(); change({ q: text.trim() }); }}><input class="yd-input" type="search" maxlength="200" aria-label=${t("historySearch")} placeholder=${t("historySearch")} value=${text} onInput=${(event) => { setText(event.target.value); if (!event.target.value) change({ q: "" }); }} /><button class="yd-btn">${t("find")}</button></form>

@@ -108,7 +108,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   if (!desk) return null;
   const Shown = dialog && DIALOGS[dialog.what];
   const shut = () => setDialog(null);
-  return html`<div class="desk" data-view=${view}>
+  return html`<div class="desk" data-view=${view} data-contact=${desk.shownContact ? "" : undefined}>
     <${Top} desk=${desk} act=${act} /><${Standing} desk=${desk} />
     <main class="desk-columns"><${Queue} desk=${desk} open=${open} /><${Conversation} desk=${desk} act=${act} composer=${composer} /><${Help} desk=${desk} insert=${insert} act=${act} /></main>
     <${Views} view=${view} desk=${desk} go=${go} />

@@ -85,10 +85,9 @@ export class Desk {
       toast(t("again"), "good");
       if (this.open) this.load(this.open);
       this.readRecent();
-      this.viewed = "";
-      this.view();
       for (const session of this.pending.keys()) this.#flush(session);
     }
+    if (state.name === "online" && before !== "online") this.view();
     this.changed();
   }
 
