@@ -21,6 +21,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/conversations", "app.transcripts.api"),
     ("/api/v1/conversations", "app.transcripts.history_api"),
     ("/api/v1/conversations", "app.transcripts.sources_api"),
+    ("/api/v1/conversations", "app.contacts.api"),
     ("/api/v1/knowledge", "app.hit_test.api"),
     ("/api/v1/tuner", "app.tuner.api"),
     ("/api/v1/tuner", "app.tuner.reports_api"),

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, insert, or_, select, tuple_, union
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    union,
+)
 
 from app.contacts.alias import alias_of
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
@@ -14,8 +27,11 @@ from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
 from app.db.base import now
 from app.db.engine import DIALECTS, Database, insert_into
+from app.errors import NotFound
 from app.types import SessionKey
 
+STAY = timedelta(minutes=30)
+"""Within which a page is not visited once more."""
 MAX_VISITS = 50
 """Pages that are kept of a conversation; more are not."""
 SHOWN_VISITS = 20
@@ -83,6 +99,17 @@ class ContactRepository:
         query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, owned_by(key))
         async with self._database.read() as connection:
             return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
+
+    async def add_visit(self, session: SessionKey, url: str, title: str) -> None:
+        """See `add_visit`; may be lost with the power. Raises NotFound."""
+
+        def write(connection: Connection) -> None:
+            own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
+            if not connection.execute(select(exists().where(own))).scalar_one():
+                raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session.session_id)
+            add_visit(connection, session, url, title, now())
+
+        await self._database.transact(write, durable=False)
 
     async def visits(self, tenant: str, key: ContactKey) -> list[Visit]:
         """The pages that a customer was on in all conversations, the latest first."""
@@ -172,7 +199,11 @@ def _visit_once_more(insertion: Any) -> Any:
     new = insertion.excluded
     return insertion.on_conflict_do_update(
         index_elements=[VisitRow.tenant_id, VisitRow.session_id, VisitRow.url],
-        set_={"title": new.title, "visits": VisitRow.visits + 1, "last_at": new.last_at},
+        set_={
+            "title": new.title,
+            "visits": case((VisitRow.last_at < bindparam("before"), VisitRow.visits + 1), else_=VisitRow.visits),
+            "last_at": new.last_at,
+        },
     )
 
 
@@ -190,12 +221,14 @@ _KNOWN = (
 
 
 def add_visit(connection: Connection, session: SessionKey, url: str, title: str, moment: datetime) -> None:
-    """The customer wrote from a page; of a conversation that has MAX_VISITS others it is not kept."""
+    """The customer is on a page, once more where that was a while ago. A conversation has MAX_VISITS pages."""
     wanted = {"tenant": session.tenant, "session": session.session_id, "url": url}
     if connection.execute(_KNOWN, wanted).scalar_one() >= MAX_VISITS:
         return
     row = {"tenant_id": session.tenant, "session_id": session.session_id, "url": url, "title": title, "visits": 1}
-    connection.execute(_ADD_VISIT[connection.dialect.name], row | {"first_at": moment, "last_at": moment})
+    connection.execute(
+        _ADD_VISIT[connection.dialect.name], row | {"first_at": moment, "last_at": moment, "before": moment - STAY}
+    )
 
 
 def _of(

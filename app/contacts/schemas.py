@@ -72,6 +72,6 @@ class VisitOut(BaseModel):
 
     url: str = Field(description="地址，不含 ? 和 # 之后的部分")
     title: str
-    visits: int = Field(description="在这一页发过几次消息")
+    visits: int = Field(description="来过几次；半小时之内算一次")
     first_at: datetime
     last_at: datetime

@@ -52,7 +52,7 @@ class ConversationLabelRow(Base):
 
 
 class VisitRow(Base):
-    """A page from which the customer of a conversation wrote, without what stands behind ? and # in its address."""
+    """A page that the customer of a conversation was on, without what stands behind ? and # in its address."""
 
     __tablename__ = "conversation_visits"
 

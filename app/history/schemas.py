@@ -130,7 +130,7 @@ class ContactOut(BaseModel):
     channel: str = Field(description="这个会话的来源渠道")
     first_seen: datetime
     last_seen: datetime
-    visits: list[VisitOut] = Field(description="发消息时在看的网页")
+    visits: list[VisitOut] = Field(description="看过的网页，最近的在前")
     conversations: list[FoundOut]
     total: int = Field(description="共有几个会话")
     tickets: list[ContactTicketOut]

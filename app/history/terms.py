@@ -7,12 +7,14 @@ into words of the dictionary of retrieval; each of them has to stand somewhere i
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterator
 from functools import cache
 
 from knowledge.text import Analyzer, clean, fold, is_chinese_word
 
+_HAN = "\u3400-\u9fff\uf900-\ufaff"
+_TERM = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[^\W_])+")
 MAX_TERMS = 5000
 """Of one text."""
 MAX_WORDS = 12
@@ -67,20 +69,9 @@ def _chinese_words(run: str) -> Iterator[str]:
         place = end
 
 
-def _terms(folded: str) -> Iterator[str]:
-    run: list[str] = []
-    for character in folded:
-        alone = is_chinese_word(character)
-        if not alone and unicodedata.category(character)[0] in "LN":
-            run.append(character)
-            continue
-        if run:
-            yield "".join(run)
-            run.clear()
-        if alone:
-            yield character
-    if run:
-        yield "".join(run)
+def _terms(folded: str) -> list[str]:
+    found: list[str] = _TERM.findall(folded)
+    return found
 
 
 @cache

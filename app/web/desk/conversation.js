@@ -5,7 +5,7 @@ import { Prose } from "../shared/markdown.js";
 import { Failure, html, Spinner, told } from "../shared/ui.js";
 import { Composer } from "./composer.js";
 import { Contact } from "./contact.js";
-import { called, Face, Linked, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
+import { called, Face, Linked, linked, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
 import { contactLink } from "./route.js";
 import { t } from "./words.js";
 
@@ -48,7 +48,7 @@ function Source({ source }) {
 
 function Bot({ row }) {
   const sources = row.turn?.data.sources || [];
-  return html`<div class="desk-words desk-markdown"><${Prose} text=${row.text} /></div>
+  return html`<div class="desk-words desk-markdown"><${Prose} text=${row.text} mark=${linked} /></div>
     <div class="desk-under">${row.turn && html`<${OutcomeTag} outcome=${row.turn.outcome} />`}
       ${row.turn?.rating && html`<span class="yd-tiny" data-vote=${row.turn.rating}>${t(row.turn.rating)}${row.turn.reason ? `：${row.turn.reason}` : ""}</span>`}
       ${sources.map((source) => html`<${Source} source=${source} />`)}</div>`;

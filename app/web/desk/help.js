@@ -41,7 +41,7 @@ function Card({ session }) {
       ${card.entities?.length ? html`<div><dt>${t("entities")}</dt><dd class="yd-row yd-wrap">${card.entities.map((entity) => html`<${Tag}>${entity.value}<//>`)}</dd></div>` : null}
     </dl>
     <details class="desk-more" open=${waiting(session)}><summary>${t("more")}</summary>
-      ${card.summary && html`<span class="yd-label">${t("summary")}</span><p class="desk-summary">${card.summary}</p>`}
+      ${card.summary && html`<span class="yd-label">${t("summary")}</span><p class="desk-summary"><${Linked} text=${card.summary} /></p>`}
       ${card.tried?.length ? html`<span class="yd-label">${t("tried")}</span><ul class="desk-tried">${card.tried.map((turn) => html`<li><div class="yd-row yd-wrap"><strong>${turn.question}</strong><${OutcomeTag} outcome=${turn.outcome} /></div><p>${turn.reply}</p>${turn.sources.length ? html`<p class="yd-tiny yd-muted">${t("sources")}：${turn.sources.join("、")}</p>` : null}</li>`)}</ul>` : null}
       <p class="yd-tiny yd-muted">${t("session")} <a class="yd-mono" href=${conversationLink(session.session_id)}>${session.session_id}</a></p></details>
   <//>`;

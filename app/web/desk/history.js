@@ -64,11 +64,12 @@ export function History({ desk }) {
     readViews();
   }
   const pick = (name, options, label) => html`<select class="yd-input" aria-label=${label} value=${filter[name]} onChange=${(event) => change({ [name]: event.target.value })}><option value="">${t("anyOf", { label })}</option>${options.map(([value, word]) => html`<option value=${value} selected=${filter[name] === value}>${word}</option>`)}</select>`;
+  const narrowed = JSON.stringify({ ...filter, q: "" }) !== JSON.stringify(NOTHING);
   const restricted = JSON.stringify(filter) !== JSON.stringify(NOTHING);
   return html`<div class="desk-history">
     <form class="yd-row" role="search" onSubmit=${(event) => { event.preventDefault(); change({ q: text.trim() }); }}><input class="yd-input" type="search" maxlength="200" aria-label=${t("historySearch")} placeholder=${t("historySearch")} value=${text} onInput=${(event) => { setText(event.target.value); if (!event.target.value) change({ q: "" }); }} /><button class="yd-btn">${t("find")}</button></form>
     ${views.length > 0 && html`<div class="yd-row yd-wrap" role="group" aria-label=${t("views_saved")}>${views.map((view) => html`<span class="desk-view"><button type="button" class="yd-btn yd-btn-small" onClick=${() => change(opened(view.filter))}>${view.name}</button><button type="button" class="desk-label-off" aria-label=${`${t("remove")} ${view.name}`} onClick=${() => drop(view)}>×</button></span>`)}</div>`}
-    <details class="desk-more" open=${restricted}><summary>${t("filters")}</summary><div class="desk-filters">
+    <details class="desk-more" open=${narrowed}><summary>${t("filters")}</summary><div class="desk-filters">
       ${pick("standing", [["ended", t("standing_ended")], ["open", t("standing_open")], ["bot", t("standing_bot")]], t("standing"))}
       ${pick("label", desk.labels.map((one) => [one, one]), t("labels"))}
       ${pick("agent_id", desk.staff.map((member) => [member.agent_id, member.name]), t("servedBy"))}

@@ -41,7 +41,8 @@ export const Person = ({ customer, user_id }) => html`<${Face} customer=${custom
 
 // Numbers of tickets within a text are links.
 const TICKET = /\b(TK\d{12})\b/;
-export const Linked = ({ text }) => text.split(TICKET).map((part, n) => (n % 2 ? html`<a href=${ticketLink(part)} target="_blank">${part}</a>` : part));
+export const linked = (text) => text.split(TICKET).map((part, n) => (n % 2 ? html`<a href=${ticketLink(part)} target="_blank">${part}</a>` : part));
+export const Linked = ({ text }) => linked(text);
 
 const TONES = { answered: "good", partially_answered: "good", low_confidence: "warn", clarify: "accent", no_evidence: "warn", cannot_answer: "warn", high_stakes: "bad", rejected: "bad" };
 export const OutcomeTag = ({ outcome }) => html`<${Tag} tone=${TONES[outcome]}>${t(`o_${outcome}`)}<//>`;

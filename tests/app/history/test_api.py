@@ -108,6 +108,12 @@ async def test_a_customer_has_a_name_a_journey_and_a_page(http: httpx.AsyncClien
     history = await call(http, "GET", f"{CONVERSATIONS}/s")
     message = history["turns"][0]["message_id"]
     await call(http, "PUT", f"{CONVERSATIONS}/s/messages/{message}/feedback", 204, json={"rating": "down"})
+    seen = {"url": "https://shop.example/cart#x", "title": "购物车"}
+    await call(http, "POST", f"{CONVERSATIONS}/s/visits", 204, json=seen)
+    await call(http, "POST", f"{CONVERSATIONS}/s/visits", 204, json={"url": "javascript:alert(1)"})
+    await call(http, "POST", f"{CONVERSATIONS}/s/visits", 422, json={"url": "x" * 2049})
+    await call(http, "POST", f"{CONVERSATIONS}/nowhere/visits", 404, json=seen)
+    assert (await call(http, "GET", f"{DESK}/s/contact"))["visits"][0]["url"] == "https://shop.example/cart"
     named = {"name": "  王总 ", "labels": ["大客户", "大客户", "<b>x</b>"]}
     assert (await call(http, "PUT", f"{DESK}/s/contact", json=named))["given"] == "王总"
     contact = await call(http, "GET", f"{DESK}/s/contact")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from sqlalchemy import select
@@ -15,7 +16,7 @@ from app.history.repository import ConversationSearch
 from app.history.types import HistoryFilter, Standing
 from app.wiring.erasure import forget_and_purge
 from app.wiring.turns import turn_log
-from tests.app.conversations.turns import turn
+from tests.app.conversations.turns import MOMENT, turn
 from tests.app.desk.building import desk_over, key
 
 RESPONSE = b'{"data": {"agent": "knowledge", "sources": [], "suggestions": []}}'
@@ -102,7 +103,10 @@ async def test_pages_are_counted_and_bounded(database: Database) -> None:
     for number in range(60):
         await say(database, number + 1, "a", "问", page=(f"https://shop.example/{number % 55}", f"页{number}"))
     visits = await contacts.visits("t", contact_key("", "a"))
-    assert len(visits) == 20 and visits[0].url == "https://shop.example/4" and visits[0].visits == 2
+    assert len(visits) == 20 and visits[0].url == "https://shop.example/4" and visits[0].visits == 1
+    later = MOMENT + timedelta(hours=1)
+    await say(database, 99, "a", "问", page=("https://shop.example/4", "页"), created_at=later)
+    assert (await contacts.visits("t", contact_key("", "a")))[0].visits == 2
     assert await contacts.visits("other", contact_key("", "a")) == []
 
 

@@ -198,6 +198,7 @@ class Story:
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
         await self.call("write_desk_note", **here)
+        await self.call("report_visit", **here)
         for name in ("mark_session_read", "change_session", "label_conversation", "name_contact", "read_contact"):
             await self.call(name, **here)
         for name in ("list_labels", "search_history", "list_saved_views"):
