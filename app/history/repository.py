@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
 
@@ -60,10 +61,9 @@ class ConversationSearch:
             query = source.with_only_columns(*columns).outerjoin(DeskStaff, named).where(*where)
             order = Conversation.updated_at.desc(), Conversation.session_id
             rows = connection.execute(query.order_by(*order).limit(limit).offset(offset)).all()
-            excerpts = _excerpts(connection, tenant, [row[0] for row in rows], wanted.text)
-            found = [
-                FoundConversation(*row[:2], State(row[2]), *row[3:], snippet=excerpts.get(row[0], "")) for row in rows
-            ]
+            found = [FoundConversation(row[0], row[1], State(row[2]), *row[3:]) for row in rows]
+            excerpts = _excerpts(connection, tenant, [one.session_id for one in found], wanted.text)
+            found = [replace(one, snippet=excerpts.get(one.session_id, "")) for one in found]
             return found, total
 
         return await self._database.look(search)

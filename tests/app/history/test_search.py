@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 
@@ -19,18 +20,16 @@ from app.wiring.turns import turn_log
 from tests.app.conversations.turns import MOMENT, turn
 from tests.app.desk.building import desk_over, key
 
-RESPONSE = b'{"data": {"agent": "knowledge", "sources": [], "suggestions": []}}'
+RESPONSE: dict[str, Any] = {"response": b'{"data": {"agent": "knowledge", "sources": [], "suggestions": []}}'}
 
 
-async def say(
-    database: Database, number: int, session: str, question: str, reply: str = "好的", **fields: object
-) -> None:
+async def say(database: Database, number: int, session: str, question: str, reply: str = "好的", **fields: Any) -> None:
     log = turn_log(database, lambda turns: [])
-    assert await log.append(turn(number, session, question=question, reply=reply, **{"response": RESPONSE} | fields))
+    assert await log.append(turn(number, session, question=question, reply=reply, **RESPONSE | fields))
 
 
-async def found(database: Database, tenant: str = "t", **wanted: object) -> list[str]:
-    rows, total = await ConversationSearch(database).search(tenant, HistoryFilter(**wanted), 50)  # type: ignore[arg-type]
+async def found(database: Database, tenant: str = "t", **wanted: Any) -> list[str]:
+    rows, total = await ConversationSearch(database).search(tenant, HistoryFilter(**wanted), 50)
     assert total == len(rows)
     return [row.session_id for row in rows]
 
