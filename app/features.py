@@ -60,6 +60,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/webhooks", "app.webhooks.api"),
     ("/api/v1/channels", "app.channels.api"),
     ("/api/v1/health", "app.health.api"),
+    ("/mcp", "app.mcp.api"),
     ("/metrics", "app.performance.prometheus_api"),
     ("/openapi.json", "app.http.docs"),
     ("/docs", "app.http.docs"),

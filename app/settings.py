@@ -21,6 +21,7 @@ from app.configuration.channels import ChannelSettings
 from app.configuration.encoders import EncoderSettings
 from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
+from app.configuration.mcp import McpSettings
 from app.configuration.models import ModelSettings
 from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
@@ -48,6 +49,7 @@ class Settings(
     RedisSettings,
     BusinessSettings,
     ChannelSettings,
+    McpSettings,
     SourceSettings,
     StoreSettings,
     EncoderSettings,
