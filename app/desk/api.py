@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from app.attachments.types import Sender as Side
 from app.db.base import now
 from app.desk.schemas import (
     AcceptIn,
@@ -27,7 +28,7 @@ from app.desk.schemas import (
     TransferIn,
     ViewerOut,
 )
-from app.desk.types import PAGE, Actor, DeskSession
+from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
 from app.errors import InvalidRequest, NotFound
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails
@@ -151,7 +152,7 @@ async def send_desk_message(
 ) -> DeskMessageOut:
     """Says something to the customer."""
     key = SessionKey(tenant, session_id)
-    return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
+    return DeskMessageOut.of(await say_to_customer(wiring, key, body))
 
 
 @router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
@@ -183,6 +184,14 @@ async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTen
     key = SessionKey(tenant, session_id)
     session = await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note)
     return await wiring.desk.overview.describe(session, body.agent_id)
+
+
+async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn) -> DeskMessage:
+    """A message of staff with what goes with it. Raises NotFound, Conflict."""
+    used = await wiring.attachments.use(key, body.attachments, Side.STAFF)
+    attached = [one.brief() for one in used]
+    say = wiring.desk.service.say
+    return await say(key, body.content, by=body.agent_id, client_id=body.id, attachments=attached)
 
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -73,6 +74,7 @@ class DeskSession:
     the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
     `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
+    `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
     """
 
     tenant: str
@@ -97,6 +99,8 @@ class DeskSession:
     snoozed_until: datetime | None
     active_at: datetime
     updated_at: datetime
+    customer_seen: int = 0
+    staff_seen: int = 0
 
     @property
     def key(self) -> SessionKey:
@@ -120,13 +124,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class DeskMessage:
-    """A message between customer and staff; `seq` counts from 1 in its session, without gaps."""
+    """A message between customer and staff; `seq` counts from 1 in its session, without gaps. `attachments`: see
+    `Attachment.brief`.
+    """
 
     seq: int
     sender: Sender
     agent_id: str
     content: str
     created_at: datetime
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

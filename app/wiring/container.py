@@ -85,10 +85,11 @@ from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
+from app.wiring.attachments import attachment_service
 from app.wiring.business import Business, member_directories
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import HumanDesk, open_relay
 from app.wiring.erasure import forget_and_purge
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
@@ -172,6 +173,8 @@ class Container:
             self.contacts,
             self.outbox.wake,
         )
+        self.desk_relay = open_relay(self.desk.signals, redis)
+        self.attachments = attachment_service(settings, database)
         self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
         self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
         self.turn_log = turn_log(
