@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Page
 from app.contacts.places import place_of
+from app.errors import NotFound
 from app.http.deps import HolderTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
@@ -33,6 +34,6 @@ class VisitIn(BaseModel):
 async def report_visit(session_id: SessionId, body: VisitIn, tenant: HolderTenant, wiring: Wiring) -> Response:
     """Tells on which page the customer is; staff see it beside the conversation."""
     place = place_of(Page(url=clean(body.url), title=clean(body.title)))
-    if place is not None:
-        await wiring.contacts.rows.add_visit(SessionKey(tenant, session_id), *place)
+    if place is not None and not await wiring.contacts.rows.add_visit(SessionKey(tenant, session_id), *place):
+        raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session_id)
     return Response(status_code=204)

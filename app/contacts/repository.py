@@ -27,7 +27,6 @@ from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
 from app.db.base import now
 from app.db.engine import DIALECTS, Database, insert_into
-from app.errors import NotFound
 from app.types import SessionKey
 
 STAY = timedelta(minutes=30)
@@ -100,16 +99,17 @@ class ContactRepository:
         async with self._database.read() as connection:
             return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
 
-    async def add_visit(self, session: SessionKey, url: str, title: str) -> None:
-        """See `add_visit`; may be lost with the power. Raises NotFound."""
+    async def add_visit(self, session: SessionKey, url: str, title: str) -> bool:
+        """See `add_visit`; may be lost with the power. False for a conversation that is not there."""
 
-        def write(connection: Connection) -> None:
+        def write(connection: Connection) -> bool:
             own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
             if not connection.execute(select(exists().where(own))).scalar_one():
-                raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session.session_id)
+                return False
             add_visit(connection, session, url, title, now())
+            return True
 
-        await self._database.transact(write, durable=False)
+        return await self._database.transact(write, durable=False)
 
     async def visits(self, tenant: str, key: ContactKey) -> list[Visit]:
         """The pages that a customer was on in all conversations, the latest first."""

@@ -11,7 +11,6 @@ from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.desk.tables import DeskMessageRow, DeskReadRow, DeskSessionRow, DeskStaff
 from app.desk.types import LastMessage, Sender, Viewer
-from app.errors import NotFound
 from app.types import SessionKey
 
 VIEWING = timedelta(seconds=45)
@@ -19,15 +18,15 @@ VIEWING = timedelta(seconds=45)
 SNIPPET_CHARS = 200
 
 
-def mark_read(connection: Connection, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool:
+def mark_read(connection: Connection, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool | None:
     """Moves a read mark forward, never back and never beyond the last message, and returns whether anything is new:
-    the mark, or whether this person has the session open. Raises NotFound for a session that never was at the desk.
+    the mark, or whether this person has the session open. None for a session that never was at the desk.
     """
     table = DeskSessionRow
     own = (table.tenant_id == key.tenant) & (table.session_id == key.session_id)
     last = connection.execute(select(table.messages).where(own)).scalar_one_or_none()
     if last is None:
-        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+        return None
     about = {"tenant_id": key.tenant, "session_id": key.session_id, "agent_id": agent_id}
     mine = and_(*(getattr(DeskReadRow, name) == value for name, value in about.items()))
     before = connection.execute(select(DeskReadRow.seq, DeskReadRow.seen_at).where(mine).with_for_update()).first()
@@ -45,7 +44,7 @@ class ReadRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def mark(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool:
+    async def mark(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool | None:
         """See `mark_read`; may be lost with the power."""
         return await self._database.transact(
             lambda connection: mark_read(connection, key, agent_id, seq, viewing=viewing), durable=False

@@ -11,7 +11,8 @@ from agents.types import Outcome
 from agents.understanding.language import english
 from app.contacts.schemas import ContactIn, CustomerOut, LabelList, LabelsIn, VisitOut
 from app.contacts.types import Customer
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
+from app.history.repository_views import MOST
 from app.history.schemas import (
     ContactNoteOut,
     ContactOut,
@@ -129,7 +130,10 @@ async def save_view(body: ViewIn, tenant: StaffTenant, wiring: Wiring) -> ViewOu
     """Keeps a search under a name."""
     wanted = body.filter.model_dump(mode="json", exclude_defaults=True)
     owner = "" if body.shared else body.agent_id
-    return _view(await wiring.saved_views.add(tenant, owner, body.name, wanted))
+    view = await wiring.saved_views.add(tenant, owner, body.name, wanted)
+    if view is None:
+        raise Conflict(f"已有 {MOST} 个视图，请先删掉不用的。", code="too_many_views")
+    return _view(view)
 
 
 @router.delete("/views/{view_id}", status_code=204, responses=fails(404))

@@ -8,7 +8,6 @@ from sqlalchemy import delete, func, insert, select
 
 from app.db.base import now
 from app.db.engine import Database
-from app.errors import Conflict
 from app.history.tables import SavedViewRow as Table
 from app.history.types import SavedView
 from app.ids import new_id
@@ -31,13 +30,13 @@ class SavedViews:
         async with self._database.read() as connection:
             return [SavedView(*row) for row in await connection.execute(query)]
 
-    async def add(self, tenant: str, agent_id: str, name: str, wanted: dict[str, Any]) -> SavedView:
-        """Keeps a view. Raises Conflict for one too many."""
+    async def add(self, tenant: str, agent_id: str, name: str, wanted: dict[str, Any]) -> SavedView | None:
+        """Keeps a view; None where the tenant has MOST."""
         view = SavedView(new_id(), agent_id, name, wanted, now())
         own = select(func.count()).select_from(Table).where(Table.tenant_id == tenant)
         async with self._database.write() as connection:
             if (await connection.execute(own)).scalar_one() >= MOST:
-                raise Conflict(f"已有 {MOST} 个视图，请先删掉不用的。", code="too_many_views")
+                return None
             row = {"id": view.id, "agent_id": agent_id, "name": name, "filter": wanted, "created_at": view.created_at}
             await connection.execute(insert(Table).values(tenant_id=tenant, **row))
         return view

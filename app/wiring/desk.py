@@ -29,6 +29,7 @@ from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.signals import Side, Signal, SignalKind, Signals
 from app.desk.watch import Watch
+from app.errors import NotFound
 from app.gaps import repository_unanswered as gaps
 from app.history import repository_texts
 from app.limits.service import RateLimits
@@ -144,7 +145,10 @@ class HumanDesk:
 
     async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
         """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""
-        if await self.reads.mark(key, agent_id, seq, viewing=viewing):
+        changed = await self.reads.mark(key, agent_id, seq, viewing=viewing)
+        if changed is None:
+            raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+        if changed:
             self.feed.wake(key)
 
     async def start(self) -> None:
