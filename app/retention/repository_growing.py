@@ -13,7 +13,13 @@ from sqlalchemy.orm import aliased
 from agents.ticketing.types import DONE
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
-from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
+from app.channels.tables import (
+    ChannelCursorRow,
+    ChannelMemberRow,
+    ChannelMessageRow,
+    ChannelReplyRow,
+    ChannelSessionRow,
+)
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
@@ -268,6 +274,7 @@ STAYING: Mapping[type[Base], str] = {
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
+    ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
