@@ -145,12 +145,12 @@ async def list_channel_conversations(
     return ChannelConversationList(conversations=rows)
 
 
-@router.post("/{name}/test", status_code=202, response_class=Response, responses=fails(404))
+@router.post("/{name}/test", status_code=204, response_class=Response, responses=fails(404))
 async def send_channel_test(name: ChannelName, body: ChannelTest, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Says in a conversation that this is a test; it goes the way of all replies."""
     text = say("channel_test", body.language == "en")
     await wiring.channels.send_test(tenant, name, body.session_id, text)
-    return Response(status_code=202)
+    return Response(status_code=204)
 
 
 @router.put("/{name}/members", status_code=204, response_class=Response, responses=fails(404, 409))
@@ -192,11 +192,11 @@ async def list_channel_replies(
     return ChannelReplyList(replies=[ChannelReplyOut.model_validate(asdict(row)) for row in rows], total=total)
 
 
-@router.post("/{name}/replies/{reply_id}/retry", status_code=202, response_class=Response, responses=fails(404))
+@router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=fails(404))
 async def retry_channel_reply(name: ChannelName, reply_id: ReplyId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Sends a message again, one that was given up too."""
     await wiring.channels.retry(tenant, name, reply_id)
-    return Response(status_code=202)
+    return Response(status_code=204)
 
 
 @router.api_route("/{name}/callback", methods=["GET", "POST"], include_in_schema=False, dependencies=[PUBLIC])

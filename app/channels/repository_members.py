@@ -63,9 +63,9 @@ class MemberRepository:
         sent = sent.where(Replies.status == QueueStatus.DONE)
         members = select(Members.account, func.count()).where(_of_any(Members, accounts))
         async with self._database.read() as connection:
-            came = _by_account(await connection.execute(received.group_by(Messages.account)))
-            went = _by_account(await connection.execute(sent.group_by(Replies.account)))
-            known = _by_account(await connection.execute(members.group_by(Members.account)))
+            came = _by_account((await connection.execute(received.group_by(Messages.account))).all())
+            went = _by_account((await connection.execute(sent.group_by(Replies.account))).all())
+            known = _by_account((await connection.execute(members.group_by(Members.account))).all())
         return {name: ChannelActivity(came.get(name), went.get(name), known.get(name, 0)) for _, name in accounts}
 
 

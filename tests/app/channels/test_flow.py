@@ -111,7 +111,7 @@ async def test_a_reply_is_tried_again_and_by_hand(tmp_path: Path, monkeypatch: p
                 await asyncio.sleep(0.1)
         (reply,) = found["replies"]
         assert "500" in reply["error"]
-        assert (await http.post(f"/api/v1/channels/shop/replies/{reply['id']}/retry")).status_code == 202
+        assert (await http.post(f"/api/v1/channels/shop/replies/{reply['id']}/retry")).status_code == 204
         assert (await http.post("/api/v1/channels/shop/replies/none/retry")).status_code == 404
         await platform.wait(HOOK, 2)
 
@@ -213,7 +213,7 @@ async def test_whom_the_backend_vouches_for_is_the_member_and_nobody_is_by_what_
 
 
 async def test_a_channel_that_does_not_prove_who_writes_has_no_members(tmp_path: Path) -> None:
-    unproved = {"name": "ding", "kind": "dingtalk", "options": {"app_key": "k", "app_secret": "s"}}
+    unproved = {"name": "ding", "kind": "dingtalk", "options": {"app_key": "k", "app_secret": "secret-of-ding"}}
     async with (
         served(tmp_path, channels=[unproved]) as one,
         httpx.AsyncClient(base_url=one.address, timeout=60) as http,
@@ -232,7 +232,7 @@ async def test_a_test_message_goes_the_way_of_replies_and_the_account_tells_what
         await platform.wait(HOOK)
         (one,) = (await http.get("/api/v1/channels/shop/conversations")).json()["conversations"]
         test = "/api/v1/channels/shop/test"
-        assert (await http.post(test, json={"session_id": one["session_id"]})).status_code == 202
+        assert (await http.post(test, json={"session_id": one["session_id"]})).status_code == 204
         assert (await http.post(test, json={"session_id": "none"})).status_code == 404
         _, call = await platform.wait(HOOK, 2)
         assert (call.body["sender"], "测试" in call.body["text"]) == ("system", True)
