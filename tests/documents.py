@@ -44,6 +44,11 @@ def read_page(page: Path) -> str:
     return ROOT.joinpath(page).read_text("utf-8")
 
 
+def read_without_blocks(page: Path) -> str:
+    """Its text without code."""
+    return _BLOCK.sub("", read_page(page))
+
+
 def blocks(page: Path, language: str) -> list[str]:
     """Code blocks of one language, in order."""
     return [dedent(code) for _, found, code in _BLOCK.findall(read_page(page)) if found == language]
@@ -67,8 +72,7 @@ def form(command: Command) -> tuple[str, ...]:
 
 def relative_links(page: Path) -> list[str]:
     """Link targets inside the project."""
-    text = _BLOCK.sub("", read_page(page))
-    return [target for target in _LINK.findall(text) if "://" not in target]
+    return [target for target in _LINK.findall(read_without_blocks(page)) if "://" not in target]
 
 
 def routes(page: Path) -> set[tuple[str, str]]:

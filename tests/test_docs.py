@@ -23,7 +23,19 @@ from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
-from tests.documents import ADDRESS, ROOT, Command, blocks, commands, form, pages, read_page, relative_links, routes
+from tests.documents import (
+    ADDRESS,
+    ROOT,
+    Command,
+    blocks,
+    commands,
+    form,
+    pages,
+    read_page,
+    read_without_blocks,
+    relative_links,
+    routes,
+)
 from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
@@ -204,6 +216,15 @@ def test_links_of_a_page_resolve(page: Path) -> None:
 def test_every_page_has_an_english_sibling() -> None:
     chinese = {page for page in pages() if not page.name.endswith(".en.md")}
     assert {page.with_suffix(".en.md") for page in chinese} == set(pages()) - chinese
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if not page.name.endswith(".en.md")], ids=str)
+def test_both_languages_have_the_same_sections_and_tables(page: Path) -> None:
+    def count_parts(path: Path) -> tuple[int, int]:
+        lines = read_without_blocks(path).splitlines()
+        return sum(line.startswith("#") for line in lines), sum(line.startswith("|") for line in lines)
+
+    assert count_parts(page) == count_parts(page.with_suffix(".en.md"))
 
 
 @pytest.mark.parametrize("page", [Path("docs/api.md"), Path("docs/api.en.md")], ids=str)
