@@ -14,7 +14,13 @@ from agents.ticketing.types import DONE
 from app.attachments.tables import AttachmentRemovalRow, AttachmentRow
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
-from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
+from app.channels.tables import (
+    ChannelCursorRow,
+    ChannelMemberRow,
+    ChannelMessageRow,
+    ChannelReplyRow,
+    ChannelSessionRow,
+)
 from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
@@ -288,6 +294,7 @@ STAYING: Mapping[type[Base], str] = {
     AttachmentRemovalRow: "goes once its file is deleted, within a minute",
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
+    ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",

@@ -256,6 +256,11 @@ class Story:
                 await asyncio.sleep(0.2)
         await self.call("retry_channel_reply", name=CHANNEL, reply_id=found[0]["id"])
         await self.refused("list_channel_replies", 404, name="none")
+        found = (await self.call("list_channel_conversations", name=CHANNEL))["conversations"]
+        await self.send("send_channel_test", {"session_id": found[0]["session_id"]}, name=CHANNEL)
+        await self.call("bind_channel_member", name=CHANNEL)
+        user = self.example("bind_channel_member")["channel_user"]
+        await self.call("forget_channel_members", {"channel_user": user}, name=CHANNEL)
 
     async def _refusals(self) -> None:
         """A little of what goes wrong."""
