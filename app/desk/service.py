@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from app.attachments.types import words_for
 from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
@@ -106,10 +108,21 @@ class Desk:
         partners = self._partners
         return await self._done(lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners))
 
-    async def say(self, key: SessionKey, content: str, *, by: str = "", client_id: str = "") -> DeskMessage:
-        """A message of the person who has the session; sent twice under one `client_id` it is kept once."""
+    async def say(
+        self,
+        key: SessionKey,
+        content: str,
+        *,
+        by: str = "",
+        client_id: str = "",
+        attachments: Sequence[dict[str, Any]] = (),
+    ) -> DeskMessage:
+        """A message of the person who has the session; sent twice under one `client_id` it is kept once. attachments:
+        see `Attachment.brief`.
+        """
+        words = words_for(content, attachments)
         message, session = await self._database.transact(
-            lambda connection: steps.say(connection, key, content, by, client_id, self._partners)
+            lambda connection: steps.say(connection, key, words, by, client_id, self._partners, attachments)
         )
         self._feed.note([session])
         self._on_commit()
@@ -117,9 +130,19 @@ class Desk:
 
     async def note(self, key: SessionKey, content: str, by: str) -> DeskNote:
         """See `steps.note`."""
-        written, session = await self._database.transact(lambda connection: steps.note(connection, key, content, by))
+        written, session = await self._database.transact(
+            lambda connection: steps.note(connection, key, content, by, self._partners)
+        )
         self._feed.note([session])
         return written
+
+    async def set_priority(self, key: SessionKey, priority: int) -> DeskSession:
+        """See `steps.set_priority`."""
+        return await self._done(lambda connection: steps.set_priority(connection, key, priority))
+
+    async def snooze(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
+        """See `steps.snooze`."""
+        return await self._done(lambda connection: steps.snooze(connection, key, until, by))
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
         """See `moves.raised`."""

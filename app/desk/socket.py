@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
 from app.auth.principal import STAFF
+from app.desk.api import say_to_customer
 from app.desk.frames import is_seq, message_body
-from app.desk.schemas import MessageIn, SessionOut
+from app.desk.schemas import MessageIn
+from app.desk.signals import Side, Signal, SignalKind, Throttle
 from app.desk.types import PAGE, DeskSession
-from app.errors import AppError, InvalidRequest
+from app.errors import AppError, InvalidRequest, NotFound
 from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SocketLine, greeted, run
 from app.types import SessionKey
@@ -42,17 +46,20 @@ async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hel
         await websocket.close(1008)
         return
     member = _Member(container, line, hello, name)
-    await run(websocket, line, container, member.deliver(), member.listen(), member.stay())
+    await run(websocket, line, container, member.deliver(), member.listen(), member.stay(), member.tell_signals())
+    await member.close_view()
 
 
 class _Member:
     """One connection of a member of staff.
 
     `sent`: session -> number of the last message that was sent, also of sessions that left and may come back;
-    `followed`: those of which more may come.
+    `followed`: those of which more may come; `unread` and `viewers`: what it was told of its sessions and of the one
+    that it has open.
     """
 
     def __init__(self, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
+        self._container = container
         self._desk = container.desk
         self._limits = container.limits
         self._line = line
@@ -66,6 +73,10 @@ class _Member:
         self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
         self._online = hello.first.get("online") is not False
+        self._unread: dict[str, int] = {}
+        self._open = ""
+        self._viewers: list[dict[str, str]] | None = None
+        self._typing = Throttle()
 
     async def stay(self) -> None:
         """Tells that this person is on duty, unless they said that they are away."""
@@ -84,8 +95,9 @@ class _Member:
                 waiting = await self._desk.sessions.waiting(self._tenant)
                 if (now := [(session.session_id, session.version) for session in waiting]) != queue:
                     queue = now
-                    await self._line.send("queue", sessions=[_session(session) for session in waiting])
+                    await self._line.send("queue", sessions=await self._described(waiting))
                 await self._sessions()
+                await self._watchers()
                 try:
                     async with asyncio.timeout(PING_SECONDS):
                         await news.wait()
@@ -93,12 +105,26 @@ class _Member:
                     continue  # looks again: news of another process may have been missed while SQL was away
                 await asyncio.sleep(GATHER_SECONDS)
 
+    async def tell_signals(self) -> None:
+        """Tells what the customers of this person do meanwhile."""
+        with self._desk.signals.listen(self._tenant) as signals:
+            while True:
+                signal = await signals.get()
+                session_id = signal.key.session_id
+                if signal.side is Side.CUSTOMER and session_id in self._followed:
+                    seq = {"seq": signal.seq} if signal.seq else {}
+                    await self._line.send(signal.kind.value, session_id=session_id, **seq)
+
     async def listen(self) -> None:
         """Does what frames ask for."""
         if self._hello.unhandled:
             await self._handled(self._hello.first)
         while True:
             await self._handled(await self._line.receive())
+
+    def _holds(self, key: SessionKey) -> bool:
+        standing = self._desk.feed.standing(key)
+        return standing is not None and standing.agent_id == self._agent_id
 
     async def _sessions(self) -> None:
         assigned = await self._desk.sessions.assigned(self._tenant, self._agent_id)
@@ -115,12 +141,15 @@ class _Member:
             if gone:
                 self._followed.discard(session_id)
                 self._told.pop(session_id, None)
+        await self._counts(mine)
 
     async def _tell(self, session: DeskSession) -> None:
         standing = (session.version, session.agent_id)
         if self._told.get(session.session_id) != standing:
             self._told[session.session_id] = standing
-            await self._line.send("session", **_session(session))
+            [described] = await self._described([session])
+            await self._line.send("session", **described)
+            self._unread[session.session_id] = described["unread"]
 
     async def _messages(self, key: SessionKey) -> None:
         while page := await self._desk.messages.after(key, self._sent.get(key.session_id, 0)):
@@ -129,6 +158,43 @@ class _Member:
                 self._sent[key.session_id] = message.seq
             if len(page) < PAGE:
                 break
+
+    async def _counts(self, mine: Collection[str]) -> None:
+        """How much of each session is unread, where that changed: in this page or another one of the same person."""
+        unread = await self._desk.reads.unread(self._tenant, self._agent_id, mine)
+        for session_id in mine:
+            if (count := unread.get(session_id, 0)) != self._unread.get(session_id):
+                self._unread[session_id] = count
+                await self._line.send("unread", session_id=session_id, unread=count)
+
+    async def _watchers(self) -> None:
+        """Who else has the session open that this person has."""
+        if not self._open:
+            return
+        found = await self._desk.reads.viewers(SessionKey(self._tenant, self._open), self._agent_id)
+        if (viewers := [asdict(viewer) for viewer in found]) != self._viewers:
+            self._viewers = viewers
+            await self._line.send("viewers", session_id=self._open, viewers=viewers)
+
+    async def _view(self, session_id: str, seq: int) -> None:
+        """This person has the session open and has read it up to a message."""
+        if session_id != self._open:
+            await self.close_view()
+            self._viewers = None
+        if session_id:
+            await self._desk.mark_read(SessionKey(self._tenant, session_id), self._agent_id, seq, viewing=True)
+        self._open = session_id
+
+    async def close_view(self) -> None:
+        """This person has no session open any more."""
+        if self._open:
+            with suppress(NotFound):  # it was deleted meanwhile
+                await self._desk.mark_read(SessionKey(self._tenant, self._open), self._agent_id, 0, viewing=False)
+            self._open = ""
+
+    async def _described(self, sessions: Collection[DeskSession]) -> list[dict[str, Any]]:
+        described = await self._desk.overview.describe_all(self._tenant, list(sessions), self._agent_id)
+        return [session.model_dump(mode="json") for session in described]
 
     async def _handled(self, frame: Mapping[str, Any]) -> None:
         mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
@@ -148,8 +214,9 @@ class _Member:
                 session = await service.accept(key, self._agent_id)
                 await self._line.send("accepted", session_id=key.session_id, version=session.version, **mark)
             case "message":
-                body = MessageIn(content=frame.get("content", ""), agent_id=self._agent_id, id=mark.get("id", ""))
-                sent = await service.say(key, body.content, by=self._agent_id, client_id=body.id)
+                given = {"content": frame.get("content", ""), "attachments": frame.get("attachments", [])}
+                body = MessageIn(**given, agent_id=self._agent_id, id=mark.get("id", ""))
+                sent = await say_to_customer(self._container, key, body, self._agent_id)
                 await self._line.send("sent", session_id=key.session_id, seq=sent.seq, **mark)
             case "resolve":
                 await service.resolve(key, by=self._agent_id, note=str(frame.get("note", ""))[:2000])
@@ -159,13 +226,18 @@ class _Member:
                 staff = self._desk.staff
                 await (staff.seen if self._online else staff.gone)(self._tenant, self._agent_id)
                 await self._line.send("presence", online=self._online, **mark)
+            case "view":
+                seq = frame.get("seq", 0)
+                await self._view(key.session_id[:64], seq if is_seq(seq) else 0)
+            case "typing":
+                if self._holds(key) and self._typing.passes():
+                    self._desk.signals.send(Signal(SignalKind.TYPING, Side.STAFF, key))
+            case "seen":
+                if self._holds(key) and is_seq(seq := frame.get("seq")):
+                    await self._desk.mark_seen(key, Side.STAFF, seq)
             case "ping":
                 await self._line.send("pong")
             case "pong" | "hello":
                 pass
             case other:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
-
-
-def _session(session: DeskSession) -> dict[str, Any]:
-    return SessionOut.of(session).model_dump(mode="json")

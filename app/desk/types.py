@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -73,7 +74,8 @@ class DeskSession:
     the member of staff, empty for nobody; `skill` what that person must know, empty for anything; `team` of whom it has
     to be, empty for anybody. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
-    `fresh_at`: turns before it do not count as failed.
+    `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
+    `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
     """
 
     tenant: str
@@ -96,8 +98,11 @@ class DeskSession:
     assigned_at: datetime | None
     resolved_at: datetime | None
     fresh_at: datetime | None
+    snoozed_until: datetime | None
     active_at: datetime
     updated_at: datetime
+    customer_seen: int = 0
+    staff_seen: int = 0
 
     @property
     def key(self) -> SessionKey:
@@ -121,13 +126,34 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class DeskMessage:
-    """A message between customer and staff; `seq` counts from 1 in its session, without gaps."""
+    """A message between customer and staff; `seq` counts from 1 in its session, without gaps. `attachments`: see
+    `Attachment.brief`.
+    """
 
     seq: int
     sender: Sender
     agent_id: str
     content: str
     created_at: datetime
+    attachments: Sequence[dict[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastMessage:
+    """The beginning of what was said last between customer and staff."""
+
+    seq: int
+    sender: Sender
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A member of staff who has a session open."""
+
+    agent_id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

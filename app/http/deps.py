@@ -1,5 +1,5 @@
 """What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
-`CompanyTenant`, `LeadTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
+`CompanyTenant`, `BackendTenant`, `LeadTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -166,6 +166,8 @@ CompanyTenant = Annotated[str, Depends(Allow(*STAFF, Role.SERVER))]
 """For staff, and for servers of the company: keys that nobody else sees."""
 LeadTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.LEAD))]
 """For those who lead people who serve customers."""
+BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
+"""For servers of the company, which know who its customers are."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(anyone)

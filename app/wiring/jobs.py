@@ -11,6 +11,7 @@ from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.rereading import Rereading, reread_kind
 from app.gaps.mining import mining_kind
 from app.generations.reindexing import reindex_kind
+from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, verification_kind
 from app.jobs.due import DueRuns
 from app.jobs.repository import RunRepository
@@ -80,7 +81,7 @@ def _housekeeping(
     own. It begins soon after the start, so that a server which is restarted every day deletes too.
     """
     base, seconds, minutes = container.base, timedelta(seconds=1), timedelta(minutes=1)
-    retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget)
+    retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget, purge)
     return (
         PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds, for_all=True),
         PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds, for_all=True),
@@ -90,6 +91,9 @@ def _housekeeping(
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
         PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes, for_all=True),
         PeriodicJob("sources", "安排到时间的来源同步", sources.look, minutes, minutes, for_all=True),
+        PeriodicJob(
+            "attachments", "删除已清除的图片和文件", container.attachments.remove_files, minutes, minutes, for_all=True
+        ),
         PeriodicJob("calibration", "检索校准", searches.catch_up, 5 * minutes, 5 * minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),
     )

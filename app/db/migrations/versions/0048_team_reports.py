@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0045"
-down_revision = "0044"
+revision = "0048"
+down_revision = "0047"
 
 _ACTIVE = """
 INSERT INTO desk_handlings (tenant_id, session_id, number, channel, reason, priority, skill, agent_id, team, queued_at,
