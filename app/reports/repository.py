@@ -52,7 +52,7 @@ from app.reports.types import (
 TOPICS = 10
 _TITLE = Turn.response[("data", "sources", 0, "title")].as_string()
 _INTENT = Turn.response[("data", "intent")].as_string()
-_NAME = func.coalesce(_TITLE, _INTENT, "")
+_NAME: ColumnElement[str] = func.coalesce(_TITLE, _INTENT, "")
 
 
 class ReportRepository:
@@ -169,10 +169,24 @@ def _services(connection: Connection, asked: ReportRange, by: str) -> list[Servi
 
 def _service(row: Any) -> Service:
     key, requested, served, resolved, left, response, resolution, met, missed, ratings, score = tuple(row)
-    means = (None if mean is None else float(mean) for mean in (response, resolution))
-    counts = requested, served, int(resolved or 0), int(left or 0)
-    late = int(met or 0), int(missed or 0)
-    return Service(key, *counts, *means, *late, ratings, None if score is None else float(score))
+    return Service(
+        id=key,
+        requested=requested,
+        served=served,
+        resolved=int(resolved or 0),
+        left=int(left or 0),
+        response_s=_mean(response),
+        resolution_s=_mean(resolution),
+        sla_met=int(met or 0),
+        sla_missed=int(missed or 0),
+        ratings=ratings,
+        score=_mean(score),
+    )
+
+
+def _mean(value: Any) -> float | None:
+    """PostgreSQL gives decimals."""
+    return None if value is None else float(value)
 
 
 def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -226,7 +240,7 @@ def _left_queue(asked: ReportRange) -> ColumnElement[Any]:
     return func.coalesce(Stay.accepted_at, Stay.ended_at, literal(min(now(), asked.end), Stay.queued_at.type))
 
 
-def _by(hour: ColumnElement[int], asked: ReportRange) -> Select[Any]:
+def _by(hour: ColumnElement[int], asked: ReportRange) -> Select[*tuple[Any, ...]]:
     return select(hour, func.count()).where(_stays(asked)).group_by(hour)
 
 
@@ -242,7 +256,7 @@ def _last_hour(asked: ReportRange) -> int:
     return int((asked.end.timestamp() - 1) // 3600)
 
 
-def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Select[Any]:
+def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
     conditions: Mapping[Measure, ColumnElement[bool]] = {
         Measure.SERVED: Stay.accepted_at.is_not(None),
         Measure.RESOLVED: Stay.ending == Event.RESOLVE.value,
@@ -274,7 +288,7 @@ def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Se
     )
 
 
-def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[Any]:
+def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
     conditions: Mapping[Measure, ColumnElement[bool]] = {
         Measure.DEFLECTED: _turn_is(ANSWERED) & ~_with_person(asked),
         Measure.ANSWERED: _turn_is(ANSWERED),
