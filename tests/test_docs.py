@@ -339,5 +339,5 @@ def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path
     assert {"index.html", "en/index.html", "rag/index.html", "en/rag/index.html"} <= html.keys()
     assert {name: found for name, text in html.items() if (found := FETCHED.findall(text))} == {}
     require_program("chromium")
-    found = search_site(tmp_path)
-    assert {query: page for query, page in SEARCHED.items() if page not in found[query][:10]} == {}
+    results = search_site(tmp_path)
+    assert {query: page for query, page in SEARCHED.items() if page not in results[query][:10]} == {}
