@@ -294,7 +294,7 @@ def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
         Measure.ANSWERED: _turn_is(ANSWERED),
         Measure.REFUSED: _turn_is(REFUSED),
         Measure.HANDED_OVER: _turn_is(HANDED_OVER),
-        Measure.TOPIC: wanted.topic == _NAME,
+        Measure.TOPIC: _NAME.in_([wanted.topic]),
     }
     latest = func.max(Turn.created_at)
     query = select(Turn.session_id, latest).where(_turns(asked)).group_by(Turn.session_id)
