@@ -1,6 +1,7 @@
 // Where replies and notes are written; what is not sent yet is kept for each conversation.
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { attempt, html } from "../shared/ui.js";
+import { attempt, html, toast } from "../shared/ui.js";
+import { ACCEPT, useWaiting, Waiting } from "./files.js";
 import { draft, keepDraft } from "./keeping.js";
 import { t } from "./words.js";
 
@@ -20,7 +21,8 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
   const [chosen, choose] = useState(0);
   const [shut, setShut] = useState(false);
   const [busy, setBusy] = useState(false);
-  const field = useRef();
+  const field = useRef(), picker = useRef();
+  const files = useWaiting((file) => desk.upload(id, file), toast);
   const now = mine ? mode : "note";
   const text = texts[now];
   const asked = now === "reply" && !shut && /^\/\S*$/.test(text);
@@ -66,10 +68,12 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
 
   async function send() {
     const value = text.trim();
-    if (!value || busy || value.length > LONGEST[now]) return;
+    if (!(value || (now === "reply" && files.waiting.length)) || busy || files.busy || value.length > LONGEST[now]) return;
     if (now === "reply") {
       write("");
-      await desk.say(id, value);
+      const sent = files.waiting.map(({ key, ...one }) => one);
+      files.clear();
+      await desk.say(id, value, sent);
       return;
     }
     setBusy(true);
@@ -97,8 +101,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     }
   }
 
+  const given = (event, { files: list }) => { if (!list.length || now !== "reply") return; event.preventDefault(); files.take(list); };
   const left = LONGEST[now] - text.length;
-  return html`<form class="desk-composer" data-mode=${now} onSubmit=${(event) => { event.preventDefault(); send(); }}>
+  return html`<form class="desk-composer" data-mode=${now} onDragOver=${(event) => event.preventDefault()} onDrop=${(event) => given(event, event.dataTransfer)} onPaste=${(event) => given(event, event.clipboardData)} onSubmit=${(event) => { event.preventDefault(); send(); }}>
     ${asked && html`<div class="desk-canned"><ul id="desk-canned" role="listbox" aria-label=${t("canned")}>${found.map((reply, n) => html`<li key=${reply.id} id=${`canned-${n}`} role="option" aria-selected=${n === Math.min(chosen, found.length - 1)} onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(reply)}>
         <strong>/${reply.shortcut}</strong><span class="yd-clip">${reply.text}</span></li>`)}</ul>
       ${!found.length && html`<p class="desk-none">${desk.canned.length ? t("cannedNone") : t("cannedEmpty")}</p>`}
@@ -106,8 +111,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     ${mine ? html`<div class="desk-modes" role="group" aria-label=${t("mode")}>${["reply", "note"].map((one) => html`<button type="button" aria-pressed=${now === one} onClick=${() => { setMode(one); focus(); }}>${t(one === "reply" ? "reply" : "note")}</button>`)}</div>` : html`<p class="yd-small yd-muted">${t(waits ? "readOnlyWaiting" : "readOnlyOther")}</p>`}
     <textarea ref=${field} class="yd-input" rows="2" value=${text} aria-label=${t(now === "reply" ? "reply" : "noteOnly")} placeholder=${t(now === "reply" ? "replyPlaceholder" : "notePlaceholder")}
       aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
-      onInput=${(event) => { write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
-    <div class="yd-row"><span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(now === "reply" ? "sendHint" : "noteHint")}</span>`}</span>
-      <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!text.trim() || left < 0 || busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
+      onInput=${(event) => { if (now === "reply") desk.typing(id); write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
+    <${Waiting} files=${files} />
+    <div class="yd-row">${now === "reply" && html`<input ref=${picker} type="file" multiple hidden accept=${ACCEPT} onChange=${({ target }) => { files.take(target.files); target.value = ""; }} /><button type="button" class="yd-btn yd-btn-quiet" title=${t("attach")} aria-label=${t("attach")} onClick=${() => picker.current.click()}>📎</button>`}<span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(now === "reply" ? "sendHint" : "noteHint")}</span>`}</span>
+      <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!(text.trim() || (now === "reply" && files.waiting.length)) || left < 0 || busy || files.busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
   </form>`;
 }
