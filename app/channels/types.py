@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -43,7 +43,8 @@ class QueueStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
     """A customer's message. id: the platform's own, by which one that is sent twice is taken once. peer: what names the
-    conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock.
+    conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock. media: by
+    what the channel downloads the picture or file that came with it, empty for none.
     """
 
     id: str
@@ -52,6 +53,15 @@ class InboundMessage:
     address: Address
     sent_at: datetime
     kind: InboundKind = InboundKind.TEXT
+    media: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFile:
+    """A picture or file of a customer, as the platform gave it."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,7 @@ class StoredMessage:
     text: str
     attempts: int
     awaited_until: datetime | None
+    media: Payload
 
 
 @dataclass(frozen=True, slots=True)
