@@ -74,10 +74,12 @@ class DingtalkChannel(Channel):
 
     Options = DingtalkOptions
     rate: ClassVar[Rate] = Rate(20, 1.0)
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: DingtalkOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
         self.listens = options.stream
+        self.proves_users = options.stream  # the signature of a request does not cover who wrote
 
     async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
         """See `Channel`."""
@@ -186,7 +188,7 @@ class DingtalkChannel(Channel):
         peer = f"{room}:{user}"
         media = _media(kind, told.get("content"))
         words = str(content or "").strip()
-        return InboundMessage(required(told, "msgId"), peer, words, address, moment, kind, media)
+        return InboundMessage(required(told, "msgId"), peer, words, address, moment, kind, user, media)
 
 
 def _media(kind: InboundKind, content: object) -> Payload:

@@ -63,10 +63,12 @@ class FeishuChannel(Channel):
 
     Options = FeishuOptions
     rate: ClassVar[Rate] = Rate(50, 1.0)
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: FeishuOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
-        if revealed(options.encrypt_key):
+        self.proves_users = bool(revealed(options.encrypt_key))  # without it nothing is signed
+        if self.proves_users:
             require_cryptography(parts.name)
 
     async def receive(self, request: CallbackRequest) -> CallbackResult:
@@ -186,7 +188,7 @@ def _message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage
     peer = f"{chat}:{user}"
     id = required(message, "message_id")
     media = _media(id, known, message) if known is not InboundKind.TEXT else {}
-    return InboundMessage(id, peer, text, {"chat": chat}, moment, known, media)
+    return InboundMessage(id, peer, text, {"chat": chat}, moment, known, user, media)
 
 
 def _media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
@@ -218,7 +220,7 @@ def _pressed(name: str, event: Mapping[str, Any], moment: datetime) -> InboundMe
     text, room = value.get("message") if isinstance(value, dict) else None, required(chat, "open_chat_id")
     if not isinstance(text, str):
         return None
-    return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment)
+    return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment, user=user)
 
 
 def _checked(told: dict[str, Any]) -> dict[str, Any]:

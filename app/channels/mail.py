@@ -148,7 +148,7 @@ class MailChannel(Channel):
         address = {"to": sender, "subject": subject[:200], "reference": name[:500]}
         kind = InboundKind.TEXT if text or subject else InboundKind.FILE
         media = {"uid": uid} if any(part.get_filename() for part in mail.walk()) else {}
-        return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind, media)
+        return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind, media=media)
 
     def _deliver(self, address: Address, text: str, key: str) -> None:
         mail = EmailMessage()

@@ -52,6 +52,7 @@ class WechatChannel(EncryptedChannel):
     Options = WechatOptions
     rate: ClassVar[Rate] = Rate(300)
     waits = 4.5
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: WechatOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.app_id)
@@ -121,7 +122,8 @@ class WechatChannel(EncryptedChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return None
-        return InboundMessage(name, user, text, {"openid": user}, moment, known, media_of(known, fields.get("MediaId")))
+        media = media_of(known, fields.get("MediaId"))
+        return InboundMessage(name, user, text, {"openid": user}, moment, known, user, media)
 
     async def _token(self) -> Fetched:
         """The stable one, which is the same for all who ask."""

@@ -54,7 +54,8 @@ class WecomChannel(CorpChannel):
         if known is None:
             return CallbackResult()
         media = media_of(known, fields.get("MediaId"))
-        return CallbackResult(messages=(InboundMessage(name, user, text, {"user": user}, moment, known, media),))
+        address = {"user": user}
+        return CallbackResult(messages=(InboundMessage(name, user, text, address, moment, known, user, media),))
 
     def render(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`."""

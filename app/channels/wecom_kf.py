@@ -96,4 +96,5 @@ def _message(told: Any) -> InboundMessage | None:
         return None
     sent = told.get(str(told.get("msgtype")))
     media = media_of(kind, sent.get("media_id"), sent.get("filename")) if isinstance(sent, Mapping) else {}
-    return InboundMessage(name, user, text, {"user": user}, datetime.fromtimestamp(moment, UTC), kind, media)
+    at = datetime.fromtimestamp(moment, UTC)
+    return InboundMessage(name, user, text, {"user": user}, at, kind, user, media)

@@ -13,6 +13,7 @@ from app.channels.dispatcher import ChatDesk, Dispatcher
 from app.channels.registry import CHANNELS
 from app.channels.repository import ChannelRepository
 from app.channels.repository_desk import DeskNewsRepository
+from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
 from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
 from app.channels.tokens import TokenCache
@@ -61,7 +62,7 @@ def channel_service(parts: Container, counters: Counters) -> ChannelService:
         settings.attachment_max_bytes,
     )
     messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
-    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client)
+    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
 
 
 def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:

@@ -1,8 +1,10 @@
 // Where replies and notes are written; what is not sent yet is kept for each conversation.
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { attempt, html, toast } from "../shared/ui.js";
+import { Emoji } from "./emoji.js";
 import { ACCEPT, useWaiting, Waiting } from "./files.js";
-import { draft, keepDraft } from "./keeping.js";
+import { draft, enterSends, keepDraft } from "./keeping.js";
+import { filled, open as unfilled } from "./variables.js";
 import { t } from "./words.js";
 
 const LONGEST = { reply: 4000, note: 2000 };
@@ -60,15 +62,36 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     return () => { handle.current = null; };
   });
 
+  // The first thing that is left to be written is selected.
+  function select(value) {
+    const place = unfilled(value), at = value.indexOf(place);
+    if (place) requestAnimationFrame(() => field.current?.setSelectionRange(at, at + place.length));
+  }
+
   function insert(reply) {
-    write(reply.text);
+    const value = filled(reply.text, { session: desk.session, contact: desk.contact(id), agent: desk.me.name });
+    write(value);
+    select(value);
     choose(0);
     focus();
+  }
+
+  function put(sign) {
+    const { selectionStart: from, selectionEnd: to } = field.current;
+    write(text.slice(0, from) + sign + text.slice(to));
+    focus();
+    requestAnimationFrame(() => field.current?.setSelectionRange(from + sign.length, from + sign.length));
   }
 
   async function send() {
     const value = text.trim();
     if (!(value || (now === "reply" && files.waiting.length)) || busy || files.busy || value.length > LONGEST[now]) return;
+    if (now === "reply" && unfilled(value)) {
+      toast(t("unfilled", { place: unfilled(value) }), "bad");
+      focus();
+      select(text);
+      return;
+    }
     if (now === "reply") {
       write("");
       const sent = files.waiting.map(({ key, ...one }) => one);
@@ -84,6 +107,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
   function key(event) {
     if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey && !found.length && enterSends.on) {
       event.preventDefault();
       send();
     } else if (asked && event.key === "Escape") {
@@ -113,7 +139,7 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
       aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
       onInput=${(event) => { if (now === "reply") desk.typing(id); write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
     <${Waiting} files=${files} />
-    <div class="yd-row">${now === "reply" && html`<input ref=${picker} type="file" multiple hidden accept=${ACCEPT} onChange=${({ target }) => { files.take(target.files); target.value = ""; }} /><button type="button" class="yd-btn yd-btn-quiet" title=${t("attach")} aria-label=${t("attach")} onClick=${() => picker.current.click()}>📎</button>`}<span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(now === "reply" ? "sendHint" : "noteHint")}</span>`}</span>
+    <div class="yd-row">${now === "reply" && html`<input ref=${picker} type="file" multiple hidden accept=${ACCEPT} onChange=${({ target }) => { files.take(target.files); target.value = ""; }} /><button type="button" class="yd-btn yd-btn-quiet" title=${t("attach")} aria-label=${t("attach")} onClick=${() => picker.current.click()}><svg viewBox="0 0 24 24" width="18" height="18" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true"><path d="m20 11-8.5 8.5a5 5 0 0 1-7-7L13 4a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.4a1.7 1.7 0 0 1-2.4-2.3L14.5 7" /></svg></button>`}<span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(`${now === "reply" ? "sendHint" : "noteHint"}${enterSends.on ? "Enter" : ""}`)}</span>`}</span><${Emoji} onPick=${put} />
       <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!(text.trim() || (now === "reply" && files.waiting.length)) || left < 0 || busy || files.busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
   </form>`;
 }
