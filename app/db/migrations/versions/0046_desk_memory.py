@@ -7,8 +7,8 @@ import secrets
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0049"
-down_revision = "0048"
+revision = "0046"
+down_revision = "0045"
 
 _OF_CONVERSATION = ["conversations.tenant_id", "conversations.session_id"]
 _KEY = ["tenant_id", "session_id"]
