@@ -31,6 +31,8 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/agent", "app.desk.socket"),
     ("/api/v1/conversations", "app.desk.handoff_api"),
     ("/api/v1/conversations", "app.chat.socket"),
+    ("/api/v1/conversations", "app.attachments.api"),
+    ("/api/v1/agent", "app.attachments.staff_api"),
     ("/api/v1/knowledge", "app.documents.url_api"),
     ("/api/v1/knowledge", "app.documents.api"),
     ("/api/v1/knowledge", "app.documents.bin_api"),

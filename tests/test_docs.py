@@ -107,7 +107,9 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
+MEASURES = re.compile(
+    r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m (?:tests|scripts)\."
+)
 """Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
 scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
 """
@@ -140,7 +142,7 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             if "--fail-under" in options:  # a figure that the hash embedder does not reach
                 server = Server(server.address, server.folder, server.environment | {"EMBEDDER": "e5"})
             run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
-        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
+        case [".venv/bin/python", "-m", module, *options] if module.startswith(("tests.", "scripts.")):
             run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one

@@ -67,7 +67,8 @@ def _server() -> Server[Any]:
 @asynccontextmanager
 async def open_caller(ctx: Context) -> AsyncIterator[Caller]:
     """Calls this server itself, without a connection, as the caller that was let through."""
-    request: Request = ctx.request
+    request = ctx.request
+    assert isinstance(request, Request)
     outer = request.scope
 
     async def within(scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,12 +76,13 @@ async def open_caller(ctx: Context) -> AsyncIterator[Caller]:
         scope["app"] = outer["app"]
         await outer["app"](scope, receive, send)
 
-    transport = httpx.ASGITransport(app=within, client=tuple(request.client) if request.client else ("127.0.0.1", 0))
+    client = (request.client.host, request.client.port) if request.client else ("127.0.0.1", 0)
+    transport = httpx.ASGITransport(app=within, client=client)
     headers = {name: value for name in _PASSED_ON if (value := request.headers.get(name))}
     headers["x-request-id"] = outer["state"]["request_id"]
     address = f"http://{request.headers['host']}"
-    async with AsyncClient(address, transport=transport, headers=headers, retries=0) as client:
-        yield Caller(client, outer["state"]["principal"].roles)
+    async with AsyncClient(address, transport=transport, headers=headers, retries=0) as api:
+        yield Caller(api, outer["state"]["principal"].roles)
 
 
 def _asks(body: bytes) -> bool:
