@@ -36,7 +36,7 @@ tools:
       phone: {{type: text, description: 手机号, mask: phone}}
 """
 """What is said of the tool."""
-CLAIMS = (
+CLAIMS: tuple[tuple[str, dict[str, str]], ...] = (
     (TOOL, {"member_id": "M9999"}),
     (TOOL, {"tenant": "other"}),
     ("delete_coupons", {}),
