@@ -64,7 +64,7 @@ class Dispatcher:
             return await self._notice(message, "greeting")
         key = SessionKey(message.tenant, message.session_id)
         if message.kind in _MEDIA and not self._desk.held(key):
-            return await self._notice(message, "channel_media")
+            return await self._notice(message, "channel_media_unread")
         return await self._reply(message, await self._turn(message))
 
     async def apology(self, message: StoredMessage) -> ChannelReply:
@@ -83,12 +83,12 @@ class Dispatcher:
             tenant=message.tenant,
             session_id=message.session_id,
             text=f"{_MEDIA.get(message.kind, '')} {message.text}".strip(),
-            user_id=f"{message.account}:{message.peer}"[:128],
+            user_id=message.member or f"{message.account}:{message.peer}"[:128],
             channel=message.account,
             trace_id=new_id(),
             client_id=message.id,
             sender=await self._desk.counted(message.tenant, requester, message.session_id),
-            proof=Proof(trusted=True),
+            proof=Proof(message.member, trusted=True),
         )
         begun = await self._desk.retries.begin(_retry_key(message))
         if isinstance(begun, KeptResponse):

@@ -37,12 +37,14 @@ _EMPTY: dict[str, Any] = {
     "priority": 0,
     "emotion": 0.0,
     "skill": "",
+    "team": "",
     "card": {},
     "ticket": "",
     "queued_at": None,
     "assigned_at": None,
     "resolved_at": None,
     "fresh_at": None,
+    "snoozed_until": None,
 }
 
 

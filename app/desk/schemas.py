@@ -9,15 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentIds, AttachmentOut
+from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
-from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
-from app.http.fields import CLEANED, WHOLE
+from app.desk.types import Actor, DeskMessage, Event, QueueState, Sender, State
+from app.http.fields import CLEANED, WHOLE, Moment
+from app.profiles.hours import SPAN
 
 AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
 Label = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 Note = Annotated[str, CLEANED, Field(max_length=2000)]
 Content = Annotated[str, CLEANED, Field(min_length=1, max_length=4000)]
+Span = Annotated[str, Field(pattern=f"^{SPAN}$", max_length=64)]
+_ACCOUNT = "用密钥时必填，登录账号时就是本人"
 
 
 class HandoffOut(BaseModel):
@@ -33,7 +37,7 @@ class HandoffOut(BaseModel):
 class AcceptIn(BaseModel):
     """Who takes the session."""
 
-    agent_id: AgentId = Field(description="接入的客服")
+    agent_id: MaybeAgentId = Field("", description=f"接入的客服；{_ACCOUNT}")
 
 
 class MessageIn(BaseModel):
@@ -55,6 +59,7 @@ class TransferIn(BaseModel):
     """To a colleague, or back into the queue."""
 
     agent_id: MaybeAgentId = Field("", description="转给哪位客服；留空则退回队列")
+    team: MaybeAgentId = Field("", description="转给哪个客服组：退回队列，只有组里的人能接")
     skill: MaybeAgentId = Field("", description="退回队列时所需的技能")
     note: Note = Field("", description="给同事的说明，顾客看不到")
     by: MaybeAgentId = Field("", description="谁转的；填了就须是接待这个会话的客服")
@@ -80,6 +85,8 @@ class StaffIn(BaseModel):
 
     name: Label
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
+    teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
+    hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
     capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
 
 
@@ -98,15 +105,92 @@ class StaffOut(BaseModel):
     agent_id: str
     name: str
     skills: list[str]
+    teams: list[str]
+    hours: list[str]
     capacity: int
     assigned: int = Field(description="正在接待的会话数")
     last_seen: datetime | None
+
+
+class TeamIn(BaseModel):
+    """People who serve the same customers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Label
+
+
+class TeamOut(BaseModel):
+    """A team, and who is in it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    members: list[str] = Field(description="组员，agent_id")
+
+
+class TeamList(BaseModel):
+    """All teams of the tenant, by name."""
+
+    teams: list[TeamOut]
 
 
 class StaffList(BaseModel):
     """Everybody."""
 
     staff: list[StaffOut]
+
+
+class LastMessageOut(BaseModel):
+    """The beginning of what was said last."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    seq: int
+    sender: Sender
+    content: str
+    created_at: datetime
+
+
+class ViewerOut(BaseModel):
+    """Somebody who has the session open."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    agent_id: str
+    name: str
+
+
+class ReadIn(BaseModel):
+    """How far somebody has read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: AgentId
+    seq: Annotated[StrictInt, Field(ge=0, le=2**31 - 1), WHOLE] = Field(description="读到的最后一条消息的序号")
+    viewing: StrictBool = Field(False, description="正开着这个会话；同事会看到，45 秒内有效")
+
+
+class ReadOut(BaseModel):
+    """What is left to read, and who else has the session open."""
+
+    unread: int
+    viewers: list[ViewerOut]
+
+
+class SessionPatch(BaseModel):
+    """What staff change of a session that is with the desk; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    priority: Annotated[StrictInt, Field(ge=0, le=2), WHOLE] | None = Field(
+        None, description="0 一般，1 优先，2 紧急；排队按它先后"
+    )
+    snoozed_until: Moment | None = Field(
+        None, description="稍后处理到这时，要带时区，最长 30 天；写 null 取消。顾客一说话就自动取消"
+    )
+    agent_id: MaybeAgentId = Field("", description="谁改的；稍后处理时填了就须是接待这个会话的客服")
 
 
 class SessionOut(BaseModel):
@@ -126,6 +210,7 @@ class SessionOut(BaseModel):
     priority: int
     emotion: float
     skill: str
+    team: str = Field(description="转给了哪个客服组；空为谁都可以接")
     ticket: str
     card: dict[str, Any] = Field(description="转接卡片，已去除个人信息")
     queued_at: datetime | None
@@ -133,10 +218,11 @@ class SessionOut(BaseModel):
     resolved_at: datetime | None
     customer_seen: int = Field(0, description="顾客已读到的最后一条消息的序号")
     staff_seen: int = Field(0, description="客服已读到的最后一条消息的序号")
-
-    @classmethod
-    def of(cls, session: DeskSession) -> Self:
-        return cls.model_validate(session)
+    snoozed_until: datetime | None = Field(description="接待的客服留到这时再处理")
+    customer: CustomerOut | None = Field(None, description="顾客是谁")
+    labels: list[str] = Field([], description="会话的标签")
+    unread: int = Field(0, description="问的那位客服还没读的顾客消息数")
+    last_message: LastMessageOut | None = Field(None, description="最后一句话的开头，最多 200 字")
 
 
 class SessionList(BaseModel):
@@ -173,7 +259,7 @@ class NoteIn(BaseModel):
     """A note for colleagues."""
 
     content: Annotated[str, CLEANED, Field(min_length=1, max_length=2000, description="备注，顾客看不到")]
-    agent_id: AgentId = Field(description="谁写的")
+    agent_id: MaybeAgentId = Field("", description=f"谁写的；{_ACCOUNT}")
 
 
 class NoteOut(BaseModel):
@@ -218,6 +304,7 @@ class SessionDetail(SessionOut):
     history: list[HistoryOut] = Field(description="状态变化")
     notes: list[NoteOut] = Field(description="客服的备注，顾客看不到")
     recent_messages: list[DeskMessageOut] = Field(description="与客服之间的消息，从第一条起")
+    viewers: list[ViewerOut] = Field(description="此刻开着这个会话的其他客服")
 
 
 class CandidateBrief(BaseModel):

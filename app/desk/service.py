@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
@@ -90,14 +90,17 @@ class Desk:
         return await self._done(lambda connection: steps.accept(connection, key, agent_id))
 
     async def transfer(
-        self, key: SessionKey, *, by: str = "", to: str = "", skill: str = "", note: str = ""
+        self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
     ) -> DeskSession:
-        """To a colleague, or back into the queue for whoever has the skill; a session keeps its age in the queue. by:
-        who has it, when the caller says so.
+        """To a colleague, or back into the queue for a team, or whoever has the skill; a session keeps its age in the
+        queue. by: who has it, when the caller says so. Raises NotFound, Conflict.
         """
         if to:
+            await self._openings.require_working(key.tenant, to)
             return await self._done(lambda connection: steps.hand_over(connection, key, to, by, note))
-        values = {"agent_id": "", "assigned_at": None, "skill": skill}
+        if team:
+            return await self._done(lambda connection: steps.hand_to_team(connection, key, team, skill, by, note))
+        values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
         return await self._move(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
@@ -127,9 +130,19 @@ class Desk:
 
     async def note(self, key: SessionKey, content: str, by: str) -> DeskNote:
         """See `steps.note`."""
-        written, session = await self._database.transact(lambda connection: steps.note(connection, key, content, by))
+        written, session = await self._database.transact(
+            lambda connection: steps.note(connection, key, content, by, self._partners)
+        )
         self._feed.note([session])
         return written
+
+    async def set_priority(self, key: SessionKey, priority: int) -> DeskSession:
+        """See `steps.set_priority`."""
+        return await self._done(lambda connection: steps.set_priority(connection, key, priority))
+
+    async def snooze(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
+        """See `steps.snooze`."""
+        return await self._done(lambda connection: steps.snooze(connection, key, until, by))
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
         """See `moves.raised`."""

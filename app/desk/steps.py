@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.desk import moves, repository
+from app.desk import repository_handlings as desk_handlings
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_notes as desk_notes
+from app.desk import repository_reads as desk_reads
 from app.desk import repository_staff as desk_staff
+from app.desk import repository_teams as desk_teams
 from app.desk.moves import Step
 from app.desk.partners import Partners
-from app.desk.types import Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
 from app.errors import Conflict, NotFound
 from app.types import SessionKey
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import Connection
 
 
@@ -29,9 +34,10 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
     if session.state is not State.ASSIGNED:  # else that is what there is to say
-        _require_place(member, session.skill)
+        _require_place(member, session.skill, session.team)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
+    desk_reads.mark_read(connection, key, agent_id, session.messages, viewing=False)
     return moves.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
 
 
@@ -46,6 +52,16 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
     _require_place(member, "")
     notice = f"已为您转接到客服 {member.name}。"
     return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
+
+
+def hand_to_team(connection: Connection, key: SessionKey, team: str, skill: str, holder: str, note: str) -> DeskSession:
+    """Back into the queue, for members of a team. Raises NotFound, Conflict."""
+    known = desk_teams.find(connection, key.tenant, team)
+    if known is None:
+        raise NotFound("没有找到这个客服组。", code="team_not_found", id=team)
+    values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": team}
+    notice = f"正在为您转接「{known.name}」，请稍候。"
+    return moves.move(connection, Step(key, Event.REQUEUE, Actor.STAFF, holder, holder, note, notice, values))
 
 
 def resolve(
@@ -80,22 +96,55 @@ def say(
         message = desk_messages.add(
             connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id, attachments=attachments
         )
+        desk_handlings.respond(connection, key, message.created_at)
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
 
 
-def note(connection: Connection, key: SessionKey, content: str, by: str) -> tuple[DeskNote, DeskSession]:
+def note(
+    connection: Connection, key: SessionKey, content: str, by: str, partners: Partners
+) -> tuple[DeskNote, DeskSession]:
     """For colleagues, whoever has the session; as its next version, so that every open desk learns of it. Raises
     NotFound.
     """
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
+    partners.noted(connection, key, written)
     if not repository.change(connection, session, {}):
         raise moves.refused(moves.get(connection, key))
     return written, moves.get(connection, key)
 
 
-def _require_place(member: Staff, skill: str) -> None:
+def set_priority(connection: Connection, key: SessionKey, priority: int) -> DeskSession:
+    """How urgent staff find it, up or down. Raises NotFound, and Conflict for a session that is over."""
+    session = _active(connection, key)
+    if not repository.change(
+        connection, session, {"priority": priority, "card": session.card | {"priority": priority}}
+    ):
+        raise moves.refused(moves.get(connection, key))
+    return moves.get(connection, key)
+
+
+def snooze(connection: Connection, key: SessionKey, until: datetime | None, by: str) -> DeskSession:
+    """Whoever has it puts it aside until then, or with None takes it up again. by: who that is, when the caller says
+    so. Raises NotFound, Conflict.
+    """
+    session = moves.get(connection, key, lock=True)
+    if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
+        raise moves.refused(session)
+    if not repository.change(connection, session, {"snoozed_until": until}):
+        raise moves.refused(moves.get(connection, key))
+    return moves.get(connection, key)
+
+
+def _active(connection: Connection, key: SessionKey) -> DeskSession:
+    session = moves.get(connection, key, lock=True)
+    if session.state not in ACTIVE:
+        raise moves.refused(session)
+    return session
+
+
+def _require_place(member: Staff, skill: str, team: str = "") -> None:
     if member.capacity and member.assigned >= member.capacity:
         raise Conflict(
             f"{member.name} 手上已有 {member.assigned} 个会话，达到上限。",
@@ -107,3 +156,6 @@ def _require_place(member: Staff, skill: str) -> None:
         raise Conflict(
             f"{member.name} 没有“{skill}”技能。", code="skill_missing", agent_id=member.agent_id, skill=skill
         )
+    if not member.can("", team):
+        message = f"这个会话转给了别的客服组，{member.name} 不在其中。"
+        raise Conflict(message, code="team_missing", agent_id=member.agent_id, team=team)

@@ -71,10 +71,11 @@ class DeskSession:
     """A session that was with the desk at least once.
 
     `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
-    the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
+    the member of staff, empty for nobody; `skill` what that person must know, empty for anything; `team` of whom it has
+    to be, empty for anybody. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
-    `fresh_at`: turns before it do not count as failed. `customer_seen`, `staff_seen`: number of the last message that
-    the customer, or staff, has read.
+    `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
+    `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
     """
 
     tenant: str
@@ -90,12 +91,14 @@ class DeskSession:
     priority: int
     emotion: float
     skill: str
+    team: str
     card: dict[str, Any]
     ticket: str
     queued_at: datetime | None
     assigned_at: datetime | None
     resolved_at: datetime | None
     fresh_at: datetime | None
+    snoozed_until: datetime | None
     active_at: datetime
     updated_at: datetime
     customer_seen: int = 0
@@ -136,6 +139,24 @@ class DeskMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class LastMessage:
+    """The beginning of what was said last between customer and staff."""
+
+    seq: int
+    sender: Sender
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A member of staff who has a session open."""
+
+    agent_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeskNote:
     """What a member of staff wrote down about a session, for staff alone."""
 
@@ -161,7 +182,9 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """A person who serves customers. No `skills`: takes anything; `capacity` is how many at once, 0 any number."""
+    """A person who serves customers. No `skills`: takes anything; `capacity` is how many at once, 0 any number; `hours`
+    as in a profile, none for always.
+    """
 
     agent_id: str
     name: str
@@ -169,10 +192,21 @@ class Staff:
     capacity: int
     last_seen: datetime | None
     assigned: int = 0
+    teams: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
 
-    def can(self, skill: str) -> bool:
-        """Whether this person may take what needs the skill; empty for anything."""
-        return not skill or not self.skills or skill in self.skills
+    def can(self, skill: str, team: str = "") -> bool:
+        """Whether this person may take what needs the skill and is for the team; empty for any."""
+        return (not skill or not self.skills or skill in self.skills) and (not team or team in self.teams)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """People who serve the same customers. `members` are their ids."""
+
+    id: str
+    name: str
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,20 @@ from agents.ticketing.types import DONE
 from app.attachments.tables import AttachmentRemovalRow, AttachmentRow
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
-from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
+from app.channels.tables import (
+    ChannelCursorRow,
+    ChannelMemberRow,
+    ChannelMessageRow,
+    ChannelReplyRow,
+    ChannelSessionRow,
+)
+from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
 from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
 from app.desk.types import ACTIVE
 from app.documents.tables import (
     Content,
@@ -39,9 +46,11 @@ from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
 from app.faqs.tables import FaqRow, FaqWordingRow
 from app.gaps.tables import GapItemRow, GapPolicyRow, GapRow, KnowledgeGap
 from app.generations.tables import GenerationRow
+from app.history.tables import SavedViewRow
 from app.idempotency.tables import IdempotentRequest
 from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
+from app.people.tables import PersonRow, SignInRow
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
@@ -286,7 +295,11 @@ STAYING: Mapping[type[Base], str] = {
     AttachmentRemovalRow: "goes once its file is deleted, within a minute",
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
+    ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
+    DeskTeamRow: "what a lead makes and removes",
+    PersonRow: "one row a colleague; disabled ones stay for the names in history",
+    SignInRow: "over after some days; deleted when somebody of the tenant signs in after that",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
     VocabularyRow: "words that an administrator adds and deletes; ended ones go after a day",
@@ -294,6 +307,9 @@ STAYING: Mapping[type[Base], str] = {
     EvaluationCaseRow: "an administrator adds and deletes; one made of a gap goes with it when it is erased",
     FaqRow: "curated answers, which an administrator writes and deletes",
     FaqWordingRow: "goes with its entry",
+    ContactRow: "what staff call customers; goes with a customer's last conversation",
+    ContactLabelRow: "what staff give customers; goes with a customer's last conversation",
+    SavedViewRow: "what staff keep and delete",
     CannedReplyRow: "what staff write for their colleagues and delete",
     TunerParams: "one row a change by an administrator: who, when, before, after",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",

@@ -14,6 +14,8 @@ from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
+from app.contacts.repository import ContactRepository
+from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
@@ -37,6 +39,9 @@ from app.faqs.entries import EntryPreparer
 from app.faqs.importing import FaqImporter
 from app.faqs.service import FaqService
 from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.history.repository import ConversationSearch
+from app.history.repository_contacts import ContactHistory
+from app.history.repository_views import SavedViews
 from app.hit_test.canaries import Canaries
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
@@ -49,6 +54,11 @@ from app.learning import Learning
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
+from app.people.passwords import Passwords
+from app.people.repository import PeopleRepository
+from app.people.repository_signins import SignInRepository
+from app.people.service import People
+from app.people.signins import SignIns
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
@@ -56,9 +66,11 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.ratings.repository import RatingRepository
 from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
+from app.reports.repository import ReportRepository
 from app.retrieval import default_profile
 from app.search.filter_requests import FilterRequests
 from app.search.repository import CalibrationRepository, FilterRepository
@@ -81,11 +93,11 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.attachments import attachment_service
-from app.wiring.business import Business
+from app.wiring.business import Business, member_directories
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
 from app.wiring.desk import HumanDesk, open_relay
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_and_purge
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
@@ -129,7 +141,18 @@ class Container:
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
-        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
+        people = PeopleRepository(database)
+        self.sign_ins = SignIns(
+            SignInRepository(database),
+            people,
+            Passwords(),
+            counters,
+            attempts=settings.sign_in_failures,
+            idle=timedelta(hours=settings.sign_in_idle_hours),
+            longest=timedelta(hours=settings.sign_in_hours),
+            provider=user_tokens.provider,
+        )
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
@@ -153,16 +176,27 @@ class Container:
         self.outbox = OutboxWorker(Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (fan_out,)}))
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
-        self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
+        self.transcripts = TranscriptRepository(database, forget_and_purge, self.outbox.wake)
         self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
+        self.contacts = Contacts(ContactRepository(database), member_directories(businesses))
         self.desk = HumanDesk.over(
-            database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
+            database,
+            settings,
+            self.conversations,
+            self.profiles,
+            self.tickets,
+            self.limits,
+            self.contacts,
+            self.outbox.wake,
         )
+        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
+        self.people = People(people, self.sign_ins, self.desk)
         self.desk_relay = open_relay(self.desk.signals, redis)
-        self.canned = CannedReplies(database)
         self.attachments = attachment_service(settings, database)
+        self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
+        self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
         self.turn_log = turn_log(
             database,
             after_turns,

@@ -1,20 +1,23 @@
 // The staff desk: queue and my conversations, the conversation, the customer and help.
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { locale } from "../shared/i18n.js";
+import { isInvited } from "../shared/signin.js";
 import { Empty, Failure, html, render, Spinner, toast } from "../shared/ui.js";
 import { count, setSound, sound } from "./alerts.js";
 import { Conversation } from "./conversation.js";
 import { Canned, Close, Resolve, Settings, Shortcuts, Solution, Transfer } from "./dialogs.js";
+import { Rename } from "./contact.js";
 import { Help } from "./help.js";
 import { forgetDrafts } from "./keeping.js";
 import { shortcuts } from "./keys.js";
 import { useSecond, uncited, waiting } from "./parts.js";
 import { Queue } from "./queue.js";
+import { conversationLink, current, replace } from "./route.js";
 import { remember, remembered, SignIn, WhoAmI } from "./signin.js";
 import { api, Desk } from "./store.js";
 import { t } from "./words.js";
 
-const DIALOGS = { transfer: Transfer, resolve: Resolve, close: Close, solution: Solution, canned: Canned, shortcuts: Shortcuts };
+const DIALOGS = { rename: Rename, transfer: Transfer, resolve: Resolve, close: Close, solution: Solution, canned: Canned, shortcuts: Shortcuts };
 const WAITING_MS = 5000; // how often a conversation is read anew that nobody has: the socket follows one's own
 
 function Standing({ desk }) {
@@ -53,13 +56,16 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   const [dialog, setDialog] = useState(null);
   const composer = useRef(null);
   useEffect(() => {
-    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; remember(signedIn.tenant, me); } });
+    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; if (!signedIn.agent_id) remember(signedIn.tenant, me); } });
     made.watch(() => { draw((n) => n + 1); count(made.calling); });
     setDesk(made);
     made.start();
-    const seen = () => document.hidden || made.read();
+    const seen = () => made.read();
+    const routed = () => follow(made);
     document.addEventListener("visibilitychange", seen);
-    return () => { document.removeEventListener("visibilitychange", seen); made.end(); count(0); };
+    window.addEventListener("hashchange", routed);
+    routed();
+    return () => { document.removeEventListener("visibilitychange", seen); window.removeEventListener("hashchange", routed); made.end(); count(0); };
   }, [me.agent_id]);
   useEffect(() => {
     if (!desk) return undefined;
@@ -67,8 +73,16 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
     return () => clearInterval(timer);
   }, [desk]);
 
+  // To what the address names.
+  function follow(desk) {
+    const { page, id } = current();
+    if (page === "conversation" && (id !== desk.open || desk.shownContact)) desk.show(id);
+    else if (page === "contact") desk.showContact(id);
+    if (page) go("conversation");
+  }
   function open(id) {
     desk.show(id);
+    replace(conversationLink(id));
     go("conversation");
   }
   function insert(text) {
@@ -78,10 +92,12 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   async function act(what) {
     const id = desk.open;
     if (what === "list") go("queue");
+    else if (what === "back") { desk.show(desk.open); replace(desk.open ? conversationLink(desk.open) : ""); go(desk.open ? "conversation" : "queue"); }
+    else if (what === "rename") setDialog({ what, id: desk.shownContact || id });
     else if (what === "help" || what === "conversation") go(what);
     else if (what === "accept") {
       const first = waiting(desk.session) ? id : desk.queue?.[0]?.session_id;
-      if (first && (await desk.accept(first))) { go("conversation"); desk.wantFocus(first); }
+      if (first && (await desk.accept(first))) { go("conversation"); replace(conversationLink(first)); desk.wantFocus(first); }
     } else if (what === "draft") {
       const draft = desk.advice.get(id)?.data?.draft;
       if (draft) { insert(uncited(draft)); toast(t("inserted")); }
@@ -93,12 +109,12 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   if (!desk) return null;
   const Shown = dialog && DIALOGS[dialog.what];
   const shut = () => setDialog(null);
-  return html`<div class="desk" data-view=${view}>
+  return html`<div class="desk" data-view=${view} data-contact=${desk.shownContact ? "" : undefined}>
     <${Top} desk=${desk} act=${act} /><${Standing} desk=${desk} />
     <main class="desk-columns"><${Queue} desk=${desk} open=${open} /><${Conversation} desk=${desk} act=${act} composer=${composer} /><${Help} desk=${desk} insert=${insert} act=${act} /></main>
     <${Views} view=${view} desk=${desk} go=${go} />
     ${Shown && html`<${Shown} desk=${desk} id=${dialog.id} onClose=${shut} />`}
-    ${dialog?.what === "settings" && html`<${Settings} desk=${desk} keyless=${signedIn.keyless} onClose=${shut} onChange=${onChange} onLeave=${onLeave} onSignOut=${onSignOut} />`}
+    ${dialog?.what === "settings" && html`<${Settings} desk=${desk} signedIn=${signedIn} onClose=${shut} onChange=${onChange} onLeave=${onLeave} onSignOut=${onSignOut} onSignedOut=${onSignedOut} />`}
   </div>`;
 }
 
@@ -106,10 +122,11 @@ function App() {
   const [state, set] = useState({ loading: true });
   const [, draw] = useState(0);
   const onChange = () => { document.documentElement.lang = locale(); document.title = t("title"); draw((n) => n + 1); };
-  const entered = (signedIn) => set(signedIn.signed_in ? { signedIn, me: remembered(signedIn.tenant) } : { out: true });
+  const known = (signedIn) => (signedIn.agent_id ? { agent_id: signedIn.agent_id, name: signedIn.key_name } : remembered(signedIn.tenant));
+  const entered = (signedIn) => set(signedIn.signed_in ? { signedIn, me: known(signedIn) } : { out: true });
   async function ask() {
     set({ loading: true });
-    try { entered(await api.get("/api/v1/signin")); } catch (error) { set({ error }); }
+    try { isInvited() ? set({ out: true }) : entered(await api.get("/api/v1/signin")); } catch (error) { set({ error }); }
   }
   async function signOut() {
     try { await api.delete("/api/v1/signin"); } catch (error) { toast(error); return; }
@@ -121,7 +138,7 @@ function App() {
   if (state.error) return html`<main class="desk-door"><h1 class="yd-sr">${t("title")}</h1><${Failure} error=${state.error} retry=${ask} /></main>`;
   if (state.out) return html`<${SignIn} expired=${state.expired} onChange=${onChange} onSignedIn=${entered} />`;
   const { signedIn, me } = state;
-  if (!me) return html`<${WhoAmI} signedIn=${signedIn} onChange=${onChange} onKnown=${(known) => set({ signedIn, me: known })} />`;
+  if (!me) return html`<${WhoAmI} signedIn=${signedIn} onChange=${onChange} onKnown=${(chosen) => set({ signedIn, me: chosen })} />`;
   return html`<${Working} me=${me} signedIn=${signedIn} onChange=${onChange} onSignedOut=${() => set({ out: true, expired: true })} onSignOut=${signOut}
     onLeave=${() => { remember(signedIn.tenant, null); set({ signedIn }); }} />`;
 }
