@@ -30,9 +30,17 @@ class Quote:
 
     def pieces(self, source: str) -> list[str]:
         """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
-        fenced, so that a page draws it as such; what comes after it, a citation too, is on a line of its own.
+        fenced and rows of a table stand under one header, so that a page draws them as such; what comes after them, a
+        citation too, is on a line of its own.
         """
         pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+        for header, numbers in groupby(range(len(pieces)), key=self._header):
+            if header:
+                first, *others = numbers
+                pieces[first] = "\n\n" * bool(first) + self.shown[first]
+                for number in others:
+                    pieces[number] = self.shown[number].removeprefix(header)
+                pieces[[first, *others][-1]] += "\n\n"
         for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
             if code is not None:
                 run = list(numbers)
@@ -48,6 +56,11 @@ class Quote:
     def verbatim(self, source: str) -> str:
         """The sentences as the source has them."""
         return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+
+    def _header(self, number: int) -> str:
+        """Of a row that is shown as a table the lines above it; empty for anything else."""
+        shown = self.shown[number]
+        return shown.rpartition("\n")[0] if self.sentences[number].is_row else ""
 
     def _gaps(self, source: str) -> list[str]:
         gaps: list[str] = []
