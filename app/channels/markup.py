@@ -33,7 +33,7 @@ def plain_text(markdown: str) -> str:
 
 
 def draw_tables_as_lines(markdown: str) -> str:
-    """For platforms that draw no tables: a line a row, E05，含义：主刷缠绕；处理：取出滚刷; of two columns 吸力：5000 Pa."""
+    """For platforms that draw no tables: a line a row, E05，含义：主刷缠绕；处理：取出滚刷, or 吸力：5000 Pa."""
     return _TABLE.sub(_rows_as_lines, markdown)
 
 
