@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
+from agents.answering.conflicts import find_rivals
 from agents.answering.meaning import Closeness
+from agents.answering.naming import shown_title
 from agents.answering.others import without_others
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import QuestionReader
 from agents.generator import Request
+from agents.passages.quotable import safe_text
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage, passage_of
+from agents.wording.catalogue import say
 from knowledge.blocks import BlockKind, Span
 from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Sentences of one fragment, in document order, and how each is shown: a row of a table reads as a sentence."""
+    """Sentences of one fragment, in document order, and how each is shown: a row of a table under its header.
+
+    introduction: what is said before them; empty but for documents that say different things.
+    """
 
     fragment: int
     sentences: tuple[Sentence, ...]
     shown: tuple[str, ...]
+    introduction: str = ""
 
     def pieces(self, source: str) -> list[str]:
         """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
@@ -41,6 +49,8 @@ class Quote:
                 for number in others:
                     pieces[number] = self.shown[number].removeprefix(header)
                 pieces[[first, *others][-1]] += "\n\n"
+        if self.introduction:
+            pieces[0] = self.introduction + "\n\n" * pieces[0].startswith("| ") + pieces[0]
         for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
             if code is not None:
                 run = list(numbers)
@@ -110,7 +120,11 @@ class SentenceSelector:
             near,
         )
         pair = compared(request.question, passages)
-        chosen = (side_by_side(scored, pair, most) if pair else None) or choose(scored, wanted, most)
+        aside = side_by_side(scored, pair, most) if pair else None
+        chosen = aside or choose(scored, wanted, most)
+        rivals = find_rivals(chosen[0], scored, request.question)[: most - 1] if chosen and not aside else []
+        if rivals:
+            return _told_apart([chosen[0], *rivals], english=request.english)
         quoted = [passage for passage in passages if any(item.unit.passage is passage for item in chosen)]
         return [_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
 
@@ -132,6 +146,19 @@ def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
         tuple(passage.sentences[index] for index in indices),
         readable(passage, [(index, shown[index]) for index in indices], first=first),
     )
+
+
+def _told_apart(items: Sequence[Scored], *, english: bool) -> list[Quote]:
+    """Groups of documents that say different things, each with the title and the day of its document, newest first."""
+    quotes: list[Quote] = []
+    for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
+        chunk = item.unit.passage.chunk
+        key = "source_dated" if chunk.document.dated else "source_undated"
+        title = shown_title(chunk) if safe_text(chunk.document.title) else ""
+        told = say(key, english, title=title, date=chunk.document.dated)
+        begins = say("sources_differ", english) + "\n" if not quotes else ""
+        quotes.append(replace(_quote(item.unit.passage, [item], first=True), introduction=begins + told))
+    return quotes
 
 
 def _distinct(passages: Sequence[Passage]) -> list[Passage]:
