@@ -74,8 +74,11 @@ def _may_differ(one: Chunk, other: Chunk) -> bool:
 
 
 def _is_named(one: Chunk, other: Chunk, asked: Statement) -> bool:
-    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房."""
-    own, rest = Statement(fold(one.context)), Statement(fold(f"{other.context}\n{other.text}"))
+    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. What is only
+    named alike, 会所游泳馆 and 会所健身房, is told apart by its name alone.
+    """
+    own, others = Statement(fold(one.context)), Statement(fold(other.context))
+    rest = others if own.pairs & others.pairs else Statement(fold(f"{other.context}\n{other.text}"))
     return bool((own.pairs - rest.pairs) & asked.pairs)
 
 
