@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agents.heads.events import JudgedTexts
 from agents.types import Thinking, Turn, Usage
+from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
@@ -37,7 +38,8 @@ class Request:
     `fragments` passed the gate, best first; `page`, where it passed too, is what the customer looks at, and
     `page_place` how many of the fragments are better. `terms` and `idf` describe the question, as the retriever saw
     it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
-    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
+    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it;
+    `pictured` what is written in pictures that the customer sent.
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
     without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
@@ -53,6 +55,7 @@ class Request:
     asked: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""
+    pictured: str = ""
     page: Candidate | None = None
     page_place: int = 0
     english: bool = False
@@ -98,6 +101,11 @@ class Request:
         if self.page is not None:
             numbers.insert(self.page_place, PAGE)
         return {number: self.chunk(number) for number in numbers}
+
+    @property
+    def read_by_model(self) -> bool:
+        """Whether a model has judged that the fragments state the answer."""
+        return any(candidate.scorer == READER for candidate in self.fragments)
 
     @property
     def best(self) -> Chunk:
@@ -161,7 +169,17 @@ class Judged:
     dropped: tuple[str, ...]
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Asked while a reply is checked: whoever iterates may send back True where none of these fragments states the
+    claim. It never leaves the generator.
+    """
+
+    claim: str
+    fragments: tuple[int, ...]
+
+
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt
 
 
 class Generator(Protocol):

@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.documents.limits import UPLOADS, max_bytes
+from app.documents.limits import FORM_BYTES, UPLOADS, max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -89,6 +89,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             followers.append(container.news.moved)
             container.news.start()
             stack.push_async_callback(container.news.close)
+        if container.desk_relay is not None:
+            container.desk_relay.start()
+            stack.push_async_callback(container.desk_relay.close)
         for part in (
             container.leases,
             container.faq_books,
@@ -97,11 +100,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.channels,
             container.turn_log,
             container.retries,
+            container.attachments,
             container.desk,
             container.document_runner,
             container.reindexing,
             container.job_worker,
             container.reader,
+            container.claim_reader,
             container.leader,
             container.scheduler,
         ):
@@ -112,6 +117,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
         container.reader.start(container.startup.ready)
+        container.claim_reader.start(container.startup.ready)
         await container.leader.look()
         container.leader.start()
         container.scheduler.start()
@@ -173,6 +179,7 @@ class Application(FastAPI):
 def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
     uploads = {UPLOADS: max_bytes(settings.max_upload_bytes)}
+    uploads |= {"attachments": settings.attachment_max_bytes + FORM_BYTES}
     return [
         Middleware(CorsMiddleware),
         Middleware(RequestContextMiddleware, statuses=statuses),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jieba
 import pytest
 
 from agents.registry import AGENTS
@@ -22,7 +23,19 @@ from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
-from tests.documents import ADDRESS, ROOT, Command, blocks, commands, form, pages, relative_links, routes
+from tests.documents import (
+    ADDRESS,
+    ROOT,
+    Command,
+    blocks,
+    commands,
+    form,
+    pages,
+    read_page,
+    read_without_blocks,
+    relative_links,
+    routes,
+)
 from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
@@ -34,6 +47,14 @@ PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "pyt
 """Code -> one of the pages that have it: translations share theirs."""
 JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
 PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
+SEARCHED = {
+    "调高 门槛": "recipes/gate/",
+    "企业微信 智能机器人": "channels/",
+    "备份 恢复": "backup/",
+    "平台用户 会员": "channels/",
+    "回收站": "knowledge-base/",
+}
+"""Words that a reader searches for, and the page that tells of all of them."""
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -91,7 +112,8 @@ def _blocks(found: dict[str, Path]) -> list[Any]:
 @pytest.mark.parametrize("code", _blocks(PYTHON))
 def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> None:
     code = code.replace(ADDRESS, server.address)
-    environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
+    places = os.pathsep.join([str(ROOT), str(ROOT / "app" / "client")])
+    environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": places}
     tmp_path.joinpath("data").symlink_to(server.folder / "data")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -106,7 +128,9 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
+MEASURES = re.compile(
+    r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m (?:tests|scripts)\."
+)
 """Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
 scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
 """
@@ -139,7 +163,7 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             if "--fail-under" in options:  # a figure that the hash embedder does not reach
                 server = Server(server.address, server.folder, server.environment | {"EMBEDDER": "e5"})
             run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
-        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
+        case [".venv/bin/python", "-m", module, *options] if module.startswith(("tests.", "scripts.")):
             run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
@@ -147,6 +171,22 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             assert ROOT.joinpath(requirements).is_file()
         case _:
             pytest.fail(f"nothing here tries this command: {command.line}")
+
+
+def found_by(entries: list[dict[str, str]], query: str) -> list[str]:
+    """Addresses of the pages that hold all words of a query, as the site's search takes them apart: at white space and
+    at the marks that the build put between Chinese words.
+    """
+
+    def terms(text: str) -> set[str]:
+        return set(re.split(r"[\s\u200b\u3000-\u303f\uff00-\uffef<>/.,;:()]+", text))
+
+    wanted = {word for part in query.split() for word in jieba.cut(part)}
+    whole: dict[str, set[str]] = {}
+    for entry in entries:  # a page is one entry, and each of its sections another
+        address = entry["location"].partition("#")[0]
+        whole.setdefault(address, set()).update(terms(entry["title"]) | terms(entry["text"]))
+    return [address for address, held in whole.items() if wanted <= held]
 
 
 def run(command: list[str], server: Server, folder: Path | None = None) -> str:
@@ -177,6 +217,15 @@ def test_links_of_a_page_resolve(page: Path) -> None:
 def test_every_page_has_an_english_sibling() -> None:
     chinese = {page for page in pages() if not page.name.endswith(".en.md")}
     assert {page.with_suffix(".en.md") for page in chinese} == set(pages()) - chinese
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if not page.name.endswith(".en.md")], ids=str)
+def test_both_languages_have_the_same_sections_and_tables(page: Path) -> None:
+    def count_parts(path: Path) -> tuple[int, int]:
+        lines = read_without_blocks(path).splitlines()
+        return sum(line.startswith("#") for line in lines), sum(line.startswith("|") for line in lines)
+
+    assert count_parts(page) == count_parts(page.with_suffix(".en.md"))
 
 
 @pytest.mark.parametrize("page", [Path("docs/api.md"), Path("docs/api.en.md")], ids=str)
@@ -223,10 +272,38 @@ def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monke
     assert load_settings() == Settings(_env_file=None)
 
 
-def test_the_menu_of_the_site_names_every_page() -> None:
-    named = re.findall(r"^ +- .+: (\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
-    there = {page.name for page in ROOT.glob("docs/*.md") if not page.name.endswith(".en.md")}
-    assert sorted(named) == sorted(there)
+def test_the_menu_of_the_site_leads_to_every_page_in_three_clicks() -> None:
+    """A tab, a section of it and the page: each level is indented by four more."""
+    text = ROOT.joinpath("mkdocs.yml").read_text("utf-8")
+    named = re.findall(r"^( +)- .+: (\S+\.md)$", text, re.MULTILINE)
+    folder = ROOT / "docs"
+    there = {page.relative_to(folder).as_posix() for page in folder.rglob("*.md") if not page.name.endswith(".en.md")}
+    assert sorted(name for _, name in named) == sorted(there)
+    assert max(len(indent) for indent, _ in named) <= 10
+
+
+def test_the_menu_of_the_site_is_translated() -> None:
+    text = ROOT.joinpath("mkdocs.yml").read_text("utf-8")
+    menu = set(
+        re.findall(r"^ +- ([^:\n]+):", text[text.index("\nnav:") : text.index("\nmarkdown_extensions:")], re.MULTILINE)
+    )
+    translated = set(re.findall(r"^ {12}([^:\n]+): \S", text, re.MULTILINE))
+    assert {label for label in menu if not label.isascii()} == {label for label in translated if not label.isascii()}
+
+
+FOLLOWED = [page for page in pages() if page.parent.name in ("tutorial", "recipes")]
+"""Pages that a newcomer follows to the letter."""
+FENCE = re.compile(r"^( *<!-- not run: .+ -->\n)? *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=str)
+def test_a_page_to_be_followed_says_why_a_block_is_not_run(page: Path) -> None:
+    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it."""
+    fences = FENCE.findall(read_page(page))
+    assert all(reason or language in ("bash", "python", "javascript", "ini") for reason, language, _ in fences)
+    lines = [line.strip() for _, language, code in fences if language == "ini" for line in code.splitlines()]
+    named = {line.partition("=")[0].lower() for line in lines if line}
+    assert named <= Settings.model_fields.keys()
 
 
 @LEFT
@@ -242,4 +319,5 @@ def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path
     assert {"index.html", "en/index.html", "rag/index.html", "en/rag/index.html"} <= html.keys()
     assert {name: found for name, text in html.items() if (found := FETCHED.findall(text))} == {}
     words = json.loads(tmp_path.joinpath("search/search_index.json").read_text("utf-8"))["docs"]
-    assert any("\u200b" in entry["text"] for entry in words), "Chinese is not segmented, so the search finds nothing"
+    for query, page in SEARCHED.items():
+        assert page in found_by(words, query), f"{query} does not find {page}"

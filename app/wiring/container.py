@@ -80,10 +80,11 @@ from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
+from app.wiring.attachments import attachment_service
 from app.wiring.business import Business
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import HumanDesk, open_relay
 from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
@@ -159,7 +160,9 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.desk_relay = open_relay(self.desk.signals, redis)
         self.canned = CannedReplies(database)
+        self.attachments = attachment_service(settings, database)
         self.turn_log = turn_log(
             database,
             after_turns,
@@ -173,8 +176,12 @@ class Container:
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.models, self.accounts, self._searches = models, accounts, searches
-        self.reader = ReaderScale(models.reader(), CalibrationRepository(database, DEFAULT_TENANT))
-        self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader)
+        kept = CalibrationRepository(database, DEFAULT_TENANT)
+        self.reader = ReaderScale(models.reader(), kept)
+        self.claim_reader = ReaderScale(models.claim_reader(), kept, after=self.reader)
+        self.teams = Teams(
+            settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader, self.claim_reader
+        )
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
@@ -256,6 +263,12 @@ class Container:
     async def answers_depend_on(self, tenant: str) -> Version:
         """See `HotCache`."""
         parts = await self.tenants.of(tenant)
-        config = parts.configuration, parts.retriever.calibrations, self.reader.calibration
+        config = (
+            parts.configuration,
+            parts.retriever.calibrations,
+            self.reader.calibration,
+            self.claim_reader.calibration,
+            self.claim_reader.doubtful,
+        )
         kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agents.care import CarePolicy
+from agents.claim_reader import ClaimObjections
+from agents.generator import Request
 from agents.profile import TenantProfile
 from agents.reader import ReadingSearch
 from agents.recall import Searcher
@@ -39,6 +41,7 @@ class Teams:
     limits: RateLimits
     books: FaqBooks
     reader: ReaderScale
+    claim_reader: ReaderScale
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
@@ -51,7 +54,14 @@ class Teams:
         roster = Roster.of(
             AgentParts(
                 searcher,
-                models.generator(analyzer, profile, learning.meaning),
+                models.generator(
+                    analyzer,
+                    profile,
+                    learning.meaning,
+                    believes=self._believes,
+                    writes=self._may_write,
+                    objections=self._objections(models),
+                ),
                 knowledge_policy(tuned.settings, profile, learning.events),
                 business.parts if business else None,
                 CarePolicy(
@@ -63,7 +73,7 @@ class Teams:
                     learning.guidance,
                 ),
                 CustomerTickets(self.tickets, tenant, self.limits),
-                models.verifier(),
+                models.verifier(lambda: not self.reader.worthless),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
@@ -79,6 +89,7 @@ class Teams:
             router,
             roster,
             searcher,
+            retriever,
             models.understanding(analyzer),
             {
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
@@ -87,6 +98,20 @@ class Teams:
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
         return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)
+
+    def _believes(self, request: Request) -> bool:
+        """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged
+        that it is there, nor where the model's judgements are worth nothing.
+        """
+        return not (self.reader.worthless or request.read_by_model)
+
+    def _may_write(self) -> bool:
+        """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""
+        return self.settings.llm_answers == "write" or not self.claim_reader.doubtful
+
+    def _objections(self, models: LanguageModels) -> ClaimObjections | None:
+        reader = models.claim_reader() if self.settings.verify_enabled else None
+        return ClaimObjections(reader, lambda: self.claim_reader.calibration) if reader else None
 
     def _read(self, search: CalibratedSearch, models: LanguageModels, settings: Settings) -> Searcher:
         """The search with a model in its gate, where one judges passages."""

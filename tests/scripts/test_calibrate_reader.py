@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from agents.reader import measuring_examples
+from agents.judging import measuring_examples
+from agents.reader import PASSAGES
 from app.search.calibration_set import load_calibration_set
 from app.settings import Settings, load_settings
 from scripts.calibrate import _parse, main
 from scripts.evaluation.reader_verdicts import judge_base
 from scripts.scripted_llm import CallTools, ScriptedLLM, Step
 
-KNOWN = {example.question: example.answered for example in measuring_examples()}
+KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
 
 
