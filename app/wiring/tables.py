@@ -6,6 +6,7 @@ import app.attachments.tables
 import app.audit.tables
 import app.canned.tables
 import app.channels.tables
+import app.contacts.tables
 import app.conversations.tables
 import app.corrections.tables
 import app.db.tables
@@ -17,6 +18,7 @@ import app.evaluation_sets.tables
 import app.faqs.tables
 import app.gaps.tables
 import app.generations.tables
+import app.history.tables
 import app.idempotency.tables
 import app.jobs.tables
 import app.keys.tables
