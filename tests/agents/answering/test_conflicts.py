@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from agents.generator import Request
-from agents.llm.extractive import ExtractiveGenerator, Text
+from agents.generator import Request, Text
+from agents.llm.extractive import ExtractiveGenerator
 from knowledge.types import DocumentMeta
 from tests.agents.support import ANALYZER, candidate
 
 
-async def told(question: str, *texts: str, **changed: str) -> str:
+async def told(question: str, *texts: str, **changed: Any) -> str:
     """What is replied from documents of 2024, 2025 …; changed: of the second one."""
     fragments = []
     for number, text in enumerate(texts):
