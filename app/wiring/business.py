@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
+    from agents.business.mcp_client import McpTools
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
     from app.contacts.service import MemberDirectory
@@ -82,16 +83,30 @@ def _opened(
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
         schema, seconds = database.schema, settings.llm_first_token_timeout
-        writer = None
+        writer, company = None, company_tools(tenant, settings)
         if models is not None and models.main is not None:
-            writer = SqlWriter(models.main, schema, database.dialect, seconds, models.library.current)
+            tools, prompts = company.tools if company else {}, models.library.current
+            writer = SqlWriter(models.main, schema, database.dialect, seconds, prompts, tools)
         queries = load_queries(path, schema)
-        parts = BusinessParts(database, queries, load_replies(path, schema), writer)
+        parts = BusinessParts(database, queries, load_replies(path, schema), writer, company=company)
         offers = load_offers(source.offers or SHIPPED)
         facts = _facts(database, offers, shipped=source.offers is None)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
     return Business(parts, queries, OwnEntities(database), offers, facts)
+
+
+def company_tools(tenant: str, settings: Settings) -> McpTools | None:
+    """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
+    from agents.business.company_tools import load_company_tools
+    from agents.business.mcp_client import McpOptions, McpTools
+
+    source = settings.business_mcp.get(tenant)
+    if source is None:
+        return None
+    tools = load_company_tools(source.tools)
+    key = source.key.get_secret_value()
+    return McpTools(McpOptions(source.url, key, tools, settings.business_timeout, settings.business_max_rows))
 
 
 def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
