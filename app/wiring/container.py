@@ -61,7 +61,9 @@ from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.filter_requests import FilterRequests
+from app.search.judging import BaseJudging
 from app.search.repository import CalibrationRepository, FilterRepository
+from app.search.repository_verdicts import VerdictRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
@@ -194,6 +196,7 @@ class Container:
         self.channels = channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
+        self.judging = BaseJudging(settings, models, self.reader, self.tenants, VerdictRepository(database), searches)
         self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)

@@ -18,6 +18,7 @@ SECTIONS = (
     "conversations",
     "tickets",
     "profile",
+    "models",
     "jobs",
     "cache",
     "keys",

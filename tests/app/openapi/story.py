@@ -388,6 +388,10 @@ class Story:
         await self.call("delete_tuner_report", **report)
         await self.refused("begin_calibration", 404, self.example("begin_calibration"))
         await self.refused("begin_sweep", 409, self.example("begin_sweep"))
+        await self.refused("estimate_judgement", 409, self.example("estimate_judgement"))
+        await self.refused("begin_judgement", 409, self.example("begin_judgement"))
+        await self.call("read_verdicts")
+        await self.refused("drop_verdicts", 404)
 
     async def _keys(self) -> None:
         """At the end: with the first key a key is asked for."""
