@@ -33,6 +33,12 @@ class ReaderScale:
         """Returns once that was done or tried in vain."""
         await self._tried.wait()
 
+    async def replace(self, reader: PassageReader | None, ready: asyncio.Event) -> None:
+        """Another model judges from here on: it is not asked before it is measured."""
+        await self.close()
+        self._reader, self.calibration, self._tried = reader, None, asyncio.Event()
+        self.start(ready)
+
     async def close(self) -> None:
         """Stops measuring."""
         if self._task is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ SUMMARISED, SUMMARISED_CHARS = 12, 40
 class History:
     """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `readable`."""
 
-    def __init__(self, conversations: ConversationRepository, turns: int, *, rows_to_model: bool) -> None:
+    def __init__(self, conversations: ConversationRepository, turns: int, *, rows_to_model: Callable[[], bool]) -> None:
         self._conversations = conversations
         self._turns = turns
         self._rows_to_model = rows_to_model
@@ -63,7 +63,7 @@ class History:
         return state if state.member in ("", message.caller) else NOTHING_SAID
 
     def _readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
-        return readable(rows, message.caller, to_model=self._rows_to_model)
+        return readable(rows, message.caller, to_model=self._rows_to_model())
 
     async def _rows(self, message: Message) -> list[TurnRow]:
         """The last turns that are kept, at least one."""
@@ -76,7 +76,7 @@ class History:
         if message.history:
             asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
-            known = ("", message.caller) if self._rows_to_model else ("",)
+            known = ("", message.caller) if self._rows_to_model() else ("",)
             asked = await self._conversations.questions_before(
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from app.search.repository_verdicts import VerdictRepository
     from app.search.service import CalibratedSearch, Searches
     from app.settings import Settings
-    from app.tenants import Tenants
     from app.wiring.models import LanguageModels
 
 PASSAGES = 100
@@ -77,16 +76,14 @@ class BaseJudging:
         settings: Settings,
         models: LanguageModels,
         reader: ReaderScale,
-        tenants: Tenants,
         verdicts: VerdictRepository,
         searches: Searches,
     ) -> None:
-        self._settings, self._models, self._reader, self._tenants = settings, models, reader, tenants
+        self._settings, self._models, self._reader = settings, models, reader
         self.verdicts, self._searches = verdicts, searches
 
-    async def estimate(self, tenant: str, passages: int) -> JudgingEstimate:
+    async def estimate(self, tenant: str, search: CalibratedSearch, passages: int) -> JudgingEstimate:
         """By some passages, which are asked about for it. Raises Conflict, GenerationUnavailable."""
-        search = (await self._tenants.of(tenant)).retriever
         return (await self.prepare(tenant, search, passages).try_some())[1]
 
     def prepare(self, tenant: str, search: CalibratedSearch, passages: int) -> PreparedJudge:
@@ -115,11 +112,10 @@ class BaseJudging:
         await self.verdicts.put(tenant, report_id, labelled, by=by)
         await self._searches.relabel(tenant)
 
-    async def drop(self, tenant: str) -> bool:
-        """The gate is fitted without labels again; whether there were any."""
-        dropped = await self.verdicts.drop(tenant)
+    async def drop(self, tenant: str) -> None:
+        """The gate is fitted without labels again. Raises EmbeddingUnavailable."""
+        await self.verdicts.drop(tenant)
         await self._searches.relabel(tenant)
-        return dropped
 
 
 def describe_verdicts(verdicts: list[BaseVerdict], threshold: float) -> dict[str, Any]:

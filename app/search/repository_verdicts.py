@@ -54,10 +54,10 @@ class VerdictRepository:
             row = insert_into(connection, Table).values(tenant_id=tenant, **values)
             await connection.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=values))
 
-    async def drop(self, tenant: str) -> bool:
-        """Whether there were any."""
+    async def drop(self, tenant: str) -> None:
+        """None are in force from here on."""
         async with self._database.write() as connection:
-            return (await connection.execute(delete(Table).where(Table.tenant_id == tenant))).rowcount > 0
+            await connection.execute(delete(Table).where(Table.tenant_id == tenant))
 
 
 def _stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:

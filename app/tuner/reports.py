@@ -24,7 +24,7 @@ from app.tuner.types import Action, Params
 if TYPE_CHECKING:
     from app.db.engine import Database
     from app.jobs.types import JobContext
-    from app.search.judging import BaseJudging
+    from app.search.judging import BaseJudging, JudgingEstimate
     from app.search.service import CalibratedSearch
     from app.search.verdicts import BaseVerdict
     from app.tenants import Tenants
@@ -91,6 +91,10 @@ class Reports:
             raise
         await self._database.transact(lambda connection: rows.started(connection, tenant, report.id, run))
         return replace(report, run_id=run)
+
+    async def estimate(self, tenant: str, passages: int) -> JudgingEstimate:
+        """What it takes to have a model judge so many passages. Raises Conflict, GenerationUnavailable."""
+        return await self.judging.estimate(tenant, (await self._tenants.of(tenant)).retriever, passages)
 
     async def find(self, tenant: str, report_id: str) -> TuningReport:
         """Raises NotFound."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
+    from agents.business.generation import SqlWriter
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
 
@@ -70,7 +71,6 @@ def _opened(
 ) -> Business:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase
-    from agents.business.generation import SqlWriter
     from agents.business.offline.queries import load_queries
     from agents.business.replies import load_replies
     from agents.business.resolver import OwnEntities
@@ -80,10 +80,7 @@ def _opened(
     try:
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
-        schema, seconds = database.schema, settings.llm_first_token_timeout
-        writer = None
-        if models is not None and models.main is not None:
-            writer = SqlWriter(models.main, schema, database.dialect, seconds, models.library.current)
+        schema, writer = database.schema, sql_writer(database, settings, models) if models is not None else None
         queries = load_queries(path, schema)
         parts = BusinessParts(database, queries, load_replies(path, schema), writer)
         offers = load_offers(source.offers or SHIPPED)
@@ -91,6 +88,16 @@ def _opened(
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
     return Business(parts, queries, OwnEntities(database), offers, facts)
+
+
+def sql_writer(database: BusinessDatabase, settings: Settings, models: LanguageModels) -> SqlWriter | None:
+    """Asks the first of a tenant's models for statements; None where there is none."""
+    from agents.business.generation import SqlWriter
+
+    if models.main is None:
+        return None
+    seconds = settings.llm_first_token_timeout
+    return SqlWriter(models.main, database.schema, database.dialect, seconds, models.library.current)
 
 
 def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:

@@ -53,7 +53,7 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
     settings, limits = parts.settings, parts.limits
     guard = Guard(settings.max_message_chars, parts.profiles.get)
     answering = Answering(guard, team, parts.metrics)
-    history = History(parts.conversations, settings.history_turns, rows_to_model=parts.rows_to_model)
+    history = History(parts.conversations, settings.history_turns, rows_to_model=lambda: parts.rows_to_model)
     chat = ChatService(
         guard,
         Sessions(parts.conversations),

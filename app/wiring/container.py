@@ -14,6 +14,9 @@ from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
+from app.connection.repository import ConnectionRepository
+from app.connection.sealing import Sealer
+from app.connection.service import ModelConnections
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
@@ -82,6 +85,7 @@ from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
+from app.widget.repository import WidgetLooks
 from app.wiring.business import Business
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
@@ -161,7 +165,7 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
-        self.canned = CannedReplies(database)
+        self.canned, self.widgets = CannedReplies(database), WidgetLooks(database)
         self.turn_log = turn_log(
             database,
             after_turns,
@@ -185,9 +189,15 @@ class Container:
             self.teams.build,
             searches.retain,
             models.library.current,
+            lambda: models.version,
+        )
+        self.connections = ModelConnections(
+            settings,
+            ConnectionRepository(database),
+            Sealer(settings.secrets_key.get_secret_value(), settings.data_dir),
+            self._connect,
         )
         self.startup = Startup(settings, base, self.tenants)
-        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
         self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
         size, ttl, shared = settings.hot_cache_max_size, settings.hot_cache_ttl, shared_answers(settings, base, redis)
         self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
@@ -196,7 +206,7 @@ class Container:
         self.channels = channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
-        self.judging = BaseJudging(settings, models, self.reader, self.tenants, VerdictRepository(database), searches)
+        self.judging = BaseJudging(settings, models, self.reader, VerdictRepository(database), searches)
         self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)
@@ -243,6 +253,16 @@ class Container:
     @property
     def versions(self) -> VersionService:
         return self.base.versions
+
+    @property
+    def rows_to_model(self) -> bool:
+        """Whether rows of customers may be in what a model reads, or no model reads anything."""
+        settings = self.settings
+        return settings.business_rows_to_model or not (self.models.present or settings.embedding_base_url)
+
+    async def _connect(self, settings: Settings) -> None:
+        self.models.replace(settings)
+        await self.reader.replace(self.models.reader(), self.startup.ready)
 
     async def _prepare(self, tenant: str, settings: Settings) -> None:
         await self.tenants.prepare(tenant, settings)

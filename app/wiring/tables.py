@@ -5,6 +5,7 @@ from __future__ import annotations
 import app.audit.tables
 import app.canned.tables
 import app.channels.tables
+import app.connection.tables
 import app.conversations.tables
 import app.corrections.tables
 import app.db.tables
@@ -31,7 +32,8 @@ import app.tickets.tables
 import app.traces.tables
 import app.tuner.tables
 import app.vocabulary.tables
-import app.webhooks.tables  # noqa: F401
+import app.webhooks.tables
+import app.widget.tables  # noqa: F401
 from app.db.base import Base
 
 METADATA = Base.metadata

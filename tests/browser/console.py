@@ -19,6 +19,7 @@ SECTIONS = (
     "tickets",
     "profile",
     "models",
+    "widget",
     "jobs",
     "cache",
     "keys",

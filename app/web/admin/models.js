@@ -1,6 +1,7 @@
 // The language models: what each was asked, what that cost, and how many of its replies could not be read.
 import { number, percent, words } from "../shared/i18n.js";
 import { Loaded, Table, html, useLoaded } from "../shared/ui.js";
+import { Connection } from "./connection.js";
 import { Head } from "./page.js";
 import { server } from "./server.js";
 
@@ -27,7 +28,7 @@ function summed(rows, key, figures) {
 
 export function Models() {
   const state = useLoaded((signal) => server.get("/api/v1/observability/spending", { days: DAYS }, { signal }), []);
-  return html`<${Head} title=${t("title")} text=${t("text")} /><${Loaded} state=${state}>${(data) => html`<${Used} data=${data} />`}<//>`;
+  return html`<${Head} title=${t("title")} text=${t("text")} /><div class="yd-stack"><${Connection} /><${Loaded} state=${state}>${(data) => html`<${Used} data=${data} />`}<//></div>`;
 }
 
 function Used({ data }) {

@@ -3,7 +3,7 @@ import { moment, number, percent, words } from "../shared/i18n.js";
 import { Dialog, Failure, Field, Loaded, Table, attempt, confirmed, html, useLoaded } from "../shared/ui.js";
 import { useEffect, useState } from "../vendor/preact-htm.js";
 import { Listing, useListing } from "./listing.js";
-import { Named } from "./names.js";
+import { Named, named } from "./names.js";
 import { Meter } from "./page.js";
 import { go, link } from "./route.js";
 import { server } from "./server.js";
@@ -88,7 +88,7 @@ function Beginning({ kind, onClose }) {
 function Report({ id, may }) {
   const state = useLoaded((signal) => server.get(`${TUNER}/reports/${id}`, {}, { signal }), [id]);
   useAgain(state, open(state.data));
-  const values = (found) => Object.entries(found).map(([name, value]) => `${name} = ${number(value, 4)}`).join("，");
+  const values = (found) => Object.entries(found).map(([name, value]) => `${named("parameter", name)} = ${number(value, 4)}`).join("，");
   const apply = async (report) => {
     if (!await confirmed({ title: t("applyTitle"), text: t("applyText", { values: values(report.result.values) }), action: t("apply"), danger: false })) return;
     await attempt(() => server.post(`${TUNER}/reports/${id}/apply`, {}), t("applied"));
