@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agents.heads.events import JudgedTexts
 from agents.types import Thinking, Turn, Usage
+from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
@@ -100,6 +101,11 @@ class Request:
         return {number: self.chunk(number) for number in numbers}
 
     @property
+    def read_by_model(self) -> bool:
+        """Whether a model has judged that the fragments state the answer."""
+        return any(candidate.scorer == READER for candidate in self.fragments)
+
+    @property
     def best(self) -> Chunk:
         """The first of `chunks`, of which there is one."""
         return next(iter(self.chunks.values()))
@@ -161,7 +167,17 @@ class Judged:
     dropped: tuple[str, ...]
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Asked while a reply is checked: whoever iterates may send back True where none of these fragments states the
+    claim. It never leaves the generator.
+    """
+
+    claim: str
+    fragments: tuple[int, ...]
+
+
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt
 
 
 class Generator(Protocol):

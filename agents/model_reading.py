@@ -22,7 +22,7 @@ from agents.shapes import TEXT, Shape, list_of, object_of
 from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
-from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words
+from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words, shares_words
 from agents.verification.marks import without_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import span
@@ -138,7 +138,8 @@ class RewriteGuard:
         its words are lost.
 
         One that adds a number, a name or a word of which neither the message nor the conversation or page speaks is
-        left out, and one that the prompt gives as an example; together they keep all that the message says.
+        left out, one that has nothing of the message, as the question before it has not, and one that the prompt gives
+        as an example; together they keep all that the message says.
         """
         text = self.question.text
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
@@ -156,6 +157,7 @@ class RewriteGuard:
             fold(question) not in self.examples
             and not adds_facts(known, question)
             and not adds_words(known, question, self.analyzer)
+            and shares_words(asked.text, question, self.analyzer)
         )
 
 

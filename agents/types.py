@@ -77,17 +77,21 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a turn cost at language models: requests made, tokens as the provider counts them."""
+    """What a turn cost at language models: requests made, tokens as the provider counts them. cached_tokens: those of
+    the prompts that it had computed before.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
         )
 
 

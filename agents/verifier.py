@@ -6,7 +6,7 @@ can only make the verdict stricter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -62,8 +62,14 @@ class Verification:
 class Verifier:
     """Safe to share. Without a critic it asks no model."""
 
-    def __init__(self, critic: Critic | None = None, policy: VerifierPolicy | None = None) -> None:
-        self._critic = critic
+    def __init__(
+        self,
+        critic: Critic | None = None,
+        policy: VerifierPolicy | None = None,
+        trusted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """trusted: whether the critic's word is worth anything, so that it is asked."""
+        self._critic, self._trusted = critic, trusted
         self._policy = policy or VerifierPolicy()
         if not 0 <= self._policy.min_quality <= 100 or not 0 <= self._policy.min_relevance <= 1:
             raise ValueError("min_quality is 0 to 100, min_relevance 0 to 1")
@@ -75,7 +81,7 @@ class Verifier:
     async def verify(self, review: Review) -> Verification:
         """The verdict with the critic's, where there is one and something is left to judge. Never raises."""
         claims = review.judged.supported[:MAX_CLAIMS]
-        if self._critic is None or not claims:
+        if self._critic is None or not claims or not self._trusted():
             return self.check(review)
         usage = Usage(calls=1)
         try:

@@ -102,6 +102,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.reindexing,
             container.job_worker,
             container.reader,
+            container.claim_reader,
             container.leader,
             container.scheduler,
         ):
@@ -112,6 +113,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
         container.reader.start(container.startup.ready)
+        container.claim_reader.start(container.startup.ready)
         await container.connections.follow()
         await container.leader.look()
         container.leader.start()

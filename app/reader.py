@@ -1,27 +1,36 @@
-"""How much the judgements of the model in the gate are worth: measured once for a model and kept."""
+"""How much the judgements of a model are worth: measured once for a model and kept."""
 
 from __future__ import annotations
 
 import asyncio
 
-from agents.reader import PassageReader
+from agents.judging import Judge, JudgeQuality
 from app.retrying import retrying
 from knowledge.calibration.calibrator import CalibrationStore
 from knowledge.probability import CalibrationMap
-from knowledge.reader import READER
 
 RETRY_SECONDS = 30.0
 
 
 class ReaderScale:
-    """`calibration` is None until the model is measured, and where it is not worth asking."""
+    """`calibration` is None until the model is measured, and where it is not worth asking; `worthless`: it was found to
+    tell nothing.
+    """
 
-    def __init__(self, reader: PassageReader | None, store: CalibrationStore) -> None:
-        """reader: None where no model judges; store: where its calibration is kept between starts."""
+    def __init__(self, judge: Judge | None, store: CalibrationStore, after: ReaderScale | None = None) -> None:
+        """judge: None where no model judges; store: where its calibration is kept between starts; after: another one of
+        the same model, which is measured first.
+        """
         self.calibration: CalibrationMap | None = None
-        self._reader, self._store = reader, store
+        self.worthless = False
+        self._judge, self._store, self._after = judge, store, after
         self._task: asyncio.Task[None] | None = None
         self._tried = asyncio.Event()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether there is a model that is not measured yet, or was found to tell nothing."""
+        return self._judge is not None and (self.worthless or not self._tried.is_set())
 
     def start(self, ready: asyncio.Event) -> None:
         """Takes what was measured before, else measures once the service is ready; a model that is out of reach is
@@ -33,10 +42,10 @@ class ReaderScale:
         """Returns once that was done or tried in vain."""
         await self._tried.wait()
 
-    async def replace(self, reader: PassageReader | None, ready: asyncio.Event) -> None:
+    async def replace(self, judge: Judge | None, ready: asyncio.Event) -> None:
         """Another model judges from here on: it is not asked before it is measured."""
         await self.close()
-        self._reader, self.calibration, self._tried = reader, None, asyncio.Event()
+        self._judge, self.calibration, self.worthless, self._tried = judge, None, False, asyncio.Event()
         self.start(ready)
 
     async def close(self) -> None:
@@ -49,16 +58,19 @@ class ReaderScale:
         async for attempt in retrying("passages are not judged by a model yet", RETRY_SECONDS):
             with attempt:
                 try:
-                    if self._reader is not None:
-                        self.calibration = await self._measured(self._reader, ready)
+                    if self._after is not None:
+                        await self._after.wait()
+                    if self._judge is not None:
+                        quality = await self._measured(self._judge, ready)
+                        self.calibration, self.worthless = quality.calibration, quality.worthless
                 finally:
                     self._tried.set()
 
-    async def _measured(self, reader: PassageReader, ready: asyncio.Event) -> CalibrationMap | None:
-        if saved := await self._store.load(READER, reader.key):
-            return saved[1]
+    async def _measured(self, judge: Judge, ready: asyncio.Event) -> JudgeQuality:
+        if saved := await self._store.load(judge.kind.scorer, judge.key):
+            return JudgeQuality(calibration=saved[1])
         await ready.wait()
-        calibration = await reader.measure()
-        if calibration is not None:
-            await self._store.save(READER, reader.key, 0, calibration)
-        return calibration
+        quality = await judge.measure()
+        if quality.calibration is not None:
+            await self._store.save(judge.kind.scorer, judge.key, 0, quality.calibration)
+        return quality

@@ -81,7 +81,7 @@ def measure_nearness(candidate: Candidate) -> float:
     return candidate.probability if candidate.searched is None else candidate.searched
 
 
-def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64]) -> CalibrationMap:
+def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer: str = READER) -> CalibrationMap:
     """The calibration of a reader from its log-odds on labelled examples of both kinds, shape (examples,) each.
 
     Its word counts as much as it tells the two apart: with equal normal spreads, the log of the likelihood ratio grows
@@ -92,7 +92,7 @@ def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64]) -> Cali
     slope = TRUST * separation**2 / middles
     cutoff = best_split(answered, near)
     return CalibrationMap(
-        READER, cutoff + (AT_UNRELATED - AT_CUTOFF) / slope, cutoff, cutoff + (AT_TYPICAL - AT_CUTOFF) / slope
+        scorer, cutoff + (AT_UNRELATED - AT_CUTOFF) / slope, cutoff, cutoff + (AT_TYPICAL - AT_CUTOFF) / slope
     )
 
 

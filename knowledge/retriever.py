@@ -20,6 +20,7 @@ from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavaila
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.overlay import PageReader
+from knowledge.own_names import OwnNames, drop_names
 from knowledge.probability import PROVISIONAL, CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH
@@ -95,8 +96,13 @@ class Retriever:
         self._scorers = Scorers.around(reranker or get_reranker("lexical_dense"))
         self._options = options or RetrievalOptions()
         self._speller = BaseSpeller(index, analyzers)
+        self._own_names = OwnNames()
         self._pages = PageReader(embedder, analyzers)
         self._calibrations: dict[str, CalibrationMap] = {}
+
+    async def get_own_names(self, snapshot: Snapshot) -> frozenset[str]:
+        """What questions are judged without, see `own_names`."""
+        return await self._own_names.get(snapshot)
 
     def over(self, index: Index) -> Retriever:
         """The same search of another view of this base, by the same calibrations."""
@@ -230,7 +236,8 @@ class Retriever:
             told = continuity.told(question, context)
             forms += _with_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
-        queries = await self._queries(analyzer, forms, {0: vector, alone: context.vector}, timings)
+        names = await self.get_own_names(snapshot) if self._scorers.reranker.compares_vectors else frozenset()
+        queries = await self._queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
         return _Asked(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _with_page(
@@ -311,30 +318,36 @@ class Retriever:
     async def _queries(
         self,
         analyzer: Analyzer,
+        names: frozenset[str],
         forms: Sequence[tuple[str, str | None]],
         known: dict[int, Vector | None],
         timings: dict[str, float],
     ) -> list[Query]:
-        """forms: texts with what they translate; known: by place, embeddings that the caller has."""
+        """names: the base's own; forms: texts with what they translate; known: embeddings of the caller's, by place."""
         started = perf_counter()
+        texts = [text for text, _ in forms]
+        wanted = list(dict.fromkeys([*texts, *(drop_names(text, names) for text in texts)]))
 
         async def embed(text: str) -> Vector:
             with span("embed"):
                 return await self._embedder.query(text)
 
-        vectors = [known.get(place) for place in range(len(forms))]
-        missing = [place for place, vector in enumerate(vectors) if vector is None]
+        vectors = {texts[place]: vector for place, vector in known.items() if vector is not None}
+        missing = [text for text in wanted if text not in vectors]
         try:
-            if missing:
-                found = await asyncio.gather(*(embed(forms[place][0]) for place in missing))
-                for place, vector in zip(missing, found, strict=True):
-                    vectors[place] = vector
+            vectors |= zip(missing, await asyncio.gather(*map(embed, missing)), strict=True)
         except EmbeddingUnavailable:
-            vectors = [None] * len(forms)
+            vectors = {}
         timings["embed"] = milliseconds(started)
         return [
-            Query(text, tuple(analyzer.asked(text)), own, translates)
-            for (text, translates), own in zip(forms, vectors, strict=True)
+            Query(
+                text,
+                tuple(analyzer.asked(text)),
+                vectors.get(text),
+                translates,
+                vectors.get(left) if (left := drop_names(text, names)) != text else None,
+            )
+            for text, translates in forms
         ]
 
     def _gated(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -87,16 +87,23 @@ class Scoring:
         timings["fuse"] = milliseconds(started)
         started = perf_counter()
         with span("rerank", {"yingda.candidates": len(fused)}):
-            by_query = [
-                await self.scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
-                for query, own in zip(queries, evidence, strict=True)
-            ]
-        if self.calibration is not None and foreign(queries):
-            chunks = [snapshot.chunk(chunk_id) for chunk_id in fused]
-            by_query = comparable(queries, by_query, chunks, self.calibration)
-        scored = _merge(snapshot, queries[0], recalled, fused, list(zip(*by_query, strict=True)))
+            found = [{chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused} for own in evidence]
+            order = readings = await self._readings(snapshot, queries, found)
+            if self.scorer.compares_vectors and any(query.without_names is not None for query in queries):
+                readings = await self._readings(snapshot, [query.nameless for query in queries], found)
+        scored = _merge(snapshot, queries[0], recalled, fused, order, readings)
         timings["rerank"] = milliseconds(started)
         return scored
+
+    async def _readings(
+        self, snapshot: Snapshot, queries: Sequence[Query], found: Sequence[Mapping[str, float]]
+    ) -> list[tuple[float, ...]]:
+        """What every chunk that was found scores, a number a query. found: the fusion scores by each query."""
+        by_query = [await self.scorer.score(query, snapshot, own) for query, own in zip(queries, found, strict=True)]
+        if self.calibration is not None and foreign(queries):
+            chunks = [snapshot.chunk(chunk_id) for chunk_id in found[0]]
+            by_query = comparable(queries, by_query, chunks, self.calibration)
+        return list(zip(*by_query, strict=True))
 
     async def _recall(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
@@ -152,9 +159,12 @@ def _merge(
     query: Query,
     recalled: Sequence[Recalled],
     fused: dict[str, float],
+    order: Sequence[tuple[float, ...]],
     readings: Sequence[tuple[float, ...]],
 ) -> list[ScoredChunk]:
-    """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
+    """Candidates, in the order of their best readings in `order`, with the scores of `readings`; of the chunks that are
+    one FAQ entry asked in several ways only the best stays.
+    """
     ids = list(fused)
     if not ids:
         return []
@@ -163,7 +173,7 @@ def _merge(
     bm25 = snapshot.bm25(query.terms, ids)
     scores = [max(reading) for reading in readings]
     merged: dict[str, ScoredChunk] = {}
-    for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
+    for row in sorted(range(len(ids)), key=lambda row: -max(order[row])):
         chunk_id = ids[row]
         chunk = snapshot.chunk(chunk_id)
         if chunk.entry not in merged:

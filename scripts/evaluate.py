@@ -329,6 +329,7 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     chat.add_argument(
         "--model", action="store_true", help="--dialogues 播放两遍，有配置的大模型和没有大模型，对照正确、误答与花费"
     )
+    chat.add_argument("--first", type=int, metavar="N", help="只播放 --dialogues 的前 N 个会话")
     chat.add_argument("--danger", type=Path, metavar="FILE", help="险情与骗局、形似的和平常的消息，只给漏报率和误报率")
     chat.add_argument("--docs", type=Path, metavar="DIR", action="append", default=[], help="对话的知识库，默认示例")
     chat.add_argument(
@@ -368,6 +369,8 @@ def _misuse(options: argparse.Namespace) -> str:
         return "--fail-under、--fail-over 要与 --dialogues 一起用"
     if options.model and not options.dialogues:
         return "--model 要与 --dialogues 一起用"
+    if options.first is not None and (options.first < 1 or not options.dialogues):
+        return "--first 要与 --dialogues 一起用，至少为 1"
     if options.docs and not (options.dialogues or options.danger):
         return "--docs 要与 --dialogues 或 --danger 一起用"
     if options.through == "chat" and (not (options.set or routed) or options.baselines or options.metamorphic):

@@ -3,6 +3,7 @@
 
 Conversations are played over the documents of a company: every message is understood, answered from the passages whose
 words it shares, and what was written is judged. Half of what is asked for as JSON is asked for in the prompt alone.
+`--judgements` asks for the one token of every shipped example instead.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.claim_reader import ClaimReader
 from agents.generator import Request
-from agents.llm.chat import ModelOptions
+from agents.judging import Judge, ReaderOptions, measuring_examples
+from agents.llm.chat import ChatMessage, ModelOptions, WordPair
+from agents.llm.choosing import choose_by_probability, first_alternatives
 from agents.llm.critique import Critic
 from agents.llm.endpoint import EndpointModel
 from agents.llm.writer import ModelGenerator
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import PromptedMessages
+from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
 from agents.verification.marks import without_marks
 from agents.verification.wording import pairs_of
@@ -37,6 +42,8 @@ COMPANIES = {
     "insurer": ROOT / "tests/evaluation/insurer",
 }
 PASSAGES, QUOTED, SECONDS = 3, 80, 600.0
+KEPT = 8
+"""Of the likeliest first tokens."""
 PLAIN = {"response_format": None}
 
 
@@ -105,6 +112,15 @@ class Recorder:
                     await Critic(_Recording(self, model, row), SECONDS, 800).judge(text, reply, claims, fragments)
             history = (*history, Turn(text, standalone, reply))
 
+    async def judge_examples(self, judge: type[Judge]) -> None:
+        """The likeliest first tokens of what is said of the shipped examples that a model is measured by."""
+        asking = _FirstTokens(self._shaped)
+        reader = judge(asking, ReaderOptions(seconds=SECONDS))
+        for example in measuring_examples(judge.kind):
+            await reader._ask(reader._fields(example.said, ""), example.chunk, SECONDS)
+            row = {"kind": judge.kind.scorer, "company": "examples", "question": example.said, "before": []}
+            self._write(row | {"first": asking.alternatives}, asking.alternatives[0][0], Usage(1, 0, 1))
+
     async def _complete(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:
         reply, usage = await model.complete(asked, SECONDS)
         self._write(row | {"mode": "plain" if model is self._plain else "shaped"}, reply, usage)
@@ -133,6 +149,21 @@ class Recorder:
         """Closes the connections."""
         await self._shaped.close()
         await self._plain.close()
+
+
+class _FirstTokens:
+    """A model that is asked for one token, of which the alternatives are kept."""
+
+    def __init__(self, model: EndpointModel) -> None:
+        self.name, self._model = model.name, model
+        self.alternatives: list[tuple[str, float]] = []
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `Chooser`."""
+        reply = await self._model._request(messages, self._model._one_token)
+        told = first_alternatives(reply["choices"][0])
+        self.alternatives = [(token, round(chance, 4)) for token, chance in told[:KEPT]]
+        return choose_by_probability(told, words), Usage(calls=1)
 
 
 class _Recording:
@@ -165,12 +196,15 @@ async def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--understanding", action="store_true", help="record nothing else")
+    parser.add_argument("--judgements", action="store_true", help="of the shipped examples, nothing else")
     parser.add_argument("--skip", type=int, default=0, help="conversations to leave out first")
     chosen = parser.parse_args()
     companies = {name: load_company(name) for name in COMPANIES}
     recorder = Recorder(chosen.url, chosen.model, chosen.out)
+    for judge in (PassageReader, ClaimReader) if chosen.judgements else ():
+        await recorder.judge_examples(judge)
     for company, says in list(conversations())[chosen.skip :]:
-        if recorder.written >= chosen.count:
+        if chosen.judgements or recorder.written >= chosen.count:
             break
         await recorder.play(company, says, companies[company], written=not chosen.understanding)
     await recorder.close()

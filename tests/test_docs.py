@@ -106,7 +106,9 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
+MEASURES = re.compile(
+    r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m (?:tests|scripts)\."
+)
 """Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
 scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
 """
@@ -139,7 +141,7 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             if "--fail-under" in options:  # a figure that the hash embedder does not reach
                 server = Server(server.address, server.folder, server.environment | {"EMBEDDER": "e5"})
             run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
-        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
+        case [".venv/bin/python", "-m", module, *options] if module.startswith(("tests.", "scripts.")):
             run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
@@ -223,10 +225,23 @@ def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monke
     assert load_settings() == Settings(_env_file=None)
 
 
-def test_the_menu_of_the_site_names_every_page() -> None:
-    named = re.findall(r"^ +- .+: (\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
-    there = {page.name for page in ROOT.glob("docs/*.md") if not page.name.endswith(".en.md")}
-    assert sorted(named) == sorted(there)
+def test_the_menu_of_the_site_leads_to_every_page_in_three_clicks() -> None:
+    """A tab, a section of it and the page: each level is indented by four more."""
+    text = ROOT.joinpath("mkdocs.yml").read_text("utf-8")
+    named = re.findall(r"^( +)- .+: (\S+\.md)$", text, re.MULTILINE)
+    folder = ROOT / "docs"
+    there = {page.relative_to(folder).as_posix() for page in folder.rglob("*.md") if not page.name.endswith(".en.md")}
+    assert sorted(name for _, name in named) == sorted(there)
+    assert max(len(indent) for indent, _ in named) <= 10
+
+
+def test_the_menu_of_the_site_is_translated() -> None:
+    text = ROOT.joinpath("mkdocs.yml").read_text("utf-8")
+    menu = set(
+        re.findall(r"^ +- ([^:\n]+):", text[text.index("\nnav:") : text.index("\nmarkdown_extensions:")], re.MULTILINE)
+    )
+    translated = set(re.findall(r"^ {12}([^:\n]+): \S", text, re.MULTILINE))
+    assert {label for label in menu if not label.isascii()} == {label for label in translated if not label.isascii()}
 
 
 @LEFT

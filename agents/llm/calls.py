@@ -127,6 +127,7 @@ class _Call:
 def _told(usage: Usage, cost: float) -> Mapping[str, Value]:
     return {
         "gen_ai.usage.input_tokens": usage.prompt_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
         "gen_ai.usage.output_tokens": usage.completion_tokens,
         "yingda.requests": usage.calls,
         "yingda.cost": cost,

@@ -261,8 +261,10 @@ class _Reading:
 
 
 def _tokens(reply: Any) -> Usage:
-    usage = reply.get("usage")
-    return Usage(0, *(int(usage.get(name) or 0) for name in _COUNTS)) if usage else Usage()
+    usage = reply.get("usage") or {}
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
+    asked, written = (int(usage.get(name) or 0) for name in _COUNTS)
+    return Usage(0, asked, written, int(cached or 0))
 
 
 def _retry_after(error: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 
 from loguru import logger
@@ -20,21 +20,33 @@ class FallbackGenerator:
     """The first of the writers that manages, else the last resort. What one wrote before it failed is withdrawn; that
     another one than the first had to write is marked.
 
-    One that has nothing to say, or nothing that holds, leaves the word to the next, which is no failure. After a first
+    One that has nothing to say, or nothing that holds, leaves the word to the next, which is no failure. That the
+    fragments hold nothing counts where `believes` says so, else they are quoted. After a first
     sign of a reply nobody is asked beside whoever gave it.
     """
 
     name = "fallback"
 
-    def __init__(self, writers: Sequence[Generator], last: Generator, patience: Patience | None = None) -> None:
-        """writers: models, the best first; last: what is there whatever becomes of them, in no hurry."""
+    def __init__(
+        self,
+        writers: Sequence[Generator],
+        last: Generator,
+        patience: Patience | None = None,
+        believes: Callable[[Request], bool] = lambda _: True,
+        writes: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """writers: models, the best first; last: what is there whatever becomes of them, in no hurry; believes: whether
+        a writer is to decide that a request cannot be answered; writes: whether the writers are asked at all.
+        """
+        self._believes, self._writes = believes, writes
         self._writers, self._last = tuple(writers), last
         self._patience = patience or Patience()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
         marked = _Marks()
-        async with aclosing(Race(self._writers, request, self._patience.hedge)) as race:
+        writers = self._writers if self._writes() else ()
+        async with aclosing(Race(writers, request, self._patience.hedge)) as race:
             left, end = self._patience.first, time.monotonic() + self._patience.total
             while True:
                 asked = time.monotonic()
@@ -46,7 +58,7 @@ class FallbackGenerator:
                 race.failures.clear()
                 if winner is None:
                     break
-                reply = _Reply(winner)
+                reply = _Reply(winner, believed=self._believes(request))
                 async with aclosing(reply.pieces()) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -56,16 +68,21 @@ class FallbackGenerator:
                     return
                 if reply.written:
                     yield Withdrawn()
+                if reply.refused:
+                    break
         async with aclosing(self._last.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
 
 
 class _Reply:
-    """Of the one that began first, as far as it comes. settled: it holds, nobody else need be asked."""
+    """Of the one that began first, as far as it comes. settled: it holds, nobody else need be asked; refused: it says
+    that there is no answer, and is not believed.
+    """
 
-    def __init__(self, winner: Contender) -> None:
-        self.written = self.settled = False
+    def __init__(self, winner: Contender, *, believed: bool) -> None:
+        self.written = self.settled = self.refused = False
+        self._believed = believed
         self.failure: list[tuple[int, GenerationError]] = []
         self._winner = winner
 
@@ -74,6 +91,9 @@ class _Reply:
             async with aclosing(self._winner.pieces()) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Thinking):
+                        continue
+                    if isinstance(piece, Unanswered) and not (self.settled or self._believed):
+                        self.refused = True
                         continue
                     kept = not isinstance(piece, Withdrawn)
                     self.written = kept and (self.written or isinstance(piece, Text))

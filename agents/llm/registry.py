@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from agents.answering.meaning import Meaning
 from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
+from agents.llm.writer import Objections
 from agents.profile import TenantProfile
 from agents.prompting import Prompts, shipped
 from knowledge.errors import InvalidConfiguration
@@ -19,7 +20,8 @@ class GeneratorOptions:
     """What providers are built from.
 
     analyzer: the tenant's; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
-    model: what writes, for those that need one; meaning: of sentences, None chooses them by their words alone.
+    model: what writes, for those that need one; objections: to what it writes; meaning: of sentences, None chooses them
+    by their words alone.
     """
 
     analyzer: Analyzer
@@ -29,6 +31,7 @@ class GeneratorOptions:
     model: ChatModel | None = None
     meaning: Meaning | None = None
     prompts: Prompts = field(default_factory=shipped)
+    objections: Objections | None = None
 
 
 def _extractive(options: GeneratorOptions) -> Generator:
@@ -43,7 +46,7 @@ def _model(options: GeneratorOptions) -> Generator:
     if options.model is None:
         raise InvalidConfiguration("生成器 model 需要大模型：请设置 LLM_API_KEY 或 LLM_LOCAL_MODEL")
     limits = options.max_sources, options.max_chunk_chars
-    return ModelGenerator(options.model, options.profile, *limits, options.prompts)
+    return ModelGenerator(options.model, options.profile, *limits, options.prompts, options.objections)
 
 
 GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "model": _model}

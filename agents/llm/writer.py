@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from typing import Protocol
 
-from agents.generator import PAGE, Piece, Request, Spent
+from agents.generator import PAGE, Doubt, Piece, Request, Spent
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import safe_text
 from agents.passages.units import quotable_sentences
@@ -16,13 +17,20 @@ from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
-from agents.verification.reply import GroundedReply, LastExchange
+from agents.verification.reply import GroundedReply, LastExchange, Pieces
 from agents.verification.support import SupportChecker
 from knowledge.blocks import Layout
 from knowledge.types import Chunk
 
 MAX_HISTORY_CHARS = 300
 """Of each earlier question and reply: enough to know what was talked about."""
+
+
+class Objections(Protocol):
+    """What a model objects to; see `ClaimObjections`."""
+
+    async def find_objection(self, claim: str, question: str, chunks: Sequence[Chunk]) -> bool:
+        """Whether none of the chunks states the claim."""
 
 
 class ModelGenerator:
@@ -39,8 +47,12 @@ class ModelGenerator:
         max_sources: int,
         max_chunk_chars: int,
         prompts: Prompts | None = None,
+        objections: Objections | None = None,
     ) -> None:
-        """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
+        """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt; objections: a model's to
+        what the check without one lets stand.
+        """
+        self._objections = objections
         self._model = model
         self._prompts = prompts or shipped()
         self._instructions = self._prompts.instructions(profile, max_sources)
@@ -55,7 +67,8 @@ class ModelGenerator:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
         before = next((_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
-        reply = GroundedReply(checker, self._max_sources, request.question, before)
+        doubts = self._objections is not None
+        reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts)
         scanner = MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._messages(request))) as parts:
@@ -68,18 +81,34 @@ class ModelGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    pieces = [piece for said in scanner.feed(part) for piece in reply.write(_fragments(said))]
+                    written = (reply.write(_fragments(said)) for said in scanner.feed(part))
+                    pieces = [piece for some in written for piece in await self._settle(some, request)]
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
                     if reply.failed:
                         break
         started = time.perf_counter()
-        rest = [*(piece for said in scanner.end() for piece in reply.write(said)), *reply.end(cut=cut)]
+        ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
+        rest = [piece for some in ending for piece in await self._settle(some, request)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
         yield Spent(Usage(), checking * 1000)
+
+    async def _settle(self, pieces: Pieces, request: Request) -> list[Piece]:
+        """All pieces, with doubts answered by the model."""
+        settled, objected = list[Piece](), None
+        with suppress(StopIteration):
+            while True:
+                piece = pieces.send(objected)
+                objected = None
+                if isinstance(piece, Doubt) and self._objections is not None:
+                    chunks = [request.chunk(number) for number in piece.fragments]
+                    objected = await self._objections.find_objection(piece.claim, request.question, chunks)
+                else:
+                    settled.append(piece)
+        return settled
 
     def _messages(self, request: Request) -> PromptedMessages:
         """The rules, the conversation so far, then the fragments between marks that nobody can guess."""

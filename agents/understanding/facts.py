@@ -51,6 +51,14 @@ def keeps_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
     return len(analyzer.occurring(rewritten).among(words)) >= MIN_KEPT * len(words)
 
 
+def shares_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite, or a synonym in it, says anything of what the original is about, where that is about
+    something.
+    """
+    words = content_words(original, analyzer)
+    return not words or bool(analyzer.occurring(rewritten).among(words))
+
+
 def content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
     """The Chinese words of a text that say what it is about."""
     words = analyzer.segments(without_asking(fold(text)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.generator import PAGE, Checked, Citation, Degraded, Judged, Piece, Text, Unanswered
+from agents.generator import PAGE, Checked, Citation, Degraded, Doubt, Judged, Piece, Text, Unanswered
+from agents.prompting import UNANSWERED
 from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.support import Finding, Support, SupportChecker
@@ -19,6 +20,9 @@ SAME = 0.9
 """Share of a claim, in order, from which it is a sentence that was said before."""
 AGAIN = 0.4
 """Share of a question that was asked before, up to which it is another one."""
+
+Pieces = Generator[Piece, bool | None]
+"""Of a reply; what is sent to it answers a Doubt."""
 
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
 """A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not."""
@@ -60,16 +64,23 @@ class GroundedReply:
     A mark for a fragment that was not given, or does not say it, gives way to one that does. A claim without a mark
     gets that of the fragment that holds it up, where it is not the one cited last. Where the main claim, the first that
     states something, does not hold, nothing is left of the reply: `failed`. max_sources: fragments cited; asked: the
-    question; before: what was said last, which is no answer to another question.
+    question; before: what was said last, which is no answer to another question; doubts: whether a Doubt is yielded of
+    what the check lets stand in other words than those of a fragment.
     """
 
     def __init__(
-        self, checker: SupportChecker, max_sources: int, asked: str = "", before: LastExchange | None = None
+        self,
+        checker: SupportChecker,
+        max_sources: int,
+        asked: str = "",
+        before: LastExchange | None = None,
+        *,
+        doubts: bool = False,
     ) -> None:
         self.failed = False
         self._checker = checker
         self._max_sources = max_sources
-        self._asked, self._before = asked, before
+        self._asked, self._before, self._doubts = asked, before, doubts
         self._claim = _Claim()
         self._gap = ""
         self._waiting: list[Text] = []
@@ -80,7 +91,7 @@ class GroundedReply:
         self._last: int | None = None
         self._unanswered = False
 
-    def write(self, part: str | Mark) -> Iterator[Piece]:
+    def write(self, part: str | Mark) -> Pieces:
         """What to send for a part of the model's text; the numbers of a mark are those of fragments."""
         if isinstance(part, str):
             yield from self._write(part)
@@ -89,7 +100,7 @@ class GroundedReply:
         else:
             self._unanswered = True
 
-    def end(self, *, cut: bool = False) -> Iterator[Piece]:
+    def end(self, *, cut: bool = False) -> Pieces:
         """The rest, and the verdicts. cut: the last claim may be half."""
         self._claim.half = cut and not self._claim.ended
         yield from self._finish()
@@ -99,7 +110,7 @@ class GroundedReply:
             yield Degraded(UNGROUNDED)
         yield Judged(tuple(self._supported), tuple(self._dropped))
 
-    def _write(self, text: str) -> Iterator[Piece]:
+    def _write(self, text: str) -> Pieces:
         """What closes a claim may come after its end: 。”"""
         closing = _CLOSING.match(text) if self._claim.ended and not self._gap else None
         position = closing.end() if closing else 0
@@ -111,7 +122,7 @@ class GroundedReply:
             position = match.end()
         yield from self._say(text[position:])
 
-    def _say(self, text: str) -> Iterator[Piece]:
+    def _say(self, text: str) -> Pieces:
         """White space waits for what follows: a mark belongs before it."""
         text = self._gap + text
         said = text.rstrip()
@@ -125,12 +136,17 @@ class GroundedReply:
             self._claim = _Claim()
         self._claim.parts.append(said)
 
-    def _finish(self) -> Iterator[Piece]:
+    def _finish(self) -> Pieces:
         """The verdict on a claim that is complete, and what becomes of it."""
         claim, text = self._claim, self._claim.text.strip()
         if self.failed or claim.half or not text:
             return
+        if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
+            self._unanswered = True
+            return
         finding = self._checker.check(text, claim.cited)
+        if self._doubts and finding.fragments and not finding.quoted and (yield Doubt(text, finding.fragments)):
+            finding = Finding(Support.UNSUPPORTED)
         main = not self._supported
         if finding.support is Support.NEUTRAL:
             yield from self._send([Text(claim.text)], holds=False)

@@ -53,10 +53,11 @@ class Support(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`fragments` hold the sentence up: those it cites, where they do; none unless supported."""
+    """`fragments` hold the sentence up: those it cites, where they do; none unless supported. quoted: word for word."""
 
     support: Support
     fragments: tuple[int, ...] = ()
+    quoted: bool = False
 
 
 class SupportChecker:
@@ -97,7 +98,9 @@ class SupportChecker:
             return Finding(Support.SUPPORTED, given or tuple(self._evidence)[:1])
         quoted = tuple(number for number, evidence in self._evidence.items() if claim.text in evidence.texts)
         if quoted:
-            return Finding(Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1])
+            return Finding(
+                Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1], quoted=True
+            )
         for candidates in (given, tuple(self._evidence)):
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
             if found and self._conditions.keeps(claim):

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
-from app.channels.base import Channel, ChannelOptions, ChannelParts, require_fresh, required, revealed, unsigned
+from app.channels.base import ChannelParts, require_fresh, required, revealed, unsigned
 from app.channels.crypto import same, sorted_sha1
+from app.channels.encrypted import EncryptedChannel, EncryptedOptions
 from app.channels.errors import PlatformRefused
 from app.channels.markup import draw_plain, numbered, split_text
 from app.channels.tokens import Fetched
@@ -24,14 +25,14 @@ from app.channels.types import (
     InboundMessage,
     Payload,
 )
-from app.channels.wechat_api import KINDS, EncryptedCallback, WechatApi, fetched, read_fields, sent_at, write_fields
+from app.channels.wechat_api import KINDS, WechatApi, fetched, read_fields, sent_at, write_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
 SUCCESS = b"success"
 
 
-class WechatOptions(ChannelOptions):
+class WechatOptions(EncryptedOptions):
     """encoding_aes_key: of the encrypted mode ("安全模式"), empty for the plain one. customer_service: whether the
     account may send customer-service messages, which unverified ones may not.
     """
@@ -44,7 +45,7 @@ class WechatOptions(ChannelOptions):
     api_base: str = Field("https://api.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
 
 
-class WechatChannel(Channel):
+class WechatChannel(EncryptedChannel):
     """See docs/channels.md."""
 
     Options = WechatOptions
@@ -52,30 +53,32 @@ class WechatChannel(Channel):
     waits = 4.5
 
     def __init__(self, options: WechatOptions, parts: ChannelParts) -> None:
-        super().__init__(options, parts)
-        key, token = revealed(options.encoding_aes_key), revealed(options.token)
-        self._encrypted = EncryptedCallback(token, key, options.app_id, parts.name) if key else None
+        super().__init__(options, parts, options.app_id)
         self._api = WechatApi(parts, options.api_base, self._token)
         self.holds = not options.customer_service
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`."""
+    def open_request(self, request: CallbackRequest) -> bytes:
+        """See `EncryptedChannel`: signed without the content, and with it as well in the encrypted mode."""
         query = request.query
-        timestamp, nonce = query.get("timestamp", ""), query.get("nonce", "")
-        wanted = sorted_sha1(revealed(self.options.token), timestamp, nonce)
+        timestamp = query.get("timestamp", "")
+        wanted = sorted_sha1(revealed(self.options.token), timestamp, query.get("nonce", ""))
         if not same(query.get("signature", ""), wanted):
             raise unsigned()
         require_fresh(timestamp, request.moment)
         if request.method == "GET":
-            return CallbackResult(query.get("echostr", "")[:256].encode())
-        fields = read_fields(self._encrypted.open(request) if self._encrypted else request.body)
+            return query.get("echostr", "")[:256].encode()
+        return super().open_request(request) if self.cipher else request.body
+
+    def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
+        """See `EncryptedChannel`."""
+        fields = read_fields(opened)
         message = self._message(fields)
         if message is None:
             return CallbackResult(SUCCESS)
 
         def wrap(payload: Payload) -> bytes:
-            told = _passive(fields, payload)
-            return write_fields(self._encrypted.seal(write_fields(told), timestamp, nonce) if self._encrypted else told)
+            told = write_fields(_passive(fields, payload))
+            return write_fields(self.seal_response(told, request)) if self.cipher else told
 
         return CallbackResult(SUCCESS, "text/xml", (message,), wrap=wrap)
 

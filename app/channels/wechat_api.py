@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from app.channels.base import Channel, ChannelParts, require_fresh, revealed, unreadable, unsigned
-from app.channels.crypto import WechatCipher, same, sorted_sha1
+from app.channels.base import ChannelParts, unreadable
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.tokens import Fetched
-from app.channels.types import CallbackRequest, InboundKind
+from app.channels.types import InboundKind
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
@@ -59,39 +58,6 @@ def sent_at(fields: Mapping[str, str]) -> datetime:
     return datetime.fromtimestamp(int(text), UTC)
 
 
-class EncryptedCallback:
-    """The encrypted form of requests: signature over token, time, nonce and ciphertext.
-
-    XML, and for WeCom's smart robots JSON, with the same contents.
-    """
-
-    def __init__(self, token: str, encoding_key: str, owner: str, name: str) -> None:
-        """See `WechatCipher`."""
-        self._token = token
-        self.cipher = WechatCipher(encoding_key, owner, name)
-
-    def open(self, request: CallbackRequest) -> bytes:
-        """What a GET is to be answered with, or the message of a POST. Raises Forbidden, InvalidRequest."""
-        if request.method == "GET":
-            return self.decrypted(request.query, request.query.get("echostr", ""), request.moment)
-        return self.decrypted(request.query, read_fields(request.body).get("Encrypt", ""), request.moment)
-
-    def seal(self, message: bytes, timestamp: str, nonce: str) -> dict[str, str]:
-        """The fields of a response."""
-        encrypted = self.cipher.encrypt(message)
-        signature = sorted_sha1(self._token, timestamp, nonce, encrypted)
-        return {"Encrypt": encrypted, "MsgSignature": signature, "TimeStamp": timestamp, "Nonce": nonce}
-
-    def decrypted(self, query: Mapping[str, str], text: str, moment: datetime) -> bytes:
-        """What stands in a ciphertext that came with these parameters. Raises Forbidden, InvalidRequest."""
-        timestamp = query.get("timestamp", "")
-        wanted = sorted_sha1(self._token, timestamp, query.get("nonce", ""), text)
-        if not text or not same(query.get("msg_signature", ""), wanted):
-            raise unsigned()
-        require_fresh(timestamp, moment)
-        return self.cipher.decrypt(text)
-
-
 class WechatApi:
     """Calls with an access token. fetch: gets one."""
 
@@ -131,10 +97,3 @@ def fetched(told: dict[str, Any]) -> Fetched:
     if not isinstance(token, str) or not token or not isinstance(seconds, int):
         raise PlatformUnavailable("the response has no token")
     return token, float(seconds)
-
-
-async def wecom_token(channel: Channel) -> Fetched:
-    """Of an application of WeCom, by `corp_id` and `secret`."""
-    options = channel.options
-    params = {"corpid": options.corp_id, "corpsecret": revealed(options.secret)}
-    return fetched(await channel.parts.client.call("GET", f"{options.api_base}/cgi-bin/gettoken", params=params))

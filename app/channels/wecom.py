@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
-from app.channels.base import Channel, ChannelOptions, ChannelParts, required, revealed
+from app.channels.base import required
+from app.channels.encrypted import CorpChannel, CorpOptions
 from app.channels.markup import draw_markdown, numbered, split_text
-from app.channels.tokens import Fetched
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -19,41 +19,27 @@ from app.channels.types import (
     InboundMessage,
     Payload,
 )
-from app.channels.wechat_api import KINDS, EncryptedCallback, WechatApi, read_fields, sent_at, wecom_token
+from app.channels.wechat_api import KINDS, read_fields, sent_at
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
 TITLE = "您可以试试问我"
 
 
-class WecomOptions(ChannelOptions):
+class WecomOptions(CorpOptions):
     """Of an application that the company made ("自建应用")."""
 
-    corp_id: str = Field(min_length=1, max_length=64)
     agent_id: int = Field(ge=1)
-    secret: SecretStr = Field(min_length=1)
-    token: SecretStr = Field(min_length=1, max_length=32)
-    encoding_aes_key: SecretStr = Field(min_length=43, max_length=43)
-    api_base: str = Field("https://qyapi.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
 
 
-class WecomChannel(Channel):
+class WecomChannel(CorpChannel):
     """See docs/channels.md."""
 
     Options = WecomOptions
     rate: ClassVar[Rate] = Rate(6000)
 
-    def __init__(self, options: WecomOptions, parts: ChannelParts) -> None:
-        super().__init__(options, parts)
-        token, key = revealed(options.token), revealed(options.encoding_aes_key)
-        self._callback = EncryptedCallback(token, key, options.corp_id, parts.name)
-        self._api = WechatApi(parts, options.api_base, self._token)
-
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`."""
-        opened = self._callback.open(request)
-        if request.method == "GET":
-            return CallbackResult(opened)
+    def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
+        """See `EncryptedChannel`."""
         fields = read_fields(opened)
         user, kind, text = required(fields, "FromUserName"), required(fields, "MsgType"), fields.get("Content", "")
         moment, known = sent_at(fields), KINDS.get(kind)
@@ -88,7 +74,4 @@ class WecomChannel(Channel):
         body = {**payload, "touser": address["user"], "agentid": self.options.agent_id}
         if "template_card" in payload:
             body["template_card"] = {**payload["template_card"], "task_id": key}
-        await self._api.call("/cgi-bin/message/send", body)
-
-    async def _token(self) -> Fetched:
-        return await wecom_token(self)
+        await self.api.call("/cgi-bin/message/send", body)

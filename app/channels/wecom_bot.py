@@ -8,9 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from pydantic import Field, SecretStr
-
-from app.channels.base import Channel, ChannelOptions, ChannelParts, required, revealed, unreadable, unsigned
+from app.channels.base import required, unreadable
+from app.channels.encrypted import EncryptedChannel, EncryptedOptions
 from app.channels.markup import draw_markdown, numbered, split_text
 from app.channels.types import (
     Address,
@@ -21,41 +20,28 @@ from app.channels.types import (
     InboundMessage,
     Payload,
 )
-from app.channels.wechat_api import KINDS, EncryptedCallback, checked
+from app.channels.wechat_api import KINDS, checked
 from app.limits.types import Rate
 
 MAX_BYTES = 20_000
 """The platform takes 20,480."""
 
 
-class WecomBotOptions(ChannelOptions):
-    """Of a robot that is called by its address ("使用 API 模式创建", URL 回调)."""
+class WecomBotChannel(EncryptedChannel):
+    """See docs/channels.md. It is called by its address ("使用 API 模式创建", URL 回调)."""
 
-    token: SecretStr = Field(min_length=1, max_length=32)
-    encoding_aes_key: SecretStr = Field(min_length=43, max_length=43)
-    api_base: str = Field("https://qyapi.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
-
-
-class WecomBotChannel(Channel):
-    """See docs/channels.md."""
-
-    Options = WecomBotOptions
+    Options = EncryptedOptions
     rate: ClassVar[Rate] = Rate(6000)
     waits = 4.5
 
-    def __init__(self, options: WecomBotOptions, parts: ChannelParts) -> None:
-        super().__init__(options, parts)
-        token, key = revealed(options.token), revealed(options.encoding_aes_key)
-        self._callback = EncryptedCallback(token, key, "", parts.name)
+    def find_ciphertext(self, body: bytes) -> str:
+        """See `EncryptedChannel`."""
+        encrypted = _read(body).get("encrypt")
+        return encrypted if isinstance(encrypted, str) else ""
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`."""
-        if request.method == "GET":
-            return CallbackResult(self._callback.open(request))
-        encrypted = _read(request.body).get("encrypt")
-        if not isinstance(encrypted, str):
-            raise unsigned()
-        told = _read(self._callback.decrypted(request.query, encrypted, request.moment))
+    def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
+        """See `EncryptedChannel`."""
+        told = _read(opened)
         message = self._message(told, request)
         if message is None:
             return CallbackResult()
@@ -67,7 +53,7 @@ class WecomBotChannel(Channel):
             else:
                 said = {"msgtype": "stream", "stream": {"id": message.id[:128], "finish": True, "content": text}}
             body = json.dumps(said, ensure_ascii=False).encode()
-            sealed = self._callback.seal(body, request.query["timestamp"], request.query.get("nonce", ""))
+            sealed = self.seal_response(body, request)
             return json.dumps({name.lower(): value for name, value in sealed.items()}).encode()
 
         return CallbackResult(b"", "application/json", (message,), wrap=wrap)

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
-from app.channels.base import Channel, ChannelOptions, ChannelParts, revealed
+from app.channels.encrypted import CorpChannel, CorpOptions
 from app.channels.errors import PlatformUnavailable
 from app.channels.markup import draw_plain, numbered, split_text
-from app.channels.tokens import Fetched
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -22,7 +21,7 @@ from app.channels.types import (
     Payload,
     PulledMessages,
 )
-from app.channels.wechat_api import KINDS, EncryptedCallback, WechatApi, read_fields, wecom_token
+from app.channels.wechat_api import KINDS, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -31,35 +30,21 @@ FROM_CUSTOMER = 3
 AT_ONCE = 1000
 
 
-class WecomKfOptions(ChannelOptions):
+class WecomKfOptions(CorpOptions):
     """Of one account ("客服账号"), `open_kfid`."""
 
-    corp_id: str = Field(min_length=1, max_length=64)
     open_kfid: str = Field(min_length=1, max_length=64)
-    secret: SecretStr = Field(min_length=1)
-    token: SecretStr = Field(min_length=1, max_length=32)
-    encoding_aes_key: SecretStr = Field(min_length=43, max_length=43)
-    api_base: str = Field("https://qyapi.weixin.qq.com", pattern=r"^https?://[^/\s]+$")
 
 
-class WecomKfChannel(Channel):
+class WecomKfChannel(CorpChannel):
     """See docs/channels.md."""
 
     Options = WecomKfOptions
     rate: ClassVar[Rate] = Rate(6000)
     pull_seconds = 600.0
 
-    def __init__(self, options: WecomKfOptions, parts: ChannelParts) -> None:
-        super().__init__(options, parts)
-        token, key = revealed(options.token), revealed(options.encoding_aes_key)
-        self._callback = EncryptedCallback(token, key, options.corp_id, parts.name)
-        self._api = WechatApi(parts, options.api_base, self._token)
-
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`."""
-        opened = self._callback.open(request)
-        if request.method == "GET":
-            return CallbackResult(opened)
+    def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
+        """See `EncryptedChannel`."""
         fields = read_fields(opened)
         mine = fields.get("Event") == "kf_msg_or_event" and fields.get("OpenKfId") == self.options.open_kfid
         return CallbackResult(b"success", pull=fields.get("Token", "") if mine else "")
@@ -67,7 +52,7 @@ class WecomKfChannel(Channel):
     async def pull(self, cursor: str, token: str) -> PulledMessages:
         """See `Channel`."""
         asked = {"cursor": cursor, "token": token, "limit": AT_ONCE, "open_kfid": self.options.open_kfid}
-        told = await self._api.call("/cgi-bin/kf/sync_msg", {name: value for name, value in asked.items() if value})
+        told = await self.api.call("/cgi-bin/kf/sync_msg", {name: value for name, value in asked.items() if value})
         listed, following = told.get("msg_list", []), told.get("next_cursor", cursor)
         if not isinstance(listed, list) or not isinstance(following, str):
             raise PlatformUnavailable("the response is not as documented")
@@ -92,10 +77,7 @@ class WecomKfChannel(Channel):
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         body = {**payload, "touser": address["user"], "open_kfid": self.options.open_kfid, "msgid": key}
-        await self._api.call("/cgi-bin/kf/send_msg", body)
-
-    async def _token(self) -> Fetched:
-        return await wecom_token(self)
+        await self.api.call("/cgi-bin/kf/send_msg", body)
 
 
 def _message(told: Any) -> InboundMessage | None:

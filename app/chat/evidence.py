@@ -31,9 +31,9 @@ class Team:
     """What answers the questions of one tenant; without `understanding` no model reads messages.
 
 
-    embedder: of the vectors that all of it goes by. screening: gives the one that learns from that embedder; until it
-    is there, the guard's rules screen alone. `basis`: see `Routed`. curated: the answers that staff wrote word for
-    word, None where nobody can.
+    embedder: of the vectors that all of it goes by. unread: the search before a model judges what it found. screening:
+    gives the one that learns from that embedder; until it is there, the guard's rules screen alone. `basis`: see
+    `Routed`. curated: the answers that staff wrote word for word, None where nobody can.
     """
 
     embedder: Embedder
@@ -42,6 +42,7 @@ class Team:
     router: Router
     roster: Roster
     searcher: Searcher
+    unread: Searcher
     understanding: ModelUnderstanding | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
     curated: CuratedAnswers | None = None
@@ -51,12 +52,13 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     """What the agents bid on. picked: the message chose of what the last reply offered, so that nothing is unclear.
 
     A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
-    afterwards. Whoever is in danger or beside themselves waits for no model.
+    afterwards. What was found is judged by a model once: as soon as the question is understood. Whoever is in danger or
+    beside themselves waits for no model.
     """
     model = team.understanding if not picked and may_be_read(question) else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
-        route, searched = await _looked_up(team, question)
+        route, searched = await _looked_up(team, question, team.searcher if reading is None else team.unread)
         turn = team.roster.evidence(searched, route)
         account.timed("route")
         if model is None or turn.urgent or (reading is None and not in_doubt(turn)):
@@ -67,7 +69,8 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
         if reading is not None:
             reading.cancel()
     account.spent(understood.usage, understood.degraded)
-    turn = await _understood(team, question, turn, understood)
+    judged = reading is None or team.unread is team.searcher
+    turn = await _understood(team, question, turn, understood, judged=judged)
     account.timed("understand")
     return turn
 
@@ -83,19 +86,23 @@ def in_doubt(turn: TurnEvidence) -> bool:
     return (looked_up and not turn.answerable) or (trace.band is Band.LOW and bool(trace.scores))
 
 
-async def _understood(team: Team, question: Question, turn: TurnEvidence, understood: Understood) -> TurnEvidence:
-    """The evidence in the light of what a model read; searched and routed anew where that is news."""
+async def _understood(
+    team: Team, question: Question, turn: TurnEvidence, understood: Understood, *, judged: bool
+) -> TurnEvidence:
+    """The evidence in the light of what a model read; searched and routed anew where that is news, or where what was
+    found is still to be judged.
+    """
     heard = understood.of(question)
     route, searched = turn.route, replace(heard, found=turn.found, curated=turn.question.curated)
-    if (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
-        route, searched = await _looked_up(team, heard)
+    if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
+        route, searched = await _looked_up(team, heard, team.searcher)
     return replace(turn, question=searched, route=named(route, understood.intents))
 
 
-async def _looked_up(team: Team, question: Question) -> tuple[Route, Question]:
+async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
     """Where it is routed to, and the question with all that is found for it."""
     route, found, curated = await asyncio.gather(
-        _route(team, question), _found(team, question), _curated(team, question)
+        _route(team, question), _found(searcher, question), _curated(team, question)
     )
     return route, replace(question, found=found, curated=curated)
 
@@ -114,13 +121,13 @@ async def _curated(team: Team, question: Question) -> CuratedMatch | None:
     return match if match and question.where.matches(DocumentMeta(match.entry.id, "", "")) else None
 
 
-async def _found(team: Team, question: Question) -> Retrieval | None:
+async def _found(searcher: Searcher, question: Question) -> Retrieval | None:
     """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
     from it then finds out.
     """
     try:
         with span("search"):
-            return await recall(team.searcher, question)
+            return await recall(searcher, question)
     except KnowledgeError as error:
         logger.opt(exception=error).warning("turn without a search")
         return None

@@ -112,9 +112,10 @@ class ModelSettings(BaseModel):
         description="依次备用的大模型，写成 JSON 数组，排在 LLM_* 那一家之后：每项有 api_key、model，"
         "以及可以不写的 name、profile、base_url、parameters、thinks、first_token_timeout、timeout、max_tokens",
     )
-    llm_answers: Literal["write", "quote"] = Field(
-        "write",
-        description="大模型怎么作答：write 由它写，逐句核对后发出；quote 只让它读消息、看资料、排先后，回答摘自原文",
+    llm_answers: Literal["auto", "write", "quote"] = Field(
+        "auto",
+        description="大模型怎么作答：write 由它写，逐句核对后发出；quote 只让它读消息、看资料、排先后，回答摘自原文；"
+        "auto 考它分不分得清说对与说错的话，分得清才由它写",
     )
     llm_hedge_seconds: float = Field(
         3.0,

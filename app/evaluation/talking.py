@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from operator import attrgetter
 
 from agents.errors import AgentError
-from agents.types import Answer, Evidence, Page, Routed
+from agents.types import Answer, Evidence, Page, Routed, Token
 from app.chat.service import ChatService
 from app.chat.session import Message
 from app.chat.types import TurnDone
@@ -51,13 +52,16 @@ class Product:
         proof = Proof(user_id, trusted=True)
         message = Message(self.tenant, session, text, user_id, CHANNEL, new_id(), page, proof=proof)
         found: list[str] = []
-        route, done = "", None
+        route, done, first_token = "", None, None
+        began = time.perf_counter()
         try:
             async for event in self._chat.stream(message):
                 if isinstance(event, Routed):
                     route = "+".join(event.route.intents)
                 elif isinstance(event, Evidence):
                     found += [full_text(candidate.chunk) for candidate in event.retrieval.passing]
+                elif isinstance(event, Token):
+                    first_token = first_token or time.perf_counter() - began
                 elif isinstance(event, TurnDone):
                     done = event
         except (KnowledgeError, AgentError, AppError) as error:
@@ -66,7 +70,7 @@ class Product:
         if done is None:
             raise RuntimeError("a turn ended without its final event")
         grounds = text, *self._grounds(done.answer, found, page), *_own_facts(done)
-        return ProductReply(done.response(), done.answer, grounds, route)
+        return ProductReply(done.response(), done.answer, grounds, route, first_token)
 
     async def leave_queue(self, session: str) -> None:
         """See `EvaluatedProduct`."""

@@ -13,13 +13,15 @@ from knowledge.types import Chunk
 @dataclass(frozen=True, slots=True)
 class ProductReply:
     """One response. `body` is that of the chat contract; `grounds` are the texts that the reply may state facts of;
-    `route` says where the question went, and `answer` is None after an error.
+    `route` says where the question went, and `answer` is None after an error. `first_token`: seconds until the first
+    text was there, None where none was streamed.
     """
 
     body: Mapping[str, Any]
     answer: Answer | None = None
     grounds: tuple[str, ...] = ()
     route: str = ""
+    first_token: float | None = None
 
 
 class EvaluatedProduct(Protocol):

@@ -37,6 +37,7 @@ class RequestOut(BaseModel):
     model: str = Field(description="请求的模型")
     prompts: dict[str, str] = Field(description="用到的提示词，名字到版本；第一个说的是要做什么")
     prompt_tokens: int
+    cached_tokens: int = Field(0, description="其中前缀命中了缓存、不用重算的")
     completion_tokens: int
     cost: float = Field(description="费用，单位同 LLM_PRICES；没有写单价的模型为 0")
     ms: float = Field(description="到最后一个字为止的毫秒数")

@@ -44,6 +44,7 @@ def call_fields(call: ModelCall) -> dict[str, Any]:
         "model": call.model,
         "prompts": dict(call.prompts),
         "prompt_tokens": call.usage.prompt_tokens,
+        "cached_tokens": call.usage.cached_tokens,
         "completion_tokens": call.usage.completion_tokens,
         "cost": round(call.cost, 6),
         "ms": call.milliseconds,

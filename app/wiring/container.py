@@ -179,8 +179,12 @@ class Container:
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.models, self.accounts, self._searches = models, accounts, searches
-        self.reader = ReaderScale(models.reader(), CalibrationRepository(database, DEFAULT_TENANT))
-        self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader)
+        kept = CalibrationRepository(database, DEFAULT_TENANT)
+        self.reader = ReaderScale(models.reader(), kept)
+        self.claim_reader = ReaderScale(models.claim_reader(), kept, after=self.reader)
+        self.teams = Teams(
+            settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader, self.claim_reader
+        )
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
@@ -263,6 +267,7 @@ class Container:
     async def _connect(self, settings: Settings) -> None:
         self.models.replace(settings)
         await self.reader.replace(self.models.reader(), self.startup.ready)
+        await self.claim_reader.replace(self.models.claim_reader(), self.startup.ready)
 
     async def _prepare(self, tenant: str, settings: Settings) -> None:
         await self.tenants.prepare(tenant, settings)
@@ -279,6 +284,12 @@ class Container:
     async def answers_depend_on(self, tenant: str) -> Version:
         """See `HotCache`."""
         parts = await self.tenants.of(tenant)
-        config = parts.configuration, parts.retriever.calibrations, self.reader.calibration
+        config = (
+            parts.configuration,
+            parts.retriever.calibrations,
+            self.reader.calibration,
+            self.claim_reader.calibration,
+            self.claim_reader.doubtful,
+        )
         kept = parts.tuned.settings
         return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

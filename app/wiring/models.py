@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
 from agents.answering.meaning import Meaning
-from agents.generator import Generator
+from agents.claim_reader import ClaimReader
+from agents.generator import Generator, Request
+from agents.judging import ReaderOptions
 from agents.llm.breaker import CircuitBreaker
 from agents.llm.calls import NotedModel
 from agents.llm.chat import ChatModel, ModelOptions
@@ -23,10 +25,11 @@ from agents.llm.profiles import profile_at
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
 from agents.llm.structured import StructuredModel
+from agents.llm.writer import Objections
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.prompting import Prompts
-from agents.reader import PassageReader, ReaderOptions
+from agents.reader import PassageReader
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
 from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, told
@@ -109,11 +112,21 @@ class LanguageModels:
         """Whether anything is sent to a model at all."""
         return self.main is not None or self.small is not None
 
-    def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
+    def generator(
+        self,
+        analyzer: Analyzer,
+        profile: TenantProfile,
+        meaning: Meaning | None = None,
+        *,
+        believes: Callable[[Request], bool] = lambda _: True,
+        writes: Callable[[], bool] = lambda: True,
+        objections: Objections | None = None,
+    ) -> Generator:
         """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
-        quoted.
+        quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
         """
         options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
+        options = replace(options, objections=objections)
         quotes = get_generator("extractive", options)
 
         def writer(model: ChatModel) -> Generator:
@@ -121,7 +134,7 @@ class LanguageModels:
 
         if not self.writers or self._settings.llm_answers == "quote":
             return quotes
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience)
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
@@ -139,21 +152,34 @@ class LanguageModels:
         """Judges whether passages state an answer; None where no model does."""
         if self.judge is None:
             return None
+        return PassageReader(self.judge, self._reader_options, self.prompts)
+
+    def claim_reader(self) -> ClaimReader | None:
+        """Judges by what writes, sentence by sentence, what was written; None where no model judges or none writes."""
         settings = self._settings
-        options = ReaderOptions(settings.reader_passages, settings.reader_timeout, settings.max_chunk_chars)
-        return PassageReader(self.judge, options, self.prompts)
+        asked = settings.llm_answers == "auto" or (settings.llm_answers == "write" and settings.verify_enabled)
+        if self.main is None or not (asked and settings.reader_enabled):
+            return None
+        return ClaimReader(self.main, self._reader_options, self.prompts)
 
     def drafter(self) -> FaqDrafter | None:
         """Writes drafts of curated answers; None where no model writes."""
         return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
 
-    def verifier(self) -> Verifier | None:
-        """Reads once more what a model wrote; None where no model writes."""
+    def verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
+        """Reads once more what a model wrote; None where no model writes. trusted: whether what a model says of it
+        counts.
+        """
         if self.small is None:
             return None
         settings = self._settings
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
-        return Verifier(self.critic() if settings.verify_enabled else None, policy)
+        return Verifier(self.critic() if settings.verify_enabled else None, policy, trusted)
+
+    @property
+    def _reader_options(self) -> ReaderOptions:
+        settings = self._settings
+        return ReaderOptions(settings.reader_passages, settings.reader_timeout, settings.max_chunk_chars)
 
     @property
     def _patience(self) -> Patience:

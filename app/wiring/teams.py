@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agents.care import CarePolicy
+from agents.claim_reader import ClaimObjections
+from agents.generator import Request
 from agents.profile import TenantProfile
 from agents.reader import ReadingSearch
 from agents.recall import Searcher
@@ -43,6 +45,7 @@ class Teams:
     limits: RateLimits
     books: FaqBooks
     reader: ReaderScale
+    claim_reader: ReaderScale
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
@@ -55,7 +58,14 @@ class Teams:
         roster = Roster.of(
             AgentParts(
                 searcher,
-                models.generator(analyzer, profile, learning.meaning),
+                models.generator(
+                    analyzer,
+                    profile,
+                    learning.meaning,
+                    believes=self._believes,
+                    writes=self._may_write,
+                    objections=self._objections(models),
+                ),
                 knowledge_policy(tuned.settings, profile, learning.events),
                 self._business(business, models) if business else None,
                 CarePolicy(
@@ -67,7 +77,7 @@ class Teams:
                     learning.guidance,
                 ),
                 CustomerTickets(self.tickets, tenant, self.limits),
-                models.verifier(),
+                models.verifier(lambda: not self.reader.worthless),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
@@ -84,6 +94,7 @@ class Teams:
             router,
             roster,
             searcher,
+            retriever,
             models.understanding(analyzer),
             {
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
@@ -98,6 +109,20 @@ class Teams:
         if not models.version:
             return business.parts
         return replace(business.parts, writer=sql_writer(business.parts.database, self.settings, models))
+
+    def _believes(self, request: Request) -> bool:
+        """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged
+        that it is there, nor where the model's judgements are worth nothing.
+        """
+        return not (self.reader.worthless or request.read_by_model)
+
+    def _may_write(self) -> bool:
+        """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""
+        return self.settings.llm_answers == "write" or not self.claim_reader.doubtful
+
+    def _objections(self, models: LanguageModels) -> ClaimObjections | None:
+        reader = models.claim_reader() if self.settings.verify_enabled else None
+        return ClaimObjections(reader, lambda: self.claim_reader.calibration) if reader else None
 
     def _read(self, search: CalibratedSearch, models: LanguageModels, settings: Settings) -> Searcher:
         """The search with a model in its gate, where one judges passages."""

@@ -22,6 +22,7 @@ from knowledge.calibration.questions import (
 from knowledge.english import is_chinese
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.index import Snapshot, embedded
+from knowledge.own_names import SHARE, drop_names
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
@@ -231,7 +232,7 @@ class Calibrator:
         needs_vectors = scorer is not retriever.scorers.keywords
         space = retriever.embedder.name if needs_vectors else ""
         strange = (off_topic_questions(), english_off_topic_questions())
-        fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
+        fitting = (SHARE, POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
         parts = (space, VERSION, retriever.options.scores, scorer.constants, fitting)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
@@ -243,7 +244,8 @@ class Calibrator:
         if scorer.kind != self._retriever.scorers.keywords.kind:
             if not embedded(snapshot):
                 raise EmbeddingUnavailable("the index has no vectors yet")
-            vectors = await self._retriever.embedder.queries(texts)
+            names = await self._retriever.get_own_names(snapshot) if scorer.compares_vectors else frozenset()
+            vectors = await self._retriever.embedder.queries([drop_names(text, names) for text in texts])
         best, scoring = [], Scoring(self._retriever.options, scorer)
         for text, vector in zip(texts, vectors, strict=True):
             query = Query(text, tuple(self._retriever.analyzer_of(snapshot).asked(text)), vector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from knowledge.breaker import Breaker
@@ -19,13 +19,20 @@ Fallback = Literal["lexical_dense", "cosine"]
 class Query:
     """A question in the forms that recall and scoring need. `vector` is None while the embedder is out of reach.
 
-    translates: the English text of another query, for one that says the same in Chinese.
+    translates: the English text of another query, for one that says the same in Chinese. without_names: its embedding
+    without the base's own name, by which its chunks are judged, see `own_names`; None where it does not say that.
     """
 
     text: str
     terms: tuple[str, ...]
     vector: Vector | None
     translates: str | None = None
+    without_names: Vector | None = None
+
+    @property
+    def nameless(self) -> Query:
+        """The query by which chunks are judged."""
+        return self if self.without_names is None else replace(self, vector=self.without_names)
 
 
 class Reranker(ABC):
@@ -40,6 +47,8 @@ class Reranker(ABC):
     fallback: Fallback | None = None
     breaker: Breaker | None = None
     """Of a server that is asked over the network."""
+    compares_vectors: bool = False
+    """Whether its scores depend on the question's embedding."""
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.

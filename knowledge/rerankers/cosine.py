@@ -12,6 +12,7 @@ class CosineReranker(Reranker):
     """Cosine of question and chunk, in [-1, 1]."""
 
     kind = "cosine"
+    compares_vectors = True
 
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None

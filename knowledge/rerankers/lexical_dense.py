@@ -41,6 +41,7 @@ class LexicalDenseReranker(Reranker):
     """similarity + LEXICAL_WEIGHT x coverage + FUSION_WEIGHT x fusion score, less the handicaps."""
 
     kind = "lexical_dense"
+    compares_vectors = True
     constants = (
         FULL_MATCH,
         HUBNESS,

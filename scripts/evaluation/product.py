@@ -64,7 +64,7 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
                 await _ingest(container, setup.documents)
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
             snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
-            await container.reader.wait()
+            await container.claim_reader.wait()  # which waits for the other reader
             yield container, Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
 
 

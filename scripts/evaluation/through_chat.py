@@ -31,7 +31,8 @@ async def dialogues_report(options: argparse.Namespace, settings: Settings) -> d
     """Figures of `--dialogues`; failures are printed to stderr, as `--show` asks."""
     if options.model:
         return await _dialogues_with_model(options, settings)
-    played = await played_dialogues(options.dialogues, _setup(options, settings, options.docs))
+    setup = _setup(options, settings, options.docs)
+    played = await played_dialogues(options.dialogues, setup, first=options.first)
     for paragraph in failures(played)[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     if options.run:
@@ -42,7 +43,7 @@ async def dialogues_report(options: argparse.Namespace, settings: Settings) -> d
 async def _dialogues_with_model(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """The table goes to stderr."""
     setup = _setup(options, settings, options.docs)
-    name, turns = await play_both(read_dialogues(options.dialogues), setup)
+    name, turns = await play_both(read_dialogues(options.dialogues)[: options.first], setup)
     for paragraph in failures([turn.with_model for turn in turns])[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     print(both_table(turns), file=sys.stderr)
@@ -53,9 +54,9 @@ async def _dialogues_with_model(options: argparse.Namespace, settings: Settings)
     return {"dialogues": options.dialogues.name} | both_report(name, turns)
 
 
-async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[PlayedTurn]:
-    """The conversations of a file, or one in so many of them, played."""
-    dialogues = read_dialogues(path)[::every]
+async def played_dialogues(path: Path, setup: Setup, *, every: int = 1, first: int | None = None) -> list[PlayedTurn]:
+    """The conversations of a file, the first so many, or one in so many of them, played."""
+    dialogues = read_dialogues(path)[:first:every]
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_product(setup) as product:
         with ProgressBar(turns, "对话", "轮") as bar:

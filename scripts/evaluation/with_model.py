@@ -22,7 +22,16 @@ from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
 from scripts.evaluation.product import Setup, open_container_for
 
-_HEADINGS = ("标签", "轮次", "正确（无 → 有）", "误答（无 → 有）", "请求", "token 收/发", "秒（无 → 有）")
+_HEADINGS = (
+    "标签",
+    "轮次",
+    "正确（无 → 有）",
+    "误答（无 → 有）",
+    "请求",
+    "token 收/发",
+    "秒（无 → 有）",
+    "首字秒（无 → 有）",
+)
 _ALL = "全部"
 
 
@@ -95,7 +104,8 @@ def both_row(turn: ModelTurn) -> dict[str, Any]:
     without, spent = turn_row(turn.without), turn.spent
     cost = {"calls": spent.calls, "prompt_tokens": spent.prompt_tokens, "completion_tokens": spent.completion_tokens}
     beside = {key: without[key] for key in ("verdict", "outcome", "reply")}
-    return turn_row(turn.with_model) | cost | {"seconds": turn.with_model.seconds, "without_model": beside}
+    took = {"seconds": turn.with_model.seconds, "first_token": _first_token(turn.with_model)}
+    return turn_row(turn.with_model) | cost | took | {"without_model": beside}
 
 
 def _compared(turns: Sequence[ModelTurn]) -> dict[str, Any]:
@@ -113,6 +123,7 @@ def _compared(turns: Sequence[ModelTurn]) -> dict[str, Any]:
         "prompt_tokens": mean(spent.prompt_tokens),
         "completion_tokens": mean(spent.completion_tokens),
         "seconds": [mean(sum(turn.seconds for turn in some)) for some in _both(turns)],
+        "first_token": [mean(sum(map(_first_token, some))) for some in _both(turns)],
     }
 
 
@@ -127,7 +138,8 @@ def _cells(tag: str, told: dict[str, Any]) -> tuple[str, ...]:
 
     tokens = f"{told['prompt_tokens']:.0f}/{told['completion_tokens']:.0f}"
     calls = f"{told['calls']:.1f}"
-    return tag or "-", str(told["turns"]), change("right"), change("false"), calls, tokens, change("seconds")
+    waited = change("seconds"), change("first_token")
+    return tag or "-", str(told["turns"]), change("right"), change("false"), calls, tokens, *waited
 
 
 def _by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
@@ -139,6 +151,11 @@ def _by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
 
 def _right(turn: PlayedTurn) -> bool:
     return turn.judgement.correct
+
+
+def _first_token(turn: PlayedTurn) -> float:
+    """Seconds; a reply that came at once took as long as the turn."""
+    return turn.seconds if turn.told.first_token is None else turn.told.first_token
 
 
 def _id(turn: ModelTurn) -> str:

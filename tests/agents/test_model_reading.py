@@ -62,6 +62,12 @@ async def test_several_questions_in_one_message_are_told_apart_and_together_keep
     assert found.questions == ()
 
 
+async def test_the_question_before_told_again_beside_the_message_is_left_out() -> None:
+    before = Turn("耳机不想要了还能退吗", "耳机不想要了还能退吗", "七天内可以。[1]")
+    found, _ = await understood("拆开戴过了", Say(reply("耳机不想要了还能退吗", "耳机拆开戴过了还能退吗")), before)
+    assert found.questions == ("耳机拆开戴过了还能退吗",)
+
+
 async def test_of_several_questions_one_that_adds_a_number_is_left_out() -> None:
     found, _ = await understood("能退吗，运费谁出", Say(reply("退货运费谁出", "15 天内能退货吗")))
     assert found.questions == ("退货运费谁出",)

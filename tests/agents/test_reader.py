@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from agents.errors import GenerationRejected
+from agents.judging import WORDS, JudgeQuality, ReaderOptions, measuring_examples, shown_examples
 from agents.llm.chat import CERTAIN
 from agents.llm.choosing import choose_by_probability, choose_by_word, first_alternatives
 from agents.prompting import Prompts, shipped
-from agents.reader import WORDS, PassageReader, ReaderOptions, ReadingSearch, measuring_examples, shown_examples
+from agents.reader import PASSAGES, PassageReader, ReadingSearch
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
 from knowledge.reader import READER
@@ -48,9 +49,9 @@ def truth(prompt: str) -> float:
     question, passage = _QUESTION.search(prompt), _PASSAGE.search(prompt)
     assert question is not None and passage is not None
     return next(
-        3.0 if example.answered else -3.0
-        for example in measuring_examples()
-        if example.question == question[1] and example.chunk.text in passage[1]
+        3.0 if example.holds else -3.0
+        for example in measuring_examples(PASSAGES)
+        if example.said == question[1] and example.chunk.text in passage[1]
     )
 
 
@@ -167,7 +168,7 @@ async def test_a_model_that_answers_at_length_is_no_reader() -> None:
 
 async def test_a_model_that_tells_the_examples_apart_is_calibrated() -> None:
     async with scripted(judges=truth) as llm:
-        calibration = await PassageReader(llm.model, PATIENT).measure()
+        calibration = (await PassageReader(llm.model, PATIENT).measure()).calibration
     assert calibration is not None
     assert calibration.scorer == READER
     assert calibration.probability(3.0) > 0.75
@@ -176,17 +177,18 @@ async def test_a_model_that_tells_the_examples_apart_is_calibrated() -> None:
 
 async def test_a_model_that_says_yes_to_everything_is_not_used() -> None:
     async with scripted(judges=lambda prompt: 3.0 + len(prompt) % 7 / 10) as llm:
-        assert await PassageReader(llm.model, PATIENT).measure() is None
+        quality = await PassageReader(llm.model, PATIENT).measure()
+        assert quality.calibration is None and quality.worthless
 
 
 async def test_a_model_that_answers_the_examples_at_length_is_not_used() -> None:
     async with scripted(Say("这段资料讲的是运费。")) as llm:
-        assert await PassageReader(llm.model, PATIENT).measure() is None
+        assert await PassageReader(llm.model, PATIENT).measure() == JudgeQuality()
 
 
 async def test_a_model_that_is_too_slow_is_not_used() -> None:
     async with scripted(judges=truth) as llm:
-        assert await PassageReader(llm.model, ReaderOptions(seconds=1e-6)).measure() is None
+        assert await PassageReader(llm.model, ReaderOptions(seconds=1e-6)).measure() == JudgeQuality(1.0)
 
 
 async def test_what_it_is_measured_by_depends_on_model_and_prompts() -> None:
@@ -202,10 +204,12 @@ async def test_what_it_is_measured_by_depends_on_model_and_prompts() -> None:
 
 
 def test_the_examples_are_of_both_kinds() -> None:
-    answered = [example.answered for example in measuring_examples()]
+    answered = [example.holds for example in measuring_examples(PASSAGES)]
     assert min(answered.count(True), answered.count(False)) >= 16
-    assert [example.answered for example in shown_examples()] == [False, True, False, True]
-    assert not {example.chunk.text for example in shown_examples()} & {each.chunk.text for each in measuring_examples()}
+    assert [example.holds for example in shown_examples(PASSAGES)] == [False, True, False, True]
+    assert not {example.chunk.text for example in shown_examples(PASSAGES)} & {
+        each.chunk.text for each in measuring_examples(PASSAGES)
+    }
 
 
 async def test_a_text_cannot_leave_its_marks() -> None:

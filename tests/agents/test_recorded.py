@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
+from agents.claim_reader import ClaimReader
 from agents.errors import UnreadableReply
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Unanswered, Withdrawn
+from agents.judging import Judge, ReaderOptions
 from agents.llm.calls import NotedModel, noted
+from agents.llm.chat import ChatMessage, WordPair
+from agents.llm.choosing import choose_by_probability
 from agents.llm.critique import read_critique
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
@@ -18,6 +23,7 @@ from agents.llm.writer import ModelGenerator
 from agents.model_reading import RewriteGuard, Understood, read_understanding
 from agents.profile import TenantProfile
 from agents.prompting import shipped
+from agents.reader import PassageReader
 from agents.types import ModelCall, Usage
 from agents.verification.marks import MarkScanner
 from agents.verification.reply import GroundedReply, LastExchange
@@ -98,6 +104,36 @@ def test_what_is_sent_of_an_answer_is_said_by_the_fragment_that_it_cites() -> No
         assert bool(judged.supported) == bool(reply_of(pieces))
         outcomes["sent" if judged.supported else "cannot" if Unanswered() in pieces else "withheld"] += 1
     assert min(outcomes["sent"], outcomes["cannot"], outcomes["withheld"]) > 0
+
+
+class Replayed:
+    """A model that says again what a real one said to the shipped examples."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name = name
+        self._replies = [recorded for recorded in load_replies(kind) if recorded.model == name]
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        asked = messages[-1]["content"]
+        recorded = next(each for each in self._replies if f"\n{each.question}\n</" in asked)
+        return choose_by_probability(recorded.first, words), Usage(calls=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "judge", "least", "most"),
+    [
+        ("1.5b", PassageReader, 0.85, 0.95),
+        ("0.5b", PassageReader, 0.0, 0.8),
+        ("1.5b", ClaimReader, 0.75, 0.85),
+        ("0.5b", ClaimReader, 0.0, 0.8),
+    ],
+)
+async def test_what_the_word_of_a_real_model_is_worth_is_found_out(
+    name: str, judge: type[Judge], least: float, most: float
+) -> None:
+    quality = await judge(Replayed(name, judge.kind.scorer), ReaderOptions(seconds=20.0)).measure()
+    assert quality.auroc is not None and least <= quality.auroc < most
+    assert quality.worthless == (quality.calibration is None) == (least < judge.kind.least)
 
 
 def test_a_critique_is_read_or_refused() -> None:

@@ -32,6 +32,8 @@ class RecordedReply:
     before: tuple[tuple[str, str], ...] = ()
     chunks: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    first: tuple[tuple[str, float], ...] = ()
+    """Of a judgement: the likeliest first tokens with their log-probabilities."""
 
     @property
     def asked(self) -> Question:
@@ -56,7 +58,7 @@ class RecordedReply:
 
 @cache
 def load_replies(kind: str) -> tuple[RecordedReply, ...]:
-    """Those of a kind: understanding, answer, critique."""
+    """Those of a kind: understanding, answer, critique, and the judgements `reader` and `claim_reader`."""
     rows = map(json.loads, FILE.read_text("utf-8").splitlines())
     return tuple(_reply(row) for row in rows if row["kind"] == kind)
 
@@ -76,4 +78,5 @@ def _reply(row: dict[str, Any]) -> RecordedReply:
         before,
         tuple(row.get("chunks", ())),
         tuple(row.get("claims", ())),
+        tuple((token, chance) for token, chance in row.get("first", ())),
     )

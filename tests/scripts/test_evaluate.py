@@ -176,6 +176,7 @@ def test_a_row_without_a_needed_field_is_named(tmp_path: Path, capsys: pytest.Ca
         (["--set", "a", "--fail-under", "0.5"], "--fail-over 要与 --dialogues 一起用"),
         (["--dialogues", "a.jsonl", "--fail-over", "5"], "--fail-over"),
         (["--set", "a", "--model"], "--model 要与 --dialogues 一起用"),
+        (["--dialogues", "a", "--first", "0"], "--first 要与 --dialogues 一起用"),
         (["--dialogues", "a.jsonl", "--through", "chat"], "--through chat 要与 --set 或 --routing 一起用"),
         (["--set", "a", "--json", "无此/b.json"], "没有文件夹"),
         (["--set", "a", "--run", "无此/b.jsonl"], "没有文件夹"),
@@ -238,7 +239,7 @@ def test_conversations_with_a_model_and_without_one_stand_side_by_side(
     assert (report["gained"], report["lost"], report["without_model"]["accuracy"]) == ([], [], 0.5)
     assert model["calls"] >= 0.5 and model["prompt_tokens"] > model["completion_tokens"] > 0
     assert list(model["by_tag"]) == ["first"]
-    assert "全部\t2\t0.50 → 0.50\t0.50 → 0.50" in captured.err
+    assert "全部\t2\t0.50 → 0.50\t0.50 → 0.50" in captured.err and model["first_token"][1] <= model["seconds"][1]
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text("utf-8").splitlines()]
     assert sum(row["calls"] for row in rows) == model["calls"] * 2
     assert [row["without_model"]["verdict"] for row in rows] == ["correct", "wrong"]

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.llm.chat import ModelOptions
-from agents.llm.endpoint import EndpointModel
+from agents.llm.endpoint import EndpointModel, _tokens
 from agents.types import Usage
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.agents.models import Scripted, scripted
@@ -119,3 +120,11 @@ async def test_how_long_a_whole_reply_may_take_its_caller_says_alone() -> None:
                 await model.complete(MESSAGES, 0.1)
         finally:
             await model.close()
+
+
+@pytest.mark.parametrize(
+    "told", [{"prompt_tokens_details": {"cached_tokens": 280}}, {"prompt_cache_hit_tokens": 280}, {}]
+)
+def test_what_a_provider_had_computed_before_is_counted(told: dict[str, Any]) -> None:
+    usage = _tokens({"usage": {"prompt_tokens": 400, "completion_tokens": 5} | told})
+    assert usage == Usage(0, 400, 5, 280 if told else 0)

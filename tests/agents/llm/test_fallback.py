@@ -75,6 +75,28 @@ async def test_that_the_fragments_do_not_answer_is_an_answer() -> None:
     assert not any(isinstance(piece, Text | Citation) for piece in pieces)
 
 
+@pytest.mark.parametrize("said", [Behaviour.CANNOT, Say("无依据")])
+async def test_a_writer_that_is_not_believed_does_not_refuse_what_was_found(said: Step) -> None:
+    async with scripted(said) as llm:
+        quotes = ExtractiveGenerator(ANALYZER, 3)
+        chained = FallbackGenerator([by_default(llm)], quotes, believes=lambda _: False)
+        pieces = [piece async for piece in chained.stream(request(RETURNS))]
+    assert reply_of(pieces) == QUOTED
+    assert not any(isinstance(piece, Unanswered | Degraded) for piece in pieces)
+
+
+async def test_a_model_that_may_not_write_is_not_asked() -> None:
+    async with scripted(Behaviour.ANSWER) as llm:
+        quotes = ExtractiveGenerator(ANALYZER, 3)
+        chained = FallbackGenerator([by_default(llm)], quotes, writes=lambda: False)
+        pieces = [piece async for piece in chained.stream(request(RETURNS))]
+    assert (reply_of(pieces), llm.server.requests) == (QUOTED, 0)
+
+
+async def test_that_the_fragments_do_not_answer_is_understood_without_brackets() -> None:
+    assert Unanswered() in await written(Say("无依据。"))
+
+
 async def test_the_next_model_comes_before_quotes() -> None:
     async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.ANSWER) as second:
         pieces = [piece async for piece in chain(by_default(first), by_default(second)).stream(request(RETURNS))]

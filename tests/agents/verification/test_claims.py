@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from agents.claim_reader import CLAIMS, ClaimReader
+from agents.judging import ReaderOptions, measuring_examples
 from agents.verification.support import Support, SupportChecker
-from scripts.evaluation.claims import count_flagged, judge_claims, load_chunks, load_claims
+from scripts.evaluation.claims import count_flagged, judge_claims, judge_with_model, load_chunks, load_claims
+from tests.agents.models import scripted
 from tests.agents.support import candidate
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,3 +56,24 @@ def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
 def test_a_claim_keeps_its_condition_unless_the_question_says_it(claim: str, question: str, support: Support) -> None:
     checker = SupportChecker({0: candidate(PAID, title="运费说明").chunk}, question)
     assert checker.check(claim).support is support
+
+
+async def test_a_model_that_tells_them_apart_finds_what_the_check_without_one_lets_stand() -> None:
+    claims = [claim for claim in load_claims(SET / "development.jsonl") if claim.document == "退货运费说明.md"]
+    truth = {claim.text: claim.good for claim in claims} | {
+        example.said: example.holds for example in measuring_examples(CLAIMS)
+    }
+
+    def judge(prompt: str) -> float:
+        found = re.search(r"<句子>\n(.*)\n</句子>", prompt)
+        assert found is not None
+        return 4.0 if truth[found[1]] else -4.0
+
+    chunks = load_chunks(claims, FOLDERS)
+    async with scripted(judges=judge) as llm:
+        reader = ClaimReader(llm.model, ReaderOptions(seconds=20.0))
+        quality, stands = await judge_with_model(claims, chunks, reader)
+    assert quality.auroc == 1.0
+    counts = count_flagged(claims, stands)
+    assert counts["bad"][0] == counts["bad"][1]
+    assert counts.get("supported") == count_flagged(claims, judge_claims(claims, chunks)).get("supported")

@@ -64,7 +64,12 @@ class ByRewrite(FixedSearcher):
 
 
 async def told(
-    text: str, searcher: FixedSearcher, model: Completer | None, *history: Turn, picked: bool = False
+    text: str,
+    searcher: FixedSearcher,
+    model: Completer | None,
+    *history: Turn,
+    picked: bool = False,
+    unread: FixedSearcher | None = None,
 ) -> tuple[TurnEvidence, Account]:
     policy = KnowledgePolicy(0.75, TenantProfile())
     team = Team(
@@ -74,6 +79,7 @@ async def told(
         await router(),
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
+        unread or searcher,
         ModelUnderstanding(model, 20, ANALYZER) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.query(text))
@@ -89,6 +95,13 @@ async def test_a_message_behind_others_is_searched_while_the_model_reads_it() ->
     assert searcher.asked == [("运费呢", None), ("运费呢", "退货运费谁出")]
     assert (turn.question.rewrite, turn.found and turn.found.verdict) == ("退货运费谁出", GateVerdict.PASS)
     assert (account.usage, account.degraded, len(model.asked)) == (Usage(1, 20, 3), (), 1)
+
+
+@pytest.mark.parametrize("meant", ["退货运费谁出", "运费呢"])
+async def test_what_is_found_is_judged_once_as_soon_as_the_message_is_understood(meant: str) -> None:
+    judging, unread = ByRewrite(退货运费谁出=FEES), ByRewrite()
+    await told("运费呢", judging, Model(meant, after=unread.searched), BEFORE, unread=unread)
+    assert (len(unread.asked), len(judging.asked)) == (1, 1)
 
 
 async def test_every_question_of_a_message_is_searched_and_none_crowds_out_another() -> None:

@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
-from agents.reader import measuring_examples
+from agents.claim_reader import CLAIMS
+from agents.judging import measuring_examples
+from agents.reader import PASSAGES
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.app.chat.test_chat import chat
 from tests.app.chat.test_chat_llm import ARRIVES, QUESTION, opened
 
 NEAR = "退款在验货后几个工作日内退手续费"
+REWORDED = "验货之后 1～5 个工作日内，退款会原路退回。"
+_CLAIM = re.compile(r"<句子>\n(.*?)\n</句子", re.DOTALL)
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
-KNOWN = {example.question: example.answered for example in measuring_examples()}
+KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
 
 
 def judge(prompt: str) -> float:
@@ -30,7 +35,7 @@ def judge(prompt: str) -> float:
 @asynccontextmanager
 async def judged(tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, ScriptedLLM, Any]]:
     """Client, model and reader of a service whose model is measured."""
-    script, options = Say(f"{ARRIVES}[1]"), {"reader_enabled": True, "reader_timeout": 20}
+    script, options = Say(f"{ARRIVES}[1]"), {"reader_enabled": True, "reader_timeout": 20, "llm_answers": "write"}
     async with opened(tmp_path, script, judges=judge, **options) as (client, llm):
         application: Any = client._transport
         reader = application.app.state.container.reader
@@ -74,3 +79,22 @@ async def test_answers_of_before_it_was_measured_do_not_come_from_the_cache_afte
         assert (await chat(client, NEAR))["outcome"] in ("answered", "low_confidence")
         reader.calibration = calibration
         assert (await chat(client, NEAR))["outcome"] in ("no_evidence", "clarify")
+
+
+@pytest.mark.parametrize("able", [True, False])
+async def test_a_model_writes_where_it_tells_right_claims_from_spoilt_ones(tmp_path: Path, able: bool) -> None:
+    claims = {example.said: example.holds for example in measuring_examples(CLAIMS)}
+
+    def judge_both(prompt: str) -> float:
+        found = _CLAIM.search(prompt)
+        if found is None:
+            return judge(prompt)
+        return (4.0 if claims.get(found[1], True) else -4.0) if able else len(prompt) % 5
+
+    script, options = Say(f"{REWORDED}[1]"), {"reader_enabled": True, "reader_timeout": 20, "llm_answers": "auto"}
+    async with opened(tmp_path, script, judges=judge_both, **options) as (client, llm):
+        application: Any = client._transport
+        await application.app.state.container.claim_reader.wait()
+        told = await chat(client, QUESTION)
+        assert (told["outcome"], llm.requests) == ("answered", int(able))
+        assert (REWORDED in told["reply"]) is able

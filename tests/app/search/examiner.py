@@ -6,10 +6,11 @@ import json
 import re
 from itertools import count
 
-from agents.reader import measuring_examples
+from agents.judging import measuring_examples
+from agents.reader import PASSAGES
 from scripts.scripted_llm import CallTools, ScriptedLLM, Step
 
-KNOWN = {example.question: example.answered for example in measuring_examples()}
+KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
 
 

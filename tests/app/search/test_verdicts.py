@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from agents.errors import GenerationUnavailable
+from agents.judging import ReaderOptions
 from agents.llm.question_writer import MAX_QUESTION_CHARS, QuestionWriter
 from agents.llm.replies import UnreadableReply
-from agents.reader import PassageReader, ReaderOptions
+from agents.reader import PassageReader
 from app.search.verdicts import BaseJudge, BaseVerdict, fit_gate, sample_chunks
 from knowledge.probability import CalibrationMap
 from knowledge.reader import READER

@@ -1,0 +1,211 @@
+"""A language model that is asked for one token, 有 or 没有; what its word is worth is measured by shipped examples."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+from cachetools import LRUCache
+from loguru import logger
+
+from agents.errors import GenerationError, GenerationRejected
+from agents.llm.chat import ChatMessage, WordPair
+from agents.llm.writer import prompt_heading, prompt_text
+from agents.prompting import Prompts, shipped
+from agents.types import Usage
+from knowledge.calibration.fit import measure_auroc
+from knowledge.probability import CalibrationMap
+from knowledge.reader import fit_reader
+from knowledge.types import Chunk, DocumentMeta
+from knowledge.yaml_files import load_yaml
+
+WORDS: WordPair = ("有", "没有")
+REMEMBERED = 4096
+"""Judgements of a tenant in memory."""
+MEASURING_SECONDS = 180.0
+"""For one example, so that a slow model is found out and not only called late."""
+_MARKS = ("<资料>", "</资料>", "<问题>", "</问题>", "<句子>", "</句子>")
+
+
+class Chooser(Protocol):
+    """A chat model that chooses between two words; see `ChatModel.choose`."""
+
+    name: str
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """Raises GenerationError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions:
+    """passages: how many of the first are judged; seconds: for all of them, asked at once; max_chunk_chars: of one."""
+
+    passages: int = 3
+    seconds: float = 2.0
+    max_chunk_chars: int = 800
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedExample:
+    """A passage, what is asked or claimed, and whether the passage states it."""
+
+    chunk: Chunk
+    said: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeKind:
+    """scorer: the name of its calibrations; rules, prompt: of its prompts; right, wrong: of the shipped examples of
+    both kinds; shown: of the shipped passages, so many are shown to the model with what to say, the others measure it;
+    least: the AUROC on these below which its word is worth nothing.
+    """
+
+    scorer: str
+    rules: str
+    prompt: str
+    right: str
+    wrong: str
+    shown: int
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuality:
+    """auroc: on the shipped examples, None for a model that does not judge; worthless: it cannot tell; calibration:
+    None where it is not to be asked, because it cannot tell or is too slow.
+    """
+
+    auroc: float | None = None
+    worthless: bool = False
+    calibration: CalibrationMap | None = None
+
+
+class Judge:
+    """What a model judges is remembered. Subclasses say of which kind they are and fill in their prompt."""
+
+    kind: JudgeKind
+
+    def __init__(self, model: Chooser, options: ReaderOptions, prompts: Prompts | None = None) -> None:
+        self.options = options
+        self._model = model
+        self._prompts = prompts or shipped()
+        self._judged: LRUCache[tuple[str, str, str, int], float] = LRUCache(REMEMBERED)
+
+    @property
+    def title(self) -> str:
+        """Of the model, for people."""
+        return self._model.name
+
+    @property
+    def key(self) -> str:
+        """Names what its judgements depend on: model, prompts and the examples that it is measured by."""
+        versions = [self._prompts.versions[name] for name in (self.kind.rules, self.kind.prompt)]
+        examples = repr(load_examples(self.kind))
+        return hashlib.sha256(repr((self._model.name, versions, examples)).encode()).hexdigest()[:16]
+
+    async def measure(self) -> JudgeQuality:
+        """What its word is worth, by the shipped examples. Raises GenerationUnavailable."""
+        examples, odds, seconds = measuring_examples(self.kind), list[float](), list[float]()
+        try:
+            for some in _batches(examples, self.options.passages):
+                started = perf_counter()
+                odds += await asyncio.gather(
+                    *(self._ask(self._fields(each.said, ""), each.chunk, MEASURING_SECONDS) for each in some)
+                )
+                seconds.append(perf_counter() - started)
+        except GenerationRejected as error:
+            logger.bind(model=self._model.name).warning("the model does not judge passages: {}", error)
+            return JudgeQuality()
+        scores, holds = np.array(odds), np.array([example.holds for example in examples])
+        quality, usual = measure_auroc(scores[holds], scores[~holds]), float(np.median(seconds))
+        log = logger.bind(model=self._model.name, kind=self.kind.scorer, auroc=round(quality, 3), seconds=usual)
+        if quality < self.kind.least:
+            log.warning("the model does not tell what a passage states: its judgements do not count")
+            return JudgeQuality(quality, worthless=True)
+        if usual > self.options.seconds:
+            log.warning("the model judges too slowly for READER_TIMEOUT: it is not asked")
+            return JudgeQuality(quality)
+        log.info("the model judges what a passage states")
+        calibration = fit_reader(scores[holds], scores[~holds], self.kind.scorer)
+        return JudgeQuality(quality, calibration=calibration)
+
+    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
+        """Of the prompt. said: what is judged; beside: what it may lean on."""
+        raise NotImplementedError
+
+    async def _odds(self, said: str, beside: str, chunk: Chunk) -> float | None:
+        """Log-odds that a passage states it; None for what was late, refused or unreadable."""
+        key = said, beside, chunk.id, hash(chunk.text)  # pages in view share an id
+        if (known := self._judged.get(key)) is None:
+            try:
+                known = self._judged[key] = await self._ask(self._fields(said, beside), chunk, self.options.seconds)
+            except GenerationError as error:
+                logger.bind(model=self._model.name).warning("a passage was not judged: {}", error)
+        return known
+
+    async def _ask(self, fields: Mapping[str, str], chunk: Chunk, seconds: float) -> float:
+        messages = [*self._opening, {"role": "user", "content": self._prompt(fields, chunk)}]
+        asked = self._prompts.conversation(self.kind.rules, self.kind.prompt, messages=messages)
+        odds, _ = await self._model.choose(asked, WORDS, seconds)
+        return odds
+
+    @cached_property
+    def _opening(self) -> list[ChatMessage]:
+        """What stands before everything that is asked: the rules and the examples."""
+        messages = [{"role": "system", "content": self._prompts.template(self.kind.rules)}]
+        for example in shown_examples(self.kind):
+            messages.append({"role": "user", "content": self._prompt(self._fields(example.said, ""), example.chunk)})
+            messages.append({"role": "assistant", "content": WORDS[0] if example.holds else WORDS[1]})
+        return messages
+
+    def _prompt(self, fields: Mapping[str, str], chunk: Chunk) -> str:
+        """Marks are the same in every prompt, so that examples look like what is asked; within a text they are taken
+        out.
+        """
+        passage = prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout)
+        texts = {**fields, "heading": prompt_heading(chunk), "passage": passage}
+        return self._prompts.fill(self.kind.prompt, **{name: _without_marks(text) for name, text in texts.items()})
+
+
+def shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
+    """What the model is shown: by turns what is missing, and what is stated."""
+    return tuple(
+        next(example for example in examples if example.holds == bool(place % 2))
+        for place, examples in enumerate(load_examples(kind)[: kind.shown])
+    )
+
+
+def measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
+    """What the model is measured by."""
+    return tuple(example for examples in load_examples(kind)[kind.shown :] for example in examples)
+
+
+@cache
+def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
+    """What is said of each of the shipped passages, of invented companies."""
+    loaded = []
+    for number, entry in enumerate(load_yaml((files("agents") / "examples" / "reader.yaml").read_text("utf-8"))):
+        title, *headings = entry["title"].split(" > ")
+        document = DocumentMeta(f"example-{number}", title, title)
+        chunk = Chunk(document.id, document, 0, entry["text"], tuple(headings))
+        kinds = (kind.right, True), (kind.wrong, False)
+        loaded.append(tuple(JudgedExample(chunk, said, holds) for key, holds in kinds for said in entry[key]))
+    return tuple(loaded)
+
+
+def _without_marks(text: str) -> str:
+    for mark in _MARKS:
+        text = text.replace(mark, "")
+    return text
+
+
+def _batches(examples: Sequence[JudgedExample], size: int) -> Iterator[Sequence[JudgedExample]]:
+    return (examples[start : start + size] for start in range(0, len(examples), size))
