@@ -17,6 +17,8 @@ SEED := $(shell date +%s)
 SHUFFLED := tests/agents tests/app tests/contracts tests/knowledge tests/scripts
 
 .DEFAULT_GOAL := help
+LOCKED = --quiet --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
+
 .PHONY: help install install-dev lock run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
@@ -59,10 +61,10 @@ test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
 
-lock: install-dev ## 按 requirements-lite.txt 选定默认运行所需的每个包（requirements-lite.lock），用不上的不取；先删掉这个文件就全部换新
+lock: install-dev ## 选定每个包的版本与散列：默认运行（requirements-lite.lock）与全部（requirements.lock，x86-64 Linux）；先删掉这两个文件就全部换新
 	$(PIP) uv==0.13.9
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-		--custom-compile-command "make lock" --output-file requirements-lite.lock requirements-lite.txt
+	$(BIN)/uv pip compile --universal $(LOCKED) --output-file requirements-lite.lock requirements-lite.txt
+	$(BIN)/uv pip compile --no-config --python-platform x86_64-unknown-linux-gnu $(LOCKED) --output-file requirements.lock requirements.txt
 
 settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py

@@ -38,7 +38,8 @@ class Request:
     `fragments` passed the gate, best first; `page`, where it passed too, is what the customer looks at, and
     `page_place` how many of the fragments are better. `terms` and `idf` describe the question, as the retriever saw
     it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
-    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
+    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it;
+    `pictured` what is written in pictures that the customer sent.
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
     without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
@@ -54,6 +55,7 @@ class Request:
     asked: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""
+    pictured: str = ""
     page: Candidate | None = None
     page_place: int = 0
     english: bool = False

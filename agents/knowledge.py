@@ -199,6 +199,7 @@ class KnowledgeAgent:
             asked=question.text,
             history=question.history,
             summary=question.summary,
+            pictured=" ".join(question.pictured),
             page=None if place is None else passing[place],
             page_place=place or 0,
             english=english,

@@ -166,6 +166,8 @@ class Question:
     `slots` are kinds and words of what a model finds named in it, `language` the one that a model says it is in, zh or
     en; both empty without.
     `max_calls` are the requests to models that the answer may still cost; `where`: the documents that it may rest on.
+    `pictured` is what is written in pictures that the customer sent: the message is searched behind it, too; it is
+    data, so nothing is asked for, ordered or confirmed by it.
     """
 
     text: str
@@ -189,6 +191,7 @@ class Question:
     max_calls: int = MAX_CALLS
     where: Filter = Filter()  # noqa: RUF009 - frozen
     reading: Reading = NOTHING_READ
+    pictured: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.reading.text != self.text:

@@ -12,10 +12,12 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── HeadTooLarge            431
 ├── BatchRejected           422
 ├── FileRejected            422, or what the reason has
+│   └── AttachmentInfected  422, the scanner found something
 ├── FetchFailed             422, what another server said cannot be taken, now or later
 │   └── FetchUnavailable    502, it may be in a while
 ├── Overloaded              503
-│   └── QueueTimeout        503
+│   ├── QueueTimeout        503
+│   └── AttachmentsUnavailable 503, scanner or store does not answer: nothing is taken unseen
 ├── DatabaseUnavailable     503
 │   ├── DatabaseBusy        503
 │   └── StorageFull         503
@@ -98,6 +100,10 @@ class FileRejected(AppError):
         self.status = status
 
 
+class AttachmentInfected(FileRejected):
+    code = "attachment_infected"
+
+
 class FetchFailed(AppError):
     """What was fetched from another server cannot be taken."""
 
@@ -124,6 +130,12 @@ class QueueTimeout(Overloaded):
     """A turn waited too long for a place to be computed in."""
 
     code = "queue_timeout"
+
+
+class AttachmentsUnavailable(Overloaded):
+    """What scans or keeps pictures and files does not answer."""
+
+    code = "attachments_unavailable"
 
 
 class DatabaseUnavailable(AppError):
@@ -180,11 +192,13 @@ STATUS: dict[type[Exception], int] = {
     HeadTooLarge: 431,
     BatchRejected: 422,
     FileRejected: 422,
+    AttachmentInfected: 422,
     FetchFailed: 422,
     FetchUnavailable: 502,
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
+    AttachmentsUnavailable: 503,
     DatabaseUnavailable: 503,
     DatabaseBusy: 503,
     StorageFull: 503,

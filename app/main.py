@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.documents.limits import PREVIEWS, UPLOADS, max_bytes
+from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -89,6 +89,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             followers.append(container.news.moved)
             container.news.start()
             stack.push_async_callback(container.news.close)
+        if container.desk_relay is not None:
+            container.desk_relay.start()
+            stack.push_async_callback(container.desk_relay.close)
         for part in (
             container.leases,
             container.faq_books,
@@ -97,6 +100,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.channels,
             container.turn_log,
             container.retries,
+            container.attachments,
             container.desk,
             container.document_runner,
             container.reindexing,
@@ -176,6 +180,7 @@ class Application(FastAPI):
 def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
     uploads = dict.fromkeys((UPLOADS, PREVIEWS), max_bytes(settings.max_upload_bytes))
+    uploads |= {"attachments": settings.attachment_max_bytes + FORM_BYTES}
     return [
         Middleware(CorsMiddleware),
         Middleware(RequestContextMiddleware, statuses=statuses),

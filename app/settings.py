@@ -15,11 +15,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from app.configuration.attachments import AttachmentSettings
 from app.configuration.business import BusinessSettings
 from app.configuration.channels import ChannelSettings
 from app.configuration.encoders import EncoderSettings
 from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
+from app.configuration.mcp import McpSettings
 from app.configuration.models import ModelSettings
 from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
@@ -40,12 +42,14 @@ _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key",
 
 
 class Settings(
+    AttachmentSettings,
     WebSettings,
     IdentitySettings,
     LimitSettings,
     RedisSettings,
     BusinessSettings,
     ChannelSettings,
+    McpSettings,
     SourceSettings,
     StoreSettings,
     EncoderSettings,
@@ -112,6 +116,9 @@ class Settings(
     # Retention: days, 0 keeps for ever; a tenant may have its own
     retention_conversations_days: Days = Field(
         0, description="会话最后一次活动多少天后删除，连同由它产生的数据；0 为不删"
+    )
+    retention_attachments_days: Days = Field(
+        0, description="对话里的图片和文件多少天后删除，消息里只留下文件名；0 则随会话删除"
     )
     retention_tickets_days: Days = Field(0, description="已解决或关闭的工单多少天没有变化后删除；0 为不删")
     retention_solutions_days: Days = Field(0, description="审核过的人工方案多少天没有变化后删除；0 为不删")

@@ -55,6 +55,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
 """Top-level package -> the files, folders or patterns of files that may import it."""
 READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.ingest.TrustingReader": (),
+    "knowledge.parsing.attachment.inspect_attachment": READERS,
     "knowledge.parsing.links.page_links": READERS,
     "knowledge.parsing.registry.parse": ("knowledge/reading.py", "knowledge/evaluation/dataset.py", "scripts/"),
     "knowledge.reading.read": (*READERS, "scripts/"),

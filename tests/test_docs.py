@@ -91,7 +91,8 @@ def _blocks(found: dict[str, Path]) -> list[Any]:
 @pytest.mark.parametrize("code", _blocks(PYTHON))
 def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> None:
     code = code.replace(ADDRESS, server.address)
-    environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
+    places = os.pathsep.join([str(ROOT), str(ROOT / "app" / "client")])
+    environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": places}
     tmp_path.joinpath("data").symlink_to(server.folder / "data")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -24,12 +24,15 @@ from tests.chroma_server import chroma_server
 from tests.contracts.test_parser_contract import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKED = [
-    Requirement(line.removesuffix("\\"))
-    for line in ROOT.joinpath("requirements-lite.lock").read_text("utf-8").splitlines()
-    if line and not line.startswith((" ", "#"))
-]
-"""Releases; of a package that has no wheel of the newest one somewhere, there are several."""
+
+
+def read_releases(name: str) -> list[Requirement]:
+    """What a lock file pins; of a package that has no wheel of the newest release somewhere, there are several."""
+    lines = ROOT.joinpath(name).read_text("utf-8").splitlines()
+    return [Requirement(line.removesuffix("\\")) for line in lines if line and not line.startswith((" ", "#"))]
+
+
+LOCKED = read_releases("requirements-lite.lock")
 NAMES = {canonicalize_name(locked.name) for locked in LOCKED}
 EXCLUDED = frozenset(tomllib.loads(ROOT.joinpath("pyproject.toml").read_text())["tool"]["uv"]["exclude-dependencies"])
 HIDE = """
@@ -74,11 +77,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
 
 
-def test_the_lock_has_what_the_requirements_say() -> None:
+@pytest.mark.parametrize("name", ["requirements-lite", "requirements"])
+def test_the_lock_has_what_the_requirements_say(name: str) -> None:
     """After a change of either: make lock."""
-    lines = ROOT.joinpath("requirements-lite.txt").read_text("utf-8").splitlines()
-    wanted = [Requirement(line.partition(" #")[0]) for line in lines if line and not line.startswith("#")]
-    releases = {(canonicalize_name(locked.name), locked.specifier) for locked in LOCKED}
+    lines = ROOT.joinpath(f"{name}.txt").read_text("utf-8").splitlines()
+    wanted = [Requirement(line.partition(" #")[0]) for line in lines if line and not line.startswith(("#", "-r"))]
+    releases = {(canonicalize_name(locked.name), locked.specifier) for locked in read_releases(f"{name}.lock")}
     assert [str(each) for each in wanted if (canonicalize_name(each.name), each.specifier) not in releases] == []
 
 

@@ -120,6 +120,7 @@ class ModelGenerator:
             question=one_line(request.question),
             asked=one_line(request.asked) if request.asked != request.question else "",
             summary=one_line(request.summary),
+            pictured=one_line(request.pictured),
             computed=one_line(request.computed),
         )
         system = {"role": "system", "content": self._instructions}

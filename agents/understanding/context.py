@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 
 def questions_before(question: Question) -> tuple[str, ...]:
-    """What the customer asked before, oldest first, without what the message takes back of it."""
+    """What the customer asked before, oldest first, without what the message takes back of it; then what is written in
+    the pictures that it is about.
+    """
     questions = question.state.context.questions
     for what in question.reading.withdrawn:
         questions = tuple(whole_word(what).sub("", before) for before in questions)
-    return questions
+    return *questions, *question.pictured
 
 
 def search_context(question: Question) -> Context:
@@ -26,9 +28,9 @@ def search_context(question: Question) -> Context:
     without, since it would only lead away from what was talked about.
     """
     context = question.state.context
-    if not context:
-        return context
     questions = tuple(map(normalised, questions_before(question)))
+    if not questions:
+        return context
     return replace(context, questions=questions, message=read(question.searched).dateless, vector=question.told)
 
 

@@ -20,7 +20,9 @@ MAX_QUESTIONS = 3
 MAX_TOPICS = 4
 MAX_QUESTION_CHARS = 100
 """Of a long story the end is kept: there it asks."""
-ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits"})
+ATTACHMENT = "attachment"
+"""Who acknowledges a picture or a file that came without a question."""
+ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT})
 """Agents whose turns leave the conversation where it was."""
 
 

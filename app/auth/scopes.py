@@ -23,12 +23,14 @@ class KeyScope(StrEnum):
     AUDIT = "audit"
 
 
-READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file"))
-"""Operations that only read, although they take a body."""
-_KNOWLEDGE = frozenset(("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps"))
+READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "call_mcp"))
+"""Operations that only read, although they take a body; what one of MCP asks for is looked at by itself."""
+_KNOWLEDGE = frozenset(
+    ("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps", "mcp")
+)
 TAGS: Mapping[KeyScope, frozenset[str]] = {
-    KeyScope.CHAT: frozenset(("chat", "openai", "conversations")),
-    KeyScope.DESK: frozenset(("desk", "tickets", "conversations")),
+    KeyScope.CHAT: frozenset(("chat", "openai", "conversations", "mcp")),
+    KeyScope.DESK: frozenset(("desk", "tickets", "conversations", "mcp")),
     KeyScope.DOCUMENTS_READ: _KNOWLEDGE,
     KeyScope.DOCUMENTS_WRITE: _KNOWLEDGE,
     KeyScope.EVALUATION: frozenset(("evaluation", "quality")),

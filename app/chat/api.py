@@ -151,5 +151,6 @@ async def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Me
         client_id=message_id(own_key),
         sender=request.state.sender,
         where=await filter_from(request, body.filter),
+        attachments=tuple(body.attachments),
     )
     return message, retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None

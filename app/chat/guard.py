@@ -64,6 +64,10 @@ class Guard:
         reason = self._reason(message) if personal_data(message) else self._remembered(message)
         return message if reason is None else Rejected(reason)
 
+    async def say(self, tenant: str, question: Question, key: str) -> str:
+        """A sentence of the product, in the language of the reply."""
+        return say(key, in_english(question, await self._profiles(tenant)))
+
     async def reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
         """What is calmly said to a message that is not taken, whoever found it."""
         profile = await self._profiles(tenant)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agents.passages.quotable import safe_text
+from agents.passages.sentences import split_sentences
 from agents.types import Question, Turn
 from agents.understanding.followups import picked, rewritten_by_rules
 from agents.understanding.reading import Reading
@@ -13,6 +15,7 @@ from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
 from app.conversations.types import TurnRow
+from app.types import SessionKey
 
 if TYPE_CHECKING:
     from app.conversations.repository import ConversationRepository
@@ -21,14 +24,27 @@ if TYPE_CHECKING:
 SUMMARISED, SUMMARISED_CHARS = 12, 40
 """Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most."""
 
+PICTURED_CHARS = 200
+"""Of a picture's text: what the embedder reads beside a message."""
+
 
 class History:
-    """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `readable`."""
+    """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `readable`; texts: what is written in
+    pictures, by the ids of attachments.
+    """
 
-    def __init__(self, conversations: ConversationRepository, turns: int, *, rows_to_model: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        conversations: ConversationRepository,
+        turns: int,
+        *,
+        rows_to_model: Callable[[], bool],
+        texts: Callable[[SessionKey, Sequence[str]], Awaitable[tuple[str, ...]]] | None = None,
+    ) -> None:
         self._conversations = conversations
         self._turns = turns
         self._rows_to_model = rows_to_model
+        self._texts = texts
 
     async def question(self, message: Message, reading: Reading) -> Question:
         """The question with its history, with what it picks or leaves out, and what was proposed before it."""
@@ -46,10 +62,23 @@ class History:
             page=message.page,
             caller=message.caller,
             where=message.where,
+            pictured=await self._pictured(message, rows),
             state=self._state(message, rows),
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
+
+    async def _pictured(self, message: Message, rows: Sequence[TurnRow]) -> tuple[str, ...]:
+        """What is written in the pictures that the message is about: its own, else those of the message before it. What
+        addresses a model is left out, and so is what is more than a search can use.
+        """
+        sent = [one.id for one in message.attached] or [one["id"] for one in (rows[-1].attachments if rows else ())]
+        if not sent or self._texts is None:
+            return ()
+        read = await self._texts(SessionKey(message.tenant, message.session_id), sent)
+        sentences = [sentence.text.strip() for text in read for sentence in split_sentences(text)]
+        told = " ".join(text for text in sentences if text and safe_text(text))[:PICTURED_CHARS]
+        return (told,) if told else ()
 
     async def state(self, message: Message) -> DialogueState:
         """What the conversation is about before this message."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from agents.types import Outcome
+from app.attachments.schemas import AttachmentIds
 from app.chat.page_schemas import PageIn
 from app.conversations.schemas import ButtonOut, DecisionOut, RelatedOut, RowSourceOut, SourceOut, VerificationOut
 from app.desk.schemas import HandoffOut
@@ -19,7 +20,8 @@ MAX_BODY_CHARS = 100_000
 class ChatRequest(BaseModel):
     """One message of a customer."""
 
-    message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
+    message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息；带图片或文件时可以为空")
+    attachments: AttachmentIds = []
     session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
     user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
     user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")

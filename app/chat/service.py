@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from agents.base import said
 from agents.llm.calls import noted
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
+from agents.understanding.state import ATTACHMENT
+from app.attachments.service import AttachmentService
+from app.attachments.types import PICTURE_SENT, Sender, words_for
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Events, Flight
@@ -41,7 +45,7 @@ from knowledge.types import Retrieval
 
 
 class ChatService:
-    """The only way from a message to an answer, for every channel."""
+    """The only way from a message to an answer, for every channel. attachments: None where nobody sends any."""
 
     def __init__(
         self,
@@ -57,6 +61,7 @@ class ChatService:
         limits: RateLimits,
         stops: Stops,
         spans: Turns = untraced,
+        attachments: AttachmentService | None = None,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
@@ -70,6 +75,7 @@ class ChatService:
         self._limits = limits
         self._stops = stops
         self._spans = spans
+        self._attachments = attachments
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
@@ -101,6 +107,8 @@ class ChatService:
                     return
                 async with self._sessions.turn(message):
                     message = await self._admitted(message, turn)
+                    message = await self._with_attachments(message)
+                    text = text.told_for(message)
                     again = False
                     while not turn.finished:  # once more when the session changed hands before the end
                         held = await self._desk.before(message, text.text, again=again)
@@ -132,10 +140,19 @@ class ChatService:
             message = replace(message, new_session=True)
         return message
 
+    async def _with_attachments(self, message: Message) -> Message:
+        """Looked up once the conversation is known to be the customer's. Raises NotFound."""
+        if not message.attachments or self._attachments is None:
+            return message
+        key = SessionKey(message.tenant, message.session_id)
+        return replace(message, attached=await self._attachments.use(key, message.attachments, Sender.CUSTOMER))
+
     def _taken(self, message: Message) -> _CheckedMessage:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
         told where they stand, whatever they wrote.
         """
+        if message.attachments and not message.text.strip():
+            return _CheckedMessage(PICTURE_SENT)
         text = self._guard.check(message.text)
         if not isinstance(text, Rejected):
             return _CheckedMessage(text)
@@ -194,6 +211,8 @@ class ChatService:
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
+        if message.attached and not message.text.strip():
+            return await self._received(message, text)
         reading = read(text)
         if await self._first(message, reading):
             question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
@@ -209,11 +228,25 @@ class ChatService:
         flight = Flight(turn.computed(self._computing.run(message, question)))
         return question, CacheResult(flight.follow(), cached=False)
 
+    async def _received(self, message: Message, text: str) -> tuple[Question, CacheResult]:
+        """Nothing was asked about what was sent: the next message may do so."""
+        question = await self._history.question(message, read(""))
+        key = "picture_received" if message.attached[0].is_picture else "file_received"
+        reply = await self._guard.say(message.tenant, question, key)
+        answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
+        return replace(question, text=text, reading=read(text)), CacheResult(said(answer), cached=False)
+
     async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
         data is not asked about.
         """
-        if message.history or message.page is not None or personal_data(reading.text) or reading.own_tickets:
+        if (
+            message.attached
+            or message.history
+            or message.page is not None
+            or personal_data(reading.text)
+            or reading.own_tickets
+        ):
             return False
         return message.new_session or not await self._sessions.started(message)
 
@@ -260,6 +293,7 @@ class ChatService:
                     rows_of=(holder := rows_of(answer, message.caller)),
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.trace(done),
+                    attachments=[one.brief() for one in message.attached],
                     state=before.after(question.text, answer, holder).to_json(),
                 )
             )
@@ -275,6 +309,12 @@ class _CheckedMessage:
 
     text: str
     rejected: Rejected | None = None
+
+    def told_for(self, message: Message) -> _CheckedMessage:
+        """With what stands for the words of a message that has none."""
+        if message.text.strip() or not message.attached:
+            return self
+        return _CheckedMessage(words_for("", [one.brief() for one in message.attached]))
 
 
 class _Turn:

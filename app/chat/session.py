@@ -16,6 +16,7 @@ from app.types import Proof
 from knowledge.filters import Filter
 
 if TYPE_CHECKING:
+    from app.attachments.types import Attachment
     from app.conversations.repository import ConversationRepository
 
 
@@ -33,7 +34,8 @@ class Message:
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
     taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `where`: the documents that an answer may rest on.
+    again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it; `attached`: the
+    same, once they are known to be this conversation's.
     """
 
     tenant: str
@@ -51,6 +53,8 @@ class Message:
     claim: Claim | None = None
     attempt: RequestAttempt | None = None
     where: Filter = Filter()  # noqa: RUF009 - frozen
+    attachments: tuple[str, ...] = ()
+    attached: tuple[Attachment, ...] = ()
 
     @property
     def caller(self) -> str:

@@ -19,6 +19,8 @@ from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.types import Claim
 from app.desk.api import After
 from app.desk.frames import is_seq, message_body
+from app.desk.signals import Side as SignalSide
+from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
@@ -63,7 +65,9 @@ async def _served(
         return
     start = hello.first.get("after", after)
     seq = start if is_seq(start) else 0
-    await run(websocket, line, container, customer.deliver(seq), customer.listen(), customer.answer())
+    await run(
+        websocket, line, container, customer.deliver(seq), customer.listen(), customer.answer(), customer.tell_signals()
+    )
 
 
 class _Customer:
@@ -86,6 +90,7 @@ class _Customer:
         self._identify(shown)
         self._identify(hello.first)
         self._delivering = self._expired = False
+        self._typing = Throttle()
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
@@ -139,6 +144,14 @@ class _Customer:
         self._delivering, self._expired = True, False
         return True
 
+    async def tell_signals(self) -> None:
+        """Tells what staff do meanwhile, once the conversation is this customer's."""
+        with self._desk.signals.listen(self._key) as signals:
+            while True:
+                signal = await signals.get()
+                if self._delivering and signal.side is SignalSide.STAFF:
+                    await self._line.send(signal.kind.value, **({"seq": signal.seq} if signal.seq else {}))
+
     async def listen(self) -> None:
         """Takes frames in; they are worked on one after the other."""
         if self._hello.unhandled:
@@ -166,7 +179,7 @@ class _Customer:
         match frame.get("type"):
             case "message":
                 where = await self._container.filters.narrow(self._hello.principal, asked_filter(frame.get("filter")))
-                await self._said(str(frame.get("content", "")), mark, sender, where)
+                await self._said(str(frame.get("content", "")), mark, sender, where, _attachments(frame))
             case "handoff":
                 claim = await self.claim()
                 user_id = claim.caller or self._shown["user_id"]
@@ -180,6 +193,13 @@ class _Customer:
             case "close":
                 await self._access.require(self._key, await self._proof())
                 await service.close(self._key, Actor.CUSTOMER)
+            case "typing":
+                if self._delivering and self._typing.passes():
+                    self._desk.signals.send(Signal(SignalKind.TYPING, SignalSide.CUSTOMER, self._key))
+            case "seen":
+                await self._access.require(self._key, await self._proof())
+                if is_seq(seq := frame.get("seq")):
+                    await self._desk.mark_seen(self._key, SignalSide.CUSTOMER, seq)
             case "ping":
                 await self._line.send("pong")
             case "hello":
@@ -204,7 +224,9 @@ class _Customer:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
         return await self._access.claim(self._key, await self._proof())
 
-    async def _said(self, content: str, mark: dict[str, str], sender: Requester, where: Filter) -> None:
+    async def _said(
+        self, content: str, mark: dict[str, str], sender: Requester, where: Filter, attachments: tuple[str, ...]
+    ) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         claim, proof = await self.claim(), await self._proof()
         client_id = mark.get("id", "")
@@ -223,6 +245,7 @@ class _Customer:
             claim=claim,
             sender=sender,
             where=where,
+            attachments=attachments,
         )
         try:
             async with aclosing(self._container.chat.stream(message)) as events:
@@ -250,6 +273,14 @@ class _Customer:
             if len(page) < PAGE:
                 break
         return seq
+
+
+def _attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
+    """Raises InvalidRequest."""
+    given = frame.get("attachments", [])
+    if not isinstance(given, list) or not all(isinstance(id, str) for id in given):
+        raise InvalidRequest("attachments 须是编号的数组。", code="invalid_frame")
+    return tuple(given)
 
 
 def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:

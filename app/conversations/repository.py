@@ -130,6 +130,7 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
                 "rows_of": turn.rows_of,
                 "state": turn.state,
                 "trace_id": turn.trace_id,
+                "attachments": list(turn.attachments),
                 "response": Serialised(turn.response.decode()),
                 "created_at": turn.created_at,
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -37,7 +37,7 @@ class StoredTurn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
 
     `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then;
-    `trace_id` of the request that brought it.
+    `trace_id` of the request that brought it; `attachments`: see `Attachment.brief`.
     """
 
     __tablename__ = "turns"
@@ -54,6 +54,7 @@ class StoredTurn(Base):
     response: Mapped[dict[str, Any]]
     state: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     trace_id: Mapped[str] = mapped_column(String(64), server_default="")
+    attachments: Mapped[list[dict[str, Any]]] = mapped_column(JSON, server_default="[]")
     created_at: Mapped[datetime]
 
     __table_args__ = (

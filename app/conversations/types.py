@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agents.types import Usage
@@ -69,7 +69,8 @@ class Claim:
 class TurnRow:
     """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
 
-    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`.
+    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`;
+    `attachments`: see `Attachment.brief`.
     """
 
     id: str
@@ -81,6 +82,7 @@ class TurnRow:
     created_at: datetime
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ class NewTurn:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
-    nobody thought about it; `cited`: the documents that the reply cites.
+    nobody thought about it; `cited`: the documents that the reply cites; `attachments`:
+    see `Attachment.brief`.
     """
 
     tenant: str
@@ -136,6 +139,7 @@ class NewTurn:
     state: dict[str, Any] = field(default_factory=dict)
     trace_id: str = ""
     trace: TurnTrace | None = None
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 class NotKept(Exception):

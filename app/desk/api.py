@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from app.attachments.types import Sender as Side
 from app.desk.schemas import (
     AcceptIn,
     DeskExchangeOut,
@@ -21,7 +22,7 @@ from app.desk.schemas import (
     SessionOut,
     TransferIn,
 )
-from app.desk.types import PAGE, Actor, DeskSession
+from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
 from app.errors import NotFound
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails
@@ -101,7 +102,7 @@ async def send_desk_message(
 ) -> DeskMessageOut:
     """Says something to the customer."""
     key = SessionKey(tenant, session_id)
-    return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
+    return DeskMessageOut.of(await say_to_customer(wiring, key, body))
 
 
 @router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
@@ -131,6 +132,14 @@ async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTen
     """Ends the session, also one that nobody accepted."""
     key = SessionKey(tenant, session_id)
     return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note))
+
+
+async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn) -> DeskMessage:
+    """A message of staff with what goes with it. Raises NotFound, Conflict."""
+    used = await wiring.attachments.use(key, body.attachments, Side.STAFF)
+    attached = [one.brief() for one in used]
+    say = wiring.desk.service.say
+    return await say(key, body.content, by=body.agent_id, client_id=body.id, attachments=attached)
 
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:

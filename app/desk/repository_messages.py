@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.db.base import get_table, now
 from app.db.engine import Database
+from app.desk.signals import Side
 from app.desk.tables import DeskMessageRow as Table
 from app.desk.tables import DeskSessionRow
 from app.desk.types import PAGE, DeskMessage, Sender
 from app.types import SessionKey
 
-_COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at
+_COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at, Table.attachments
 _COUNT = (
     update(DeskSessionRow)
     .where(DeskSessionRow.tenant_id == bindparam("tenant"), DeskSessionRow.session_id == bindparam("session"))
@@ -32,6 +34,7 @@ def add(
     *,
     agent_id: str = "",
     client_id: str = "",
+    attachments: Sequence[dict[str, Any]] = (),
 ) -> DeskMessage:
     """Appends a message within a transaction that holds the session; one that was sent before is the one kept then."""
     if client_id and (known := find(connection, key, sender, client_id)):
@@ -47,10 +50,11 @@ def add(
         "agent_id": agent_id,
         "client_id": client_id or None,
         "content": content,
+        "attachments": list(attachments),
         "created_at": moment,
     }
     connection.execute(_INSERT, row)
-    return DeskMessage(seq, sender, agent_id, content, moment)
+    return DeskMessage(seq, sender, agent_id, content, moment, attachments)
 
 
 def find(connection: Connection, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
@@ -72,6 +76,10 @@ class DeskMessageRepository:
         async with self._database.read() as connection:
             return [_message(row) for row in await connection.execute(query)]
 
+    async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> int:
+        """See `mark_seen`; may be lost with the power."""
+        return await self._database.transact(lambda connection: mark_seen(connection, key, side, seq), durable=False)
+
     async def known(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
         """The message that its sender gave this id."""
         async with self._database.read() as connection:
@@ -84,3 +92,18 @@ def _of(key: SessionKey) -> Any:
 
 def _message(row: Any) -> DeskMessage:
     return DeskMessage(row[0], Sender(row[1]), *row[2:])
+
+
+def mark_seen(connection: Connection, key: SessionKey, side: Side, seq: int) -> int:
+    """Notes how far one side has read, never back and not beyond the last message; returns how far, 0 for a session
+    that is not there.
+    """
+    column = DeskSessionRow.customer_seen if side is Side.CUSTOMER else DeskSessionRow.staff_seen
+    mine = (DeskSessionRow.tenant_id == key.tenant) & (DeskSessionRow.session_id == key.session_id)
+    row = connection.execute(select(column, DeskSessionRow.messages).where(mine).with_for_update()).first()
+    if row is None:
+        return 0
+    seen = min(max(seq, row[0]), row[1])
+    if seen > row[0]:
+        connection.execute(update(DeskSessionRow).where(mine).values({column: seen}))
+    return int(seen)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from agents.types import Outcome
+from app.attachments.schemas import AttachmentIds, AttachmentOut
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
 from app.http.fields import CLEANED, WHOLE
@@ -38,9 +39,16 @@ class AcceptIn(BaseModel):
 class MessageIn(BaseModel):
     """A message to the customer."""
 
-    content: Content
+    content: Annotated[str, CLEANED, Field(max_length=4000, description="说的话；带图片或文件时可以为空")] = ""
+    attachments: AttachmentIds = []
     agent_id: MaybeAgentId = Field("", description="谁发的；填了就须是接待这个会话的客服")
     id: MaybeAgentId = Field("", description="发送方自己的消息编号；重发时带同一个编号，只会保留一条")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.content and not self.attachments:
+            raise ValueError("content 与 attachments 不能都为空")
+        return self
 
 
 class TransferIn(BaseModel):
@@ -123,6 +131,8 @@ class SessionOut(BaseModel):
     queued_at: datetime | None
     assigned_at: datetime | None
     resolved_at: datetime | None
+    customer_seen: int = Field(0, description="顾客已读到的最后一条消息的序号")
+    staff_seen: int = Field(0, description="客服已读到的最后一条消息的序号")
 
     @classmethod
     def of(cls, session: DeskSession) -> Self:
@@ -145,6 +155,7 @@ class DeskMessageOut(BaseModel):
     agent_id: str
     content: str
     created_at: datetime
+    attachments: list[AttachmentOut] = []
 
     @classmethod
     def of(cls, message: DeskMessage) -> Self:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from app.attachments.types import words_for
 from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
@@ -103,10 +105,21 @@ class Desk:
         partners = self._partners
         return await self._done(lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners))
 
-    async def say(self, key: SessionKey, content: str, *, by: str = "", client_id: str = "") -> DeskMessage:
-        """A message of the person who has the session; sent twice under one `client_id` it is kept once."""
+    async def say(
+        self,
+        key: SessionKey,
+        content: str,
+        *,
+        by: str = "",
+        client_id: str = "",
+        attachments: Sequence[dict[str, Any]] = (),
+    ) -> DeskMessage:
+        """A message of the person who has the session; sent twice under one `client_id` it is kept once. attachments:
+        see `Attachment.brief`.
+        """
+        words = words_for(content, attachments)
         message, session = await self._database.transact(
-            lambda connection: steps.say(connection, key, content, by, client_id, self._partners)
+            lambda connection: steps.say(connection, key, words, by, client_id, self._partners, attachments)
         )
         self._feed.note([session])
         self._on_commit()

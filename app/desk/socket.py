@@ -10,8 +10,10 @@ from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
 from app.auth.principal import Role
+from app.desk.api import say_to_customer
 from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
+from app.desk.signals import Side, Signal, SignalKind, Throttle
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest
 from app.http.deps import Wiring
@@ -41,7 +43,7 @@ async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hel
         await websocket.close(1008)
         return
     member = _Member(container, line, hello, name)
-    await run(websocket, line, container, member.deliver(), member.listen(), member.stay())
+    await run(websocket, line, container, member.deliver(), member.listen(), member.stay(), member.tell_signals())
 
 
 class _Member:
@@ -52,6 +54,7 @@ class _Member:
     """
 
     def __init__(self, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
+        self._container = container
         self._desk = container.desk
         self._limits = container.limits
         self._line = line
@@ -65,6 +68,7 @@ class _Member:
         self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
         self._online = hello.first.get("online") is not False
+        self._typing = Throttle()
 
     async def stay(self) -> None:
         """Tells that this person is on duty, unless they said that they are away."""
@@ -92,12 +96,26 @@ class _Member:
                     continue  # looks again: news of another process may have been missed while SQL was away
                 await asyncio.sleep(GATHER_SECONDS)
 
+    async def tell_signals(self) -> None:
+        """Tells what the customers of this person do meanwhile."""
+        with self._desk.signals.listen(self._tenant) as signals:
+            while True:
+                signal = await signals.get()
+                session_id = signal.key.session_id
+                if signal.side is Side.CUSTOMER and session_id in self._followed:
+                    seq = {"seq": signal.seq} if signal.seq else {}
+                    await self._line.send(signal.kind.value, session_id=session_id, **seq)
+
     async def listen(self) -> None:
         """Does what frames ask for."""
         if self._hello.unhandled:
             await self._handled(self._hello.first)
         while True:
             await self._handled(await self._line.receive())
+
+    def _holds(self, key: SessionKey) -> bool:
+        standing = self._desk.feed.standing(key)
+        return standing is not None and standing.agent_id == self._agent_id
 
     async def _sessions(self) -> None:
         assigned = await self._desk.sessions.assigned(self._tenant, self._agent_id)
@@ -147,8 +165,9 @@ class _Member:
                 session = await service.accept(key, self._agent_id)
                 await self._line.send("accepted", session_id=key.session_id, version=session.version, **mark)
             case "message":
-                body = MessageIn(content=frame.get("content", ""), agent_id=self._agent_id, id=mark.get("id", ""))
-                sent = await service.say(key, body.content, by=self._agent_id, client_id=body.id)
+                given = {"content": frame.get("content", ""), "attachments": frame.get("attachments", [])}
+                body = MessageIn(**given, agent_id=self._agent_id, id=mark.get("id", ""))
+                sent = await say_to_customer(self._container, key, body)
                 await self._line.send("sent", session_id=key.session_id, seq=sent.seq, **mark)
             case "resolve":
                 await service.resolve(key, by=self._agent_id, note=str(frame.get("note", ""))[:2000])
@@ -158,6 +177,12 @@ class _Member:
                 staff = self._desk.staff
                 await (staff.seen if self._online else staff.gone)(self._tenant, self._agent_id)
                 await self._line.send("presence", online=self._online, **mark)
+            case "typing":
+                if self._holds(key) and self._typing.passes():
+                    self._desk.signals.send(Signal(SignalKind.TYPING, Side.STAFF, key))
+            case "seen":
+                if self._holds(key) and is_seq(seq := frame.get("seq")):
+                    await self._desk.mark_seen(key, Side.STAFF, seq)
             case "ping":
                 await self._line.send("pong")
             case "pong" | "hello":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.desk import moves, repository
@@ -61,7 +62,13 @@ def resolve(
 
 
 def say(
-    connection: Connection, key: SessionKey, content: str, by: str, client_id: str, partners: Partners
+    connection: Connection,
+    key: SessionKey,
+    content: str,
+    by: str,
+    client_id: str,
+    partners: Partners,
+    attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
     """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
     session = moves.get(connection, key, lock=True)
@@ -70,7 +77,9 @@ def say(
         if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
             raise moves.refused(session)
         who = session.agent_id
-        message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
+        message = desk_messages.add(
+            connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id, attachments=attachments
+        )
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -14,7 +14,8 @@ from app.db.base import Base, tenant_key
 class DeskSessionRow(Base):
     """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
 
-    `version` counts its transitions, `messages` numbers its messages; see `app.desk.types`.
+    `version` counts its transitions, `messages` numbers its messages; `customer_seen`, `staff_seen`: the last one that
+    the customer, or whoever has the session, has read; see `app.desk.types`.
     """
 
     __tablename__ = "desk_sessions"
@@ -40,6 +41,8 @@ class DeskSessionRow(Base):
     fresh_at: Mapped[datetime | None]
     active_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    customer_seen: Mapped[int] = mapped_column(server_default="0")
+    staff_seen: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = (
         ForeignKeyConstraint(
@@ -63,6 +66,7 @@ class DeskMessageRow(Base):
     agent_id: Mapped[str] = mapped_column(String(64))
     client_id: Mapped[str | None] = mapped_column(String(64))
     content: Mapped[str]
+    attachments: Mapped[list[dict[str, Any]]] = mapped_column(JSON, server_default="[]")
     created_at: Mapped[datetime]
 
     __table_args__ = (

@@ -6,7 +6,7 @@ each other while the customer waits goes to the desk, too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.conversations.types import NewTurn, NotKept
 from app.desk import moves, repository
@@ -47,7 +47,7 @@ def follow(
 def _one(connection: Connection, turn: NewTurn, state: State | None, partners: Partners) -> DeskSession | None:
     key = _key(turn)
     if turn.for_desk:
-        desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
+        desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_sent_with(turn))
         return moves.get(connection, key)
     if state in WAITING:
         return _overheard(connection, turn)
@@ -62,7 +62,7 @@ def _one(connection: Connection, turn: NewTurn, state: State | None, partners: P
 def _overheard(connection: Connection, turn: NewTurn) -> DeskSession:
     """The turn of a customer who waits, for whoever is going to accept."""
     key = _key(turn)
-    desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
+    desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_sent_with(turn))
     reply = _PRIVATE if turn.rows_of else turn.reply
     desk_messages.add(connection, key, Sender.BOT, reply, client_id=turn.client_id)
     if turn.opening is not None:  # somebody called a person while the bot was about to
@@ -74,6 +74,10 @@ def _states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[Session
     """Of those sessions that were with the desk; most were not, and a new one cannot have been."""
     keys = {_key(turn) for turn in turns if not turn.new_session}
     return repository.states(connection, keys) if keys else {}
+
+
+def _sent_with(turn: NewTurn) -> dict[str, Any]:
+    return {"client_id": turn.client_id, "attachments": turn.attachments}
 
 
 def _key(turn: NewTurn) -> SessionKey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -72,7 +73,8 @@ class DeskSession:
     `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
     the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
-    `fresh_at`: turns before it do not count as failed.
+    `fresh_at`: turns before it do not count as failed. `customer_seen`, `staff_seen`: number of the last message that
+    the customer, or staff, has read.
     """
 
     tenant: str
@@ -96,6 +98,8 @@ class DeskSession:
     fresh_at: datetime | None
     active_at: datetime
     updated_at: datetime
+    customer_seen: int = 0
+    staff_seen: int = 0
 
     @property
     def key(self) -> SessionKey:
@@ -119,13 +123,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class DeskMessage:
-    """A message between customer and staff; `seq` counts from 1 in its session, without gaps."""
+    """A message between customer and staff; `seq` counts from 1 in its session, without gaps. `attachments`: see
+    `Attachment.brief`.
+    """
 
     seq: int
     sender: Sender
     agent_id: str
     content: str
     created_at: datetime
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ class BodyMiddleware:
     """Bounds bodies where they are read, so that a request without a key is refused before its body is looked at."""
 
     def __init__(self, app: ASGIApp, most: int, larger: Mapping[str, int], seconds: float) -> None:
-        """most: bytes of a body; larger: the same for single paths; seconds: time for a body, beside its length."""
+        """most: bytes of a body; larger: the same for single paths, or for
+        all that end with this part; seconds: time for a body, beside its length."""
         self._app = app
         self._most = most
         self._larger = larger
@@ -33,7 +34,8 @@ class BodyMiddleware:
 
     def most_of(self, scope: Scope) -> int:
         """Bytes that a request may bring."""
-        return self._larger.get(scope["path"], self._most)
+        path: str = scope["path"]
+        return self._larger.get(path) or self._larger.get(path.rpartition("/")[2], self._most)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

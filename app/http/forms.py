@@ -75,7 +75,18 @@ async def sent_file(request: Request) -> bytes:
     if not is_form(request):
         return await request.body()
     async with read_form(request, files=1, fields=_FIELDS) as form:
-        found = form.get(_FIELD)
-        if not isinstance(found, UploadFile):
-            raise InvalidRequest(f"没有收到文件：请把文件放在 multipart 的 {_FIELD} 字段里", field=_FIELD)
-        return await found.read()
+        return await _file_of(form).read()
+
+
+async def sent_upload(request: Request) -> tuple[str, bytes]:
+    """Name and bytes of the one file of a form. Raises InvalidRequest as `sent_file`, and for what is no form."""
+    async with read_form(request, files=1, fields=_FIELDS) as form:
+        found = _file_of(form)
+        return found.filename or "", await found.read()
+
+
+def _file_of(form: FormData) -> UploadFile:
+    found = form.get(_FIELD)
+    if not isinstance(found, UploadFile):
+        raise InvalidRequest(f"没有收到文件：请把文件放在 multipart 的 {_FIELD} 字段里", field=_FIELD)
+    return found

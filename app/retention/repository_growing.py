@@ -11,12 +11,14 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, selec
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
+from app.attachments.tables import AttachmentRemovalRow, AttachmentRow
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
 from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
+from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
 from app.desk.types import ACTIVE
@@ -151,6 +153,14 @@ def _remove_jobs(connection: Connection, tenant: str, keys: Sequence[Key]) -> No
     connection.execute(delete(IngestionJob).where(IngestionJob.tenant_id == tenant, IngestionJob.id.in_(ids)))
 
 
+def _remove_attachments(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+    """Their files are deleted after the commit."""
+    ids = [key[0] for key in keys]
+    rows = [{"tenant_id": tenant, "id": id, "due_at": now()} for id in ids]
+    connection.execute(delete(AttachmentRow).where(AttachmentRow.tenant_id == tenant, AttachmentRow.id.in_(ids)))
+    connection.execute(insert_into(connection, AttachmentRemovalRow).on_conflict_do_nothing(), rows)
+
+
 def _keys(before: datetime) -> ColumnElement[bool]:
     """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
@@ -191,6 +201,13 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             ChannelSessionRow,
             ChannelSessionRow.updated_at,
             _channel_sessions,
+        ),
+        Growing(
+            "attachments",
+            AttachmentRow,
+            AttachmentRow.created_at,
+            lambda before: AttachmentRow.created_at < before,
+            _remove_attachments,
         ),
         Growing(
             "tickets",
@@ -272,6 +289,7 @@ STAYING: Mapping[type[Base], str] = {
     CorrectionRow: "what an administrator corrects, one a chunk; goes with its document",
     IngestionOriginal: "goes once its file is in, refused or cancelled; with the job, where the file ended its readers",
     Term: "the vocabulary of the knowledge base, whose ids must not change",
+    AttachmentRemovalRow: "goes once its file is deleted, within a minute",
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
     DeskStaff: "one row a member of staff",
@@ -292,6 +310,7 @@ STAYING: Mapping[type[Base], str] = {
 
 KINDS = (
     "conversations",
+    "attachments",
     "tickets",
     "solutions",
     "gaps",

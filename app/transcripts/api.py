@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
+from app.attachments.schemas import AttachmentOut
 from app.desk.types import Event, State
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
@@ -79,6 +80,7 @@ class EntryOut(BaseModel):
     message_id: str = Field(description="所属的一轮，对应 turns；与客服之间的消息和事件为空")
     seq: int | None = Field(description="与客服之间的消息的序号")
     created_at: datetime
+    attachments: list[AttachmentOut] = Field([], description="随这句话发来的图片和文件")
 
 
 class Transcript(BaseModel):

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from agents.types import Outcome
+from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
 from app.desk.handoff_api import SessionId
 from app.desk.schemas import HandoffOut, handoff_out
@@ -49,6 +50,7 @@ class SeenOut(BaseModel):
     name: str = Field("", description="客服的姓名")
     seq: int | None = Field(None, description="与客服之间的消息的序号")
     event: Event | None = Field(None, description="人工服务的事件，如 request 请求人工、accept 接入；说的话为 null")
+    attachments: list[AttachmentOut] = Field([], description="随这句话发来的图片和文件")
 
 
 class ConversationSeen(BaseModel):
@@ -88,9 +90,17 @@ def _entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]:
     at = item.place.created_at
     if isinstance(item, DeskItem):
         who = Who.STAFF if item.sender is Sender.AGENT else Who.SYSTEM
-        yield SeenOut(who=who, text=item.text, created_at=at, name=item.name, seq=item.seq, event=item.event)
+        yield SeenOut(
+            who=who,
+            text=item.text,
+            created_at=at,
+            name=item.name,
+            seq=item.seq,
+            event=item.event,
+            attachments=item.attachments,
+        )
         return
-    yield SeenOut(who=Who.CUSTOMER, text=item.question, created_at=at, message_id=item.id)
+    yield SeenOut(who=Who.CUSTOMER, text=item.question, created_at=at, message_id=item.id, attachments=item.attachments)
     reply = SeenOut(who=Who.BOT, text=item.reply, created_at=at, message_id=item.id)
     reply.outcome, reply.rating, reply.reason = Outcome(item.outcome), item.rating, item.reason
     if not proof.trusted and item.rows_of not in ("", proof.caller):

@@ -61,7 +61,7 @@ class HistoryPlace:
 
 @dataclass(frozen=True, slots=True)
 class TurnItem:
-    """A question and its reply. `response` is what was sent; `rows_of`: see `StoredTurn`."""
+    """A question and its reply. `response` is what was sent; `rows_of`, `attachments`: see `StoredTurn`."""
 
     place: HistoryPlace
     id: str
@@ -70,6 +70,7 @@ class TurnItem:
     outcome: str
     response: dict[str, Any]
     rows_of: str
+    attachments: Sequence[dict[str, Any]]
     rating: Rating | None
     reason: str
 
@@ -84,6 +85,7 @@ class DeskItem:
     name: str = ""
     seq: int | None = None
     event: Event | None = None
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ async def _turns(
 ) -> list[TurnItem]:
     table = StoredTurn
     voted = and_(Feedback.tenant_id == table.tenant_id, Feedback.turn_id == table.id)
-    columns = table.id, table.question, table.reply, table.outcome, table.response, table.rows_of
+    columns = table.id, table.question, table.reply, table.outcome, table.response, table.rows_of, table.attachments
     query = (
         select(table.created_at, table.number, *columns, Feedback.rating, func.coalesce(Feedback.reason, ""))
         .outerjoin(Feedback, voted)
@@ -151,14 +153,17 @@ async def _said(
 ) -> list[DeskItem]:
     table = DeskMessageRow
     query = (
-        select(table.created_at, table.seq, table.sender, table.content, _NAME)
+        select(table.created_at, table.seq, table.sender, table.content, _NAME, table.attachments)
         .outerjoin(DeskStaff, _serves(table))
         .where(*_of(table, table.seq, 2, key, before), table.sender.in_(_SPEAKERS))
         .order_by(table.created_at.desc(), table.seq.desc())
         .limit(limit)
     )
     rows = await connection.execute(query)
-    return [DeskItem(HistoryPlace(at, 2, seq), Sender(by), text, name, seq) for at, seq, by, text, name in rows]
+    return [
+        DeskItem(HistoryPlace(at, 2, seq), Sender(by), text, name, seq, attachments=attached)
+        for at, seq, by, text, name, attached in rows
+    ]
 
 
 def _of(

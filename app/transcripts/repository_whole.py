@@ -34,7 +34,8 @@ _WHO = {Sender.AGENT.value: Who.STAFF, Sender.SYSTEM.value: Who.SYSTEM}
 @dataclass(frozen=True, slots=True)
 class TranscriptEntry:
     """Something said, or with `event` something that happened. agent_id, name: of the member of staff; message_id: of
-    the turn; seq: of the desk's message; note: for staff.
+    the turn; seq: of the desk's message; note: for staff;
+    attachments: see `Attachment.brief`.
     """
 
     who: Who
@@ -46,6 +47,7 @@ class TranscriptEntry:
     seq: int | None = None
     event: Event | None = None
     note: str = ""
+    attachments: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class WholeTranscriptRepository:
 
 def _turns(key: SessionKey) -> Executable:
     return (
-        select(StoredTurn.id, StoredTurn.question, StoredTurn.reply, StoredTurn.created_at)
+        select(StoredTurn.id, StoredTurn.question, StoredTurn.reply, StoredTurn.created_at, StoredTurn.attachments)
         .where(StoredTurn.tenant_id == key.tenant, StoredTurn.session_id == key.session_id)
         .order_by(StoredTurn.number)
     )
@@ -107,7 +109,8 @@ def _turns(key: SessionKey) -> Executable:
 
 def _said(key: SessionKey) -> Executable:
     table = DeskMessageRow
-    rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, table.content, table.created_at)
+    about = table.content, table.created_at, table.attachments
+    rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, *about)
     return rows.where(table.sender.in_(_WHO)).order_by(table.seq)
 
 
@@ -129,13 +132,13 @@ def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any])
     then the notice of it.
     """
     entries = []
-    for id, question, reply, at in turns:
-        entries.append(TranscriptEntry(Who.CUSTOMER, at, question, message_id=id))
+    for id, question, reply, at, attached in turns:
+        entries.append(TranscriptEntry(Who.CUSTOMER, at, question, message_id=id, attachments=attached))
         entries.append(TranscriptEntry(Who.BOT, at, reply, message_id=id))
     for event, actor, agent_id, name, note, at in happened:
         entries.append(TranscriptEntry(Who(actor), at, agent_id=agent_id, name=name, event=Event(event), note=note))
-    for seq, sender, agent_id, name, content, at in said:
-        entries.append(TranscriptEntry(_WHO[sender], at, content, agent_id, name, seq=seq))
+    for seq, sender, agent_id, name, content, at, attached in said:
+        entries.append(TranscriptEntry(_WHO[sender], at, content, agent_id, name, seq=seq, attachments=attached))
     return tuple(sorted(entries, key=attrgetter("created_at")))
 
 

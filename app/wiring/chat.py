@@ -53,7 +53,12 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
     settings, limits = parts.settings, parts.limits
     guard = Guard(settings.max_message_chars, parts.profiles.get)
     answering = Answering(guard, team, parts.metrics)
-    history = History(parts.conversations, settings.history_turns, rows_to_model=lambda: parts.rows_to_model)
+    history = History(
+        parts.conversations,
+        settings.history_turns,
+        rows_to_model=lambda: parts.rows_to_model,
+        texts=parts.attachments.texts,
+    )
     chat = ChatService(
         guard,
         Sessions(parts.conversations),
@@ -67,5 +72,6 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
         limits,
         parts.stops,
         parts.telemetry.turn if parts.telemetry is not None else untraced,
+        parts.attachments,
     )
     return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database))

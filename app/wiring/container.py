@@ -86,10 +86,11 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.widget.repository import WidgetLooks
+from app.wiring.attachments import attachment_service
 from app.wiring.business import Business
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import HumanDesk, open_relay
 from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
@@ -165,7 +166,9 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.desk_relay = open_relay(self.desk.signals, redis)
         self.canned, self.widgets = CannedReplies(database), WidgetLooks(database)
+        self.attachments = attachment_service(settings, database)
         self.turn_log = turn_log(
             database,
             after_turns,

@@ -23,12 +23,16 @@ from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
+from app.desk.signals import Side, Signal, SignalKind, Signals
 from app.desk.watch import Watch
 from app.gaps import repository_unanswered as gaps
 from app.limits.service import RateLimits
 from app.profiles.repository import ProfileRepository
+from app.redis.broadcast import Broadcast
+from app.redis.server import RedisServer
 from app.settings import Settings
 from app.tickets import repository_served
+from app.types import SessionKey
 from app.webhooks import repository_messages
 
 PARTNERS = Partners(
@@ -53,6 +57,7 @@ class HumanDesk:
     service: Desk
     gate: DeskGate
     watch: Watch
+    signals: Signals
 
     @classmethod
     def over(
@@ -101,12 +106,27 @@ class HumanDesk:
             service=service,
             gate=gate,
             watch=watch,
+            signals=Signals(),
         )
 
     async def start(self) -> None:
         """Returns once no turn can miss that a person has its session."""
         await self.feed.start()
 
+    async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> None:
+        """Keeps how far one side has read, and tells the other."""
+        if seen := await self.messages.mark_seen(key, side, seq):
+            self.signals.send(Signal(SignalKind.SEEN, side, key, seen))
+
     async def close(self) -> None:
         """Stops."""
         await self.feed.close()
+
+
+def open_relay(signals: Signals, redis: RedisServer | None) -> Broadcast | None:
+    """Between replicas; None where there is one alone."""
+    if redis is None:
+        return None
+    relay = Broadcast(redis, "signals", signals.hear)
+    signals.relay = lambda parts: relay.tell(*parts)
+    return relay

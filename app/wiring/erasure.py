@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from app.attachments import repository as attachments
 from app.channels import repository as channels
 from app.chat.after import KIND, asked
 from app.conversations import repository as conversations
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
     """Deletes the conversations and returns how many there were.
 
-    With a conversation go its turns, their feedback, and what the desk has of it; the events about it that were not
-    handed on yet, and the payloads of those that were; the questions and gaps that nobody else asked about, and the
-    evaluation cases that were made of them, with their results. Its tickets stay, without what was said in it; so do
-    reviewed solutions, which hold no personal data.
+    With a conversation go its turns, their feedback, its pictures and files, and what the desk has of it; the events
+    about it that were not handed on yet, and the payloads of those that were; the questions and gaps that nobody else
+    asked about, and the evaluation cases that were made of them, with their results. Its tickets stay, without what was
+    said in it; so do reviewed solutions, which hold no personal data.
     """
     unanswered = asked(conversations.turns_of(connection, tenant, sessions))
     of_gaps = evaluation_sets.origins(connection, tenant, CaseOrigin.GAP)
@@ -42,6 +43,7 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
     deleted = conversations.delete_all(connection, tenant, sessions)
     requests.forget(connection, tenant, sessions)
     channels.forget(connection, tenant, sessions)
+    attachments.forget(connection, tenant, sessions)
     if deleted:
         for session in sessions:
             erase(connection, tenant, session)

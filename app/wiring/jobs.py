@@ -91,6 +91,9 @@ def _housekeeping(
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
         PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes, for_all=True),
         PeriodicJob("sources", "安排到时间的来源同步", sources.look, minutes, minutes, for_all=True),
+        PeriodicJob(
+            "attachments", "删除已清除的图片和文件", container.attachments.remove_files, minutes, minutes, for_all=True
+        ),
         PeriodicJob("calibration", "检索校准", searches.catch_up, minutes, minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import app.attachments.tables
 import app.audit.tables
 import app.canned.tables
 import app.channels.tables

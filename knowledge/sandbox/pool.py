@@ -17,6 +17,7 @@ from knowledge.errors import (
     ParsingUnavailable,
     ReaderDied,
 )
+from knowledge.inspected import InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
@@ -87,6 +88,14 @@ class Sandbox:
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, sheet=options)
         found = await self._result(tenant, job)
         if not isinstance(found, Spreadsheet):
+            raise _unlike(name)
+        return found
+
+    async def inspect(self, tenant: str, name: str, content: bytes) -> InspectedFile:
+        """See `inspect_attachment`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, attachment=True)
+        found = await self._result(tenant, job)
+        if not isinstance(found, InspectedFile):
             raise _unlike(name)
         return found
 

@@ -5,6 +5,8 @@ JSON and not pickle, because a worker that a file has taken over must not be abl
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 import struct
@@ -16,6 +18,7 @@ from knowledge import errors
 from knowledge.blocks import checked
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParserFault
+from knowledge.inspected import FILE_TYPES, PICTURES, InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.reading import ReadDocument
@@ -23,7 +26,7 @@ from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 from knowledge.versions import MAX_CHARS
 
-Result = ReadDocument | PageLinks | Spreadsheet
+Result = ReadDocument | PageLinks | Spreadsheet | InspectedFile
 T = TypeVar("T")
 LENGTH = struct.Struct(">I")
 READY = b"ready"
@@ -51,7 +54,7 @@ class Garbled(ValueError):
 @dataclass(frozen=True, slots=True)
 class Job:
     """One file to read. `seconds`: of CPU time. `links`: it is a page, of which these are wanted and nothing else;
-    `sheet`: how to read it as a table of somebody's.
+    `sheet`: how to read it as a table of somebody's; `attachment`: it is sent in a conversation, and looked at.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Job:
     columns: FaqColumns | None = None
     links: bool = False
     sheet: SheetOptions | None = None
+    attachment: bool = False
 
     def frames(self) -> bytes:
         """As it goes over the pipe: a head, then the file."""
@@ -73,6 +77,7 @@ class Job:
             "columns": self.columns and asdict(self.columns),
             "links": self.links,
             "sheet": self.sheet and asdict(self.sheet),
+            "attachment": self.attachment,
         }
         return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
 
@@ -93,6 +98,7 @@ class Job:
             FaqColumns(**columns) if (columns := fields["columns"]) else None,
             fields["links"],
             SheetOptions(**sheet) if (sheet := fields["sheet"]) else None,
+            fields["attachment"],
         )
 
 
@@ -126,6 +132,8 @@ def encode(reply: ParsedReply) -> bytes:
                 fields["frames"] = [frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES]]
         case PageLinks() as page:
             fields |= {"page": asdict(page)}
+        case InspectedFile(media_type, picture, width, height):
+            fields["file"] = [media_type, base64.b64encode(picture).decode(), width, height]
         case Spreadsheet(columns, rows, delimiter, header):
             fields["sheet"] = {"columns": columns, "delimiter": delimiter, "header": header}
             fields["rows"] = [(row.number, [row.cells.get(name) for name in columns], row.beyond) for row in rows]
@@ -159,6 +167,8 @@ def decode(payload: bytes, name: str) -> ParsedReply:
             return ParsedReply(_error(fields, name), retires)
         if "page" in fields:
             return ParsedReply(_page(**fields["page"]), retires)
+        if "file" in fields:
+            return ParsedReply(_file(*fields["file"]), retires)
         if "sheet" in fields:
             return ParsedReply(_sheet(fields["rows"], **fields["sheet"]), retires)
         paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
@@ -217,6 +227,16 @@ def _sheet(rows: Any, columns: Any, delimiter: Any, header: Any) -> Spreadsheet:
         said = {name: _of(str, value) for name, value in cells if value is not None}
         found.append(SheetRow(_of(int, number), said, tuple(_of(str, cell) for cell in beyond)))
     return Spreadsheet(names, tuple(found), _of(str, delimiter), _of(int, header))
+
+
+def _file(media_type: Any, picture: Any, width: Any, height: Any) -> InspectedFile:
+    try:
+        content = base64.b64decode(_of(str, picture), validate=True)
+    except binascii.Error as error:
+        raise Garbled("picture") from error
+    if media_type not in (PICTURES if content else FILE_TYPES):
+        raise Garbled("media type")
+    return InspectedFile(media_type, content, _of(int, width), _of(int, height))
 
 
 def _notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:

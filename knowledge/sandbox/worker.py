@@ -10,6 +10,7 @@ import os
 import sys
 
 from knowledge.errors import InvalidDocument
+from knowledge.parsing.attachment import inspect_attachment
 from knowledge.parsing.links import page_links
 from knowledge.parsing.recognition import Recogniser
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
@@ -68,6 +69,8 @@ def _recogniser() -> Recogniser:
 def _result(job: Job, recogniser: Recogniser | None) -> Result | InvalidDocument | MemoryError:
     allow_cpu(job.seconds)
     try:
+        if job.attachment:
+            return inspect_attachment(job.name, job.content, job.limits)
         if job.links:
             return page_links(job.name, job.content)
         if job.sheet is not None:

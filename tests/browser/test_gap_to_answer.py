@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -22,6 +23,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         files = [("files", (name, text.encode())) for name, text in GUIDES.items()]
         with httpx.Client(base_url=address, timeout=60) as http:
             assert http.post("/api/v1/knowledge/documents?wait=60", files=files).status_code == 201
+            deadline = time.monotonic() + 60  # the gate of a base that has just come is provisional
+            while http.post("/api/v1/knowledge/search", json={"query": "退货"}).json()["degraded"]:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
             for wordings in SHOP.values():
                 for text in wordings:
                     answer = http.post("/api/v1/chat", json={"message": text})

@@ -198,6 +198,14 @@ class Story:
         await self.call("read_trace", trace_id=done["message_id"])
         await self.call("read_source", session_id=SESSION, message_id=done["message_id"], index="1")
 
+    async def _attachments(self, **here: str) -> None:
+        await self.call("upload_staff_attachment", **here)
+        sent = await self.call("upload_attachment", **here)
+        place = {**here, "attachment_id": sent["id"]}
+        await self.call("read_attachment", **place)
+        await self.call("read_attachment_text", **place)
+        await self.call("delete_attachment", **place)
+
     async def _desk(self) -> None:
         here = {"session_id": SESSION}
         await self.call("write_staff", agent_id=AGENT)
@@ -211,6 +219,7 @@ class Story:
         await self.call("accept_session", **here)
         await self.call("list_desk_sessions")
         await self.call("send_desk_message", **here)
+        await self._attachments(**here)
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
         await self.call("write_desk_note", **here)

@@ -72,7 +72,7 @@ async def test_it_listens_again_once_redis_is_back() -> None:
             await until(lambda: not two.listens.is_set())
             await own.start()
             await asyncio.wait_for(two.listens.wait(), 120)
-            await until(lambda: not one._server.away)
+            await until(lambda: not one._broadcast._server.away)
             one.moved("t", 2)
             await until(lambda: bool(heard.moved))
             assert heard.moved == ["t"]

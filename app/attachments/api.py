@@ -1,0 +1,90 @@
+"""Pictures and files of conversations: uploaded before the message that they go with, and served so that a browser
+neither runs nor guesses anything.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.attachments.schemas import AttachmentOut, AttachmentTextOut
+from app.attachments.types import Sender, TextState
+from app.errors import NotFound
+from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
+from app.http.failures import Responses, fails
+from app.http.forms import file_body, sent_upload
+from app.http.routes import GuardedRoute
+from app.types import SessionKey
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
+
+SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
+AttachmentKey = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+HEADERS = {
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Cache-Control": "private, max-age=3600, immutable",
+    "Referrer-Policy": "no-referrer",
+}
+"""Nothing of it runs or loads, whatever it turns out to be. Pages of other sites may show it to who can fetch it."""
+_FILE: Responses = {
+    200: {
+        "description": "图片或文件的内容",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+FAILS = fails(404, 409, 413, 415, 422)
+
+
+@router.post("/{session_id}/attachments", status_code=201, openapi_extra=file_body(), responses=FAILS)
+async def upload_attachment(
+    session_id: SessionId, request: Request, tenant: HolderTenant, wiring: Wiring
+) -> AttachmentOut:
+    """Takes a picture or file of the customer; it is sent by naming its id in the next message."""
+    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Sender.CUSTOMER)
+
+
+@router.get("/{session_id}/attachments/{attachment_id}", response_class=Response, responses=_FILE | fails(404))
+async def read_attachment(
+    session_id: SessionId,
+    attachment_id: AttachmentKey,
+    tenant: HolderTenant,
+    wiring: Wiring,
+    download: Annotated[bool, Query(description="图片也作为下载给出")] = False,
+) -> Response:
+    """The bytes: a picture to be shown, everything else to be saved."""
+    found, content = await wiring.attachments.open(SessionKey(tenant, session_id), attachment_id)
+    kind = "inline" if found.is_picture and not download else "attachment"
+    headers = HEADERS | {"Content-Disposition": f"{kind}; filename*=UTF-8''{quote(found.name, safe='')}"}
+    return Response(content, media_type=found.media_type, headers=headers)
+
+
+@router.get("/{session_id}/attachments/{attachment_id}/text", responses=fails(404))
+async def read_attachment_text(
+    session_id: SessionId, attachment_id: AttachmentKey, tenant: CompanyTenant, wiring: Wiring
+) -> AttachmentTextOut:
+    """What is written in a picture, for staff."""
+    found = await wiring.attachments.require(SessionKey(tenant, session_id), attachment_id)
+    text = await wiring.attachments.read_text(found)
+    state = found.text_state if found.text_state is not TextState.UNREAD or text else TextState.NONE
+    return AttachmentTextOut.from_text(found.id, text, state)
+
+
+@router.delete("/{session_id}/attachments/{attachment_id}", status_code=204, responses=fails(404))
+async def delete_attachment(
+    session_id: SessionId, attachment_id: AttachmentKey, tenant: StaffTenant, wiring: Wiring
+) -> Response:
+    """Deletes one for good, as an identity card that nobody should have sent; the message stays."""
+    await wiring.attachments.delete(SessionKey(tenant, session_id), attachment_id)
+    return Response(status_code=204)
+
+
+async def keep_upload(key: SessionKey, request: Request, wiring: Wiring, sender: Sender) -> AttachmentOut:
+    """Keeps the one file of a form for a conversation that is there. Raises NotFound, and what `take` raises."""
+    if await wiring.holders.find(key) is None:
+        raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
+    name, content = await sent_upload(request)
+    return AttachmentOut.from_attachment(await wiring.attachments.take(key, name, content, sender))

@@ -1,0 +1,141 @@
+"""Has files looked at for viruses before they are kept: by a command, over HTTP, or over ICAP. What cannot be scanned
+is not taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from app.errors import AttachmentInfected, AttachmentsUnavailable
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
+
+INFECTED_EXIT = 1
+"""Of clamdscan and clamscan; 0 is clean, and everything else is no verdict."""
+INFECTED_STATUS = 406
+"""Of ClamAV's REST services; 2xx is clean, and everything else is no verdict."""
+ICAP_PORT = 1344
+ICAP_UNCHANGED, ICAP_ANSWERED = 204, 200
+"""RFC 3507: 204 where nothing has to be changed; 200 brings what is to be shown instead."""
+
+
+class Scanner(Protocol):
+    """Looks at a file before anything else does."""
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """Raises AttachmentInfected, and AttachmentsUnavailable where there is no verdict."""
+
+
+class NoScanner:
+    """Nothing is looked at."""
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """See `Scanner`."""
+
+
+class CommandScanner:
+    """A program that reads the file from its standard input, as `clamdscan --no-summary -`."""
+
+    def __init__(self, command: str, seconds: float) -> None:
+        self._command = shlex.split(command)
+        self._seconds = seconds
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """See `Scanner`."""
+        process = None
+        try:
+            async with asyncio.timeout(self._seconds):
+                pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+                process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=null, stderr=null)
+                await process.communicate(content)
+        except (TimeoutError, OSError) as error:
+            raise _no_verdict() from error
+        finally:
+            if process is not None and process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode == INFECTED_EXIT:
+            raise _infected(name)
+        if process.returncode:
+            raise _no_verdict()
+
+
+class HttpScanner:
+    """A service that takes the file as the field `file` of a form."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        self._url = url
+        self._seconds = seconds
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """See `Scanner`."""
+        try:
+            async with asyncio.timeout(self._seconds), httpx.AsyncClient(timeout=self._seconds) as client:
+                response = await client.post(self._url, files={"file": ("attachment", content)})
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise _no_verdict() from error
+        if response.status_code == INFECTED_STATUS:
+            raise _infected(name)
+        if not response.is_success:
+            raise _no_verdict()
+
+
+class IcapScanner:
+    """A server of RFC 3507, asked as if somebody had downloaded the file (RESPMOD)."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        parts = urlsplit(url)
+        self._url, self._host, self._port = url, parts.hostname or "", parts.port or ICAP_PORT
+        self._seconds = seconds
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """See `Scanner`."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                status = await self._asked(content)
+        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
+            raise _no_verdict() from error
+        if status == ICAP_ANSWERED:
+            raise _infected(name)
+        if status != ICAP_UNCHANGED:
+            raise _no_verdict()
+
+    async def _asked(self, content: bytes) -> int:
+        reader, writer = await asyncio.open_connection(self._host, self._port)
+        try:
+            request = b"GET /attachment HTTP/1.1\r\nHost: attachment\r\n\r\n"
+            response = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(content)
+            head = (
+                f"RESPMOD {self._url} ICAP/1.0\r\nHost: {self._host}\r\nAllow: 204\r\nConnection: close\r\n"
+                f"Encapsulated: req-hdr=0, res-hdr={len(request)}, res-body={len(request) + len(response)}\r\n\r\n"
+            )
+            writer.write(head.encode() + request + response + b"%x\r\n" % len(content) + content + b"\r\n0\r\n\r\n")
+            await writer.drain()
+            return int((await reader.readuntil(b"\r\n")).split()[1])
+        finally:
+            writer.close()
+
+
+def open_scanner(setting: str, seconds: float) -> Scanner:
+    """setting: `icap://…`, `http(s)://…` or a command; empty for none."""
+    if not setting:
+        return NoScanner()
+    protocol = urlsplit(setting).scheme
+    if protocol == "icap":
+        return IcapScanner(setting, seconds)
+    return HttpScanner(setting, seconds) if protocol in ("http", "https") else CommandScanner(setting, seconds)
+
+
+def _infected(name: str) -> AttachmentInfected:
+    return AttachmentInfected(f"《{name}》没有通过安全检查，已拒绝。", name=name)
+
+
+def _no_verdict() -> AttachmentsUnavailable:
+    return AttachmentsUnavailable("文件安全检查暂时不可用，没有收下，请稍后再发。")

@@ -1,0 +1,3 @@
+"""The release of this package; that of the server it was made with."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,75 @@
+"""Documents as resources: `yingda://documents/ID`."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from app.client.yingda_client import AsyncClient
+
+BEGINNING = "yingda://documents/"
+PAGE = 100
+MAX_CHARS = 200_000
+"""Of one document; beyond them `get_document` reads on."""
+_CHUNKS = 200
+
+
+async def list_documents(client: AsyncClient, cursor: str | None) -> ListResourcesResult:
+    """One page. cursor: of the page before. Raises MCPError for one that is none, ApiError."""
+    if cursor is not None and not (cursor.isdecimal() and len(cursor) < 8):
+        raise MCPError(INVALID_PARAMS, "cursor 不是上一页给出的")
+    offset = int(cursor or 0)
+    page = await client.list_documents(offset=offset, limit=PAGE, status="ready")
+    resources = [
+        Resource(
+            uri=BEGINNING + quote(document["id"], safe=""),
+            name=document["name"],
+            title=document["title"] or document["name"],
+            mime_type="text/plain",
+        )
+        for document in page["items"]
+    ]
+    following = offset + len(resources)
+    return ListResourcesResult(
+        resources=resources, next_cursor=str(following) if resources and following < page["total"] else None
+    )
+
+
+def list_templates() -> ListResourceTemplatesResult:
+    """The one there is."""
+    template = ResourceTemplate(
+        uri_template=BEGINNING + "{document_id}",
+        name="document",
+        title="知识库文档",
+        description="一篇文档的全文，按编号。 The text of a document, by its id.",
+        mime_type="text/plain",
+    )
+    return ListResourceTemplatesResult(resource_templates=[template])
+
+
+async def read_document(client: AsyncClient, uri: str) -> ReadResourceResult:
+    """The text of its chunks, one after another. Raises MCPError for an address of another kind, ApiError."""
+    document_id = unquote(uri.removeprefix(BEGINNING))
+    if not uri.startswith(BEGINNING) or not document_id or len(uri) > 300:
+        raise MCPError(INVALID_PARAMS, f"没有这样的资源，地址形如 {BEGINNING}编号")
+    texts: list[str] = []
+    length, offset, total = 0, 0, 1
+    while offset < total and length <= MAX_CHARS:
+        page = await client.list_chunks(document_id, offset=offset, limit=_CHUNKS)
+        texts += [chunk["text"] for chunk in page["items"] if not chunk["excluded"]]
+        length = sum(map(len, texts))
+        total, offset = page["total"], offset + _CHUNKS
+    text = "\n\n".join(texts)
+    if len(text) > MAX_CHARS or offset < total:
+        text = f"{text[:MAX_CHARS]}\n\n（文档较长，其余请用 get_document 分页读取）"
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type="text/plain", text=text)])

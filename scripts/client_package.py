@@ -1,0 +1,114 @@
+"""Writes the generated files of app/client: types.py from the OpenAPI document, sync_client.py from async_client.py.
+
+    .venv/bin/python scripts/client_package.py
+
+A test compares both with what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.main import create_app
+from app.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "app" / "client" / "yingda_client"
+TAGS = frozenset(("chat", "conversations", "search", "documents", "faqs", "gaps", "tickets", "desk", "signin"))
+"""Of the operations whose types the client has."""
+_HEADER = '"""{}. Made by scripts/client_package.py."""\n\n'
+_SYNC = (
+    (r"\basync (def|with|for)\b", r"\1"),
+    (r"\bawait ", ""),
+    (r"\bAsync(Client|Conversation|BaseTransport|Iterator)\b", r"\1"),
+    (r"\basyncio\b", "time"),
+    (r"\ba(close|read|iter_lines)\b", r"\1"),
+    (r"__a(enter|exit)__", r"__\1__"),
+)
+
+
+def main() -> None:
+    """Writes both."""
+    (PACKAGE / "types.py").write_text(build_types(), "utf-8")
+    (PACKAGE / "sync_client.py").write_text(build_sync_client(), "utf-8")
+
+
+def build_sync_client() -> str:
+    """The text of the client that waits, from that for asyncio."""
+    text = (PACKAGE / "async_client.py").read_text("utf-8").partition('"""\n\n')[2]
+    for pattern, replacement in _SYNC:
+        text = re.sub(pattern, replacement, text)
+    return _formatted(_HEADER.format("The client that waits, made of `async_client.py`") + text)
+
+
+def build_types() -> str:
+    """A typed dictionary for each schema of the operations of `TAGS`."""
+    document = create_app(Settings(_env_file=None, embedder="hash")).openapi()
+    with TemporaryDirectory() as folder:
+        source, made = Path(folder, "openapi.json"), Path(folder, "types.py")
+        source.write_text(json.dumps(_narrowed(document), ensure_ascii=False), "utf-8")
+        options = ["--input", str(source), "--input-file-type", "openapi", "--output", str(made)]
+        style = ["--output-model-type", "typing.TypedDict", "--formatters", "builtin", "--target-python-version"]
+        subprocess.run([sys.executable, "-m", "datamodel_code_generator", *options, *style, "3.11"], check=True)
+        text = made.read_text("utf-8")
+    text = re.sub(r"\A(#.*\n)+", "", text).replace(", closed=True", "")
+    text = re.sub(r"^from typing_extensions import TypedDict\n", "", text, flags=re.MULTILINE)
+    text = text.replace("NotRequired, TypeAlias", "NotRequired, TypeAlias, TypedDict")
+    return _formatted(_HEADER.format("What the server takes and sends, by its OpenAPI document") + text.lstrip())
+
+
+def _narrowed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without the schemas that no operation of `TAGS` has to do with, directly or by another schema."""
+    schemas = document["components"]["schemas"]
+    paths = {
+        path: {method: told for method, told in methods.items() if not TAGS.isdisjoint(told.get("tags", ()))}
+        for path, methods in document["paths"].items()
+    }
+    waiting, kept = list(_references({"paths": paths, "event": schemas["ChatEvent"]})), {"ChatEvent"}
+    while waiting:
+        name = waiting.pop()
+        if name not in kept:
+            kept.add(name)
+            waiting += _references(schemas[name])
+    wanted = {name: schema for name, schema in schemas.items() if name in kept}
+    return {**document, "paths": {}, "components": {"schemas": wanted}}
+
+
+def _references(value: Any) -> Iterator[str]:
+    """The names of the schemas that a part of the document refers to."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name == "$ref" and item.startswith("#/components/schemas/"):
+                yield item.rsplit("/", 1)[1]
+            else:
+                yield from _references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+
+
+def _formatted(text: str) -> str:
+    """As `make format` leaves it."""
+    for command in (["check", "--fix", "--exit-zero", "--quiet"], ["format"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PACKAGE / "made.py"), "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        text = done.stdout
+    return text
+
+
+if __name__ == "__main__":
+    main()
