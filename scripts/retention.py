@@ -18,6 +18,7 @@ from app.db.engine import Database
 from app.db.lock import DataDirLock
 from app.db.migrate import migrated
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.history.repository_texts import purge
 from app.private import keep_private
 from app.retention.repository_growing import KINDS
 from app.retention.service import Retention
@@ -78,7 +79,7 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
 async def _retention(settings: Settings) -> AsyncIterator[Retention]:
     async with migrated(settings.sql_url) as database:
         with closing(open_embeddings(settings, database)) as embeddings:
-            yield Retention(database, settings.retention_days, embeddings, forget)
+            yield Retention(database, settings.retention_days, embeddings, forget, purge)
 
 
 async def _show(retention: Retention, owner: str) -> None:

@@ -6,13 +6,15 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = "http://127.0.0.1:8000"
 """Where the documents say that the server is."""
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+"""Also within an item of a list, by which it is indented."""
 _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
-_NAMES = frozenset({"my-documents/", "north", "shop", "website", "Acme admin"})
+_NAMES = frozenset({"my-documents/", "north", "shop", "website", "Acme admin", "me", "Amy"})
 """In English pages; in Chinese ones they are in Chinese."""
 _ROUTE = re.compile(r"^\| `([A-Z]+) (/[^`]*)` \|", re.MULTILINE)
 
@@ -37,10 +39,19 @@ def pages() -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in (*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")))
 
 
+def read_page(page: Path) -> str:
+    """Its text."""
+    return ROOT.joinpath(page).read_text("utf-8")
+
+
+def read_without_blocks(page: Path) -> str:
+    """Its text without code."""
+    return _BLOCK.sub("", read_page(page))
+
+
 def blocks(page: Path, language: str) -> list[str]:
     """Code blocks of one language, in order."""
-    text = ROOT.joinpath(page).read_text("utf-8")
-    return [code for found, code in _BLOCK.findall(text) if found == language]
+    return [dedent(code) for _, found, code in _BLOCK.findall(read_page(page)) if found == language]
 
 
 def commands() -> list[Command]:
@@ -61,10 +72,9 @@ def form(command: Command) -> tuple[str, ...]:
 
 def relative_links(page: Path) -> list[str]:
     """Link targets inside the project."""
-    text = _BLOCK.sub("", ROOT.joinpath(page).read_text("utf-8"))
-    return [target for target in _LINK.findall(text) if "://" not in target]
+    return [target for target in _LINK.findall(read_without_blocks(page)) if "://" not in target]
 
 
 def routes(page: Path) -> set[tuple[str, str]]:
     """Method and path of every endpoint in the page's tables."""
-    return set(_ROUTE.findall(ROOT.joinpath(page).read_text("utf-8")))
+    return set(_ROUTE.findall(read_page(page)))

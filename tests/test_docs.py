@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jieba
 import pytest
 
 from agents.registry import AGENTS
@@ -22,7 +23,19 @@ from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
-from tests.documents import ADDRESS, ROOT, Command, blocks, commands, form, pages, relative_links, routes
+from tests.documents import (
+    ADDRESS,
+    ROOT,
+    Command,
+    blocks,
+    commands,
+    form,
+    pages,
+    read_page,
+    read_without_blocks,
+    relative_links,
+    routes,
+)
 from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
@@ -34,6 +47,14 @@ PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "pyt
 """Code -> one of the pages that have it: translations share theirs."""
 JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
 PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
+SEARCHED = {
+    "调高 门槛": "recipes/gate/",
+    "企业微信 智能机器人": "channels/",
+    "备份 恢复": "backup/",
+    "平台用户 会员": "channels/",
+    "回收站": "knowledge-base/",
+}
+"""Words that a reader searches for, and the page that tells of all of them."""
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -152,6 +173,22 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             pytest.fail(f"nothing here tries this command: {command.line}")
 
 
+def found_by(entries: list[dict[str, str]], query: str) -> list[str]:
+    """Addresses of the pages that hold all words of a query, as the site's search takes them apart: at white space and
+    at the marks that the build put between Chinese words.
+    """
+
+    def terms(text: str) -> set[str]:
+        return set(re.split(r"[\s\u200b\u3000-\u303f\uff00-\uffef<>/.,;:()]+", text))
+
+    wanted = {word for part in query.split() for word in jieba.cut(part)}
+    whole: dict[str, set[str]] = {}
+    for entry in entries:  # a page is one entry, and each of its sections another
+        address = entry["location"].partition("#")[0]
+        whole.setdefault(address, set()).update(terms(entry["title"]) | terms(entry["text"]))
+    return [address for address, held in whole.items() if wanted <= held]
+
+
 def run(command: list[str], server: Server, folder: Path | None = None) -> str:
     done = subprocess.run(
         command,
@@ -180,6 +217,15 @@ def test_links_of_a_page_resolve(page: Path) -> None:
 def test_every_page_has_an_english_sibling() -> None:
     chinese = {page for page in pages() if not page.name.endswith(".en.md")}
     assert {page.with_suffix(".en.md") for page in chinese} == set(pages()) - chinese
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if not page.name.endswith(".en.md")], ids=str)
+def test_both_languages_have_the_same_sections_and_tables(page: Path) -> None:
+    def count_parts(path: Path) -> tuple[int, int]:
+        lines = read_without_blocks(path).splitlines()
+        return sum(line.startswith("#") for line in lines), sum(line.startswith("|") for line in lines)
+
+    assert count_parts(page) == count_parts(page.with_suffix(".en.md"))
 
 
 @pytest.mark.parametrize("page", [Path("docs/api.md"), Path("docs/api.en.md")], ids=str)
@@ -245,6 +291,21 @@ def test_the_menu_of_the_site_is_translated() -> None:
     assert {label for label in menu if not label.isascii()} == {label for label in translated if not label.isascii()}
 
 
+FOLLOWED = [page for page in pages() if page.parent.name in ("tutorial", "recipes")]
+"""Pages that a newcomer follows to the letter."""
+FENCE = re.compile(r"^( *<!-- not run: .+ -->\n)? *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=str)
+def test_a_page_to_be_followed_says_why_a_block_is_not_run(page: Path) -> None:
+    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it."""
+    fences = FENCE.findall(read_page(page))
+    assert all(reason or language in ("bash", "python", "javascript", "ini") for reason, language, _ in fences)
+    lines = [line.strip() for _, language, code in fences if language == "ini" for line in code.splitlines()]
+    named = {line.partition("=")[0].lower() for line in lines if line}
+    assert named <= Settings.model_fields.keys()
+
+
 @LEFT
 def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -258,4 +319,5 @@ def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path
     assert {"index.html", "en/index.html", "rag/index.html", "en/rag/index.html"} <= html.keys()
     assert {name: found for name, text in html.items() if (found := FETCHED.findall(text))} == {}
     words = json.loads(tmp_path.joinpath("search/search_index.json").read_text("utf-8"))["docs"]
-    assert any("\u200b" in entry["text"] for entry in words), "Chinese is not segmented, so the search finds nothing"
+    for query, page in SEARCHED.items():
+        assert page in found_by(words, query), f"{query} does not find {page}"

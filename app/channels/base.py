@@ -51,7 +51,9 @@ class Channel(ABC):
     rate: how often it may be sent to, so that the platform need not refuse; waits: seconds that the platform waits for
     a reply in the response to its request, 0 where it takes none there; pull_seconds: how often `pull` is called
     without being asked to, 0 for never; holds: whether a reply can go nowhere but into a response, so that a request
-    which has none yet is left open until the platform gives up and asks again; listens: see `listen`.
+    which has none yet is left open until the platform gives up and asks again; listens: see `listen`; proves_users:
+    whether a message is from whom it names, since what names them is signed, or fetched; has_token: whether it is sent
+    to with an access token.
     """
 
     Options: ClassVar[type[ChannelOptions]]
@@ -60,6 +62,8 @@ class Channel(ABC):
     pull_seconds: float = 0.0
     holds: bool = False
     listens: bool = False
+    proves_users: bool = False
+    has_token: ClassVar[bool] = False
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         """options: of the class's `Options`. Raises MissingDependency, InvalidConfiguration."""

@@ -71,10 +71,12 @@ class DingtalkChannel(Channel):
 
     Options = DingtalkOptions
     rate: ClassVar[Rate] = Rate(20, 1.0)
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: DingtalkOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
         self.listens = options.stream
+        self.proves_users = options.stream  # the signature of a request does not cover who wrote
 
     async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
         """See `Channel`."""
@@ -171,7 +173,7 @@ class DingtalkChannel(Channel):
         }
         moment = datetime.fromtimestamp(sent / 1000, UTC)
         peer = f"{room}:{user}"
-        return InboundMessage(required(told, "msgId"), peer, str(content or "").strip(), address, moment, kind)
+        return InboundMessage(required(told, "msgId"), peer, str(content or "").strip(), address, moment, kind, user)
 
 
 def _checked(told: Mapping[str, Any]) -> None:

@@ -83,12 +83,12 @@ class Dispatcher:
             tenant=message.tenant,
             session_id=message.session_id,
             text=f"{_MEDIA.get(message.kind, '')} {message.text}".strip(),
-            user_id=f"{message.account}:{message.peer}"[:128],
+            user_id=message.member or f"{message.account}:{message.peer}"[:128],
             channel=message.account,
             trace_id=new_id(),
             client_id=message.id,
             sender=await self._desk.counted(message.tenant, requester, message.session_id),
-            proof=Proof(trusted=True),
+            proof=Proof(message.member, trusted=True),
         )
         begun = await self._desk.retries.begin(_retry_key(message))
         if isinstance(begun, KeptResponse):

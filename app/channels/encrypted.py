@@ -7,7 +7,7 @@ After "消息加解密说明": a signature over token, time, nonce and ciphertex
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
@@ -39,6 +39,7 @@ class EncryptedChannel(Channel):
         super().__init__(options, parts)
         key = revealed(options.encoding_aes_key)
         self.cipher = WechatCipher(key, owner, parts.name) if key else None
+        self.proves_users = self.cipher is not None
 
     async def receive(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`."""
@@ -82,6 +83,8 @@ class CorpOptions(EncryptedOptions):
 
 class CorpChannel(EncryptedChannel):
     """One that sends by the interface of WeCom."""
+
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.corp_id)

@@ -60,10 +60,12 @@ class FeishuChannel(Channel):
 
     Options = FeishuOptions
     rate: ClassVar[Rate] = Rate(50, 1.0)
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: FeishuOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
-        if revealed(options.encrypt_key):
+        self.proves_users = bool(revealed(options.encrypt_key))  # without it nothing is signed
+        if self.proves_users:
             require_cryptography(parts.name)
 
     async def receive(self, request: CallbackRequest) -> CallbackResult:
@@ -168,7 +170,7 @@ def _message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage
         raise unreadable()
     moment = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
     peer = f"{chat}:{user}"
-    return InboundMessage(required(message, "message_id"), peer, text, {"chat": chat}, moment, known)
+    return InboundMessage(required(message, "message_id"), peer, text, {"chat": chat}, moment, known, user)
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -191,7 +193,7 @@ def _pressed(name: str, event: Mapping[str, Any], moment: datetime) -> InboundMe
     text, room = value.get("message") if isinstance(value, dict) else None, required(chat, "open_chat_id")
     if not isinstance(text, str):
         return None
-    return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment)
+    return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment, user=user)
 
 
 def _checked(told: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from app.channels.base import Channel
+from app.channels.errors import ChannelError
 from app.channels.loop import WorkLoop
 from app.channels.repository import Account
 from app.channels.types import InboundMessage
 
 RETRY_SECONDS = 3.0
 """Before the next connection."""
+STANDING_SECONDS = 10.0
+"""After which a connection is taken to be all right."""
+MAX_ERROR_CHARS = 200
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
@@ -24,6 +29,8 @@ class Listener(WorkLoop):
         self._account = account
         self._channel = channel
         self._take = take
+        self.problem = ""
+        """Why there is no connection now."""
 
     async def settle(self) -> int:
         """One connection, from its beginning to its end."""
@@ -31,5 +38,12 @@ class Listener(WorkLoop):
         async def take(message: InboundMessage) -> None:
             await self._take(self._account, (message,))
 
-        await self._channel.listen(take)
+        stands = asyncio.get_running_loop().call_later(STANDING_SECONDS, setattr, self, "problem", "")
+        try:
+            await self._channel.listen(take)
+        except ChannelError as error:
+            self.problem = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+            raise
+        finally:
+            stands.cancel()
         return 0

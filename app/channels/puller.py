@@ -16,6 +16,7 @@ from app.channels.types import InboundMessage
 from app.db.base import now
 
 RETRY_SECONDS = 10.0
+MAX_ERROR_CHARS = 200
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
@@ -29,6 +30,8 @@ class Puller:
         self._take = take
         self._asked = asyncio.Event()
         self._token = ""
+        self.problem = ""
+        """Why nothing can be fetched now."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -63,7 +66,9 @@ class Puller:
             self._asked.clear()
             try:
                 await self.fetch()
+                self.problem = ""
             except ChannelError as error:
+                self.problem = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
                 logger.bind(tenant=self._account[0], channel=self._account[1]).warning("cannot fetch: {}", error)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,10 +12,12 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, 
 from sqlalchemy.orm import aliased
 
 from app.channels.tables import ChannelCursorRow as Cursors
+from app.channels.tables import ChannelMemberRow as Members
 from app.channels.tables import ChannelMessageRow as Messages
 from app.channels.tables import ChannelReplyRow as Replies
 from app.channels.tables import ChannelSessionRow as Sessions
 from app.channels.types import (
+    ChannelConversation,
     InboundKind,
     InboundMessage,
     Payload,
@@ -31,8 +33,12 @@ from app.db.engine import Database, insert_into
 LONGEST_PAUSE = timedelta(hours=1)
 PASSED = timedelta(seconds=1)
 """After a platform gave up waiting, before a reply goes the other way."""
-_COLUMNS = {"tenant": "tenant_id"}
-"""Of fields that are called otherwise."""
+_COLUMNS: Mapping[str, Any] = {
+    "tenant": Messages.tenant_id,
+    "peer": Sessions.peer,
+    "member": func.coalesce(Members.user_id, ""),
+}
+"""Of fields that are called otherwise, or stand elsewhere."""
 Account = tuple[str, str]
 """Tenant and name."""
 
@@ -168,6 +174,22 @@ class ChannelRepository:
                 made[name][status] = count
         return made
 
+    async def conversations(self, account: Account, limit: int) -> list[ChannelConversation]:
+        """Those first in which the customer wrote last."""
+        columns = [getattr(Sessions, item.name) for item in fields(ChannelConversation)]
+        query = select(*columns).where(_of_account(Sessions, account)).order_by(Sessions.updated_at.desc()).limit(limit)
+        async with self._database.read() as connection:
+            return [ChannelConversation(*row) for row in await connection.execute(query)]
+
+    async def add_replies(self, account: Account, session: str, pieces: Sequence[tuple[str, Payload]]) -> bool:
+        """Puts pieces that answer nothing on their way; whether the account has that conversation."""
+        mine = _of_account(Sessions, account) & (Sessions.session_id == session)
+        async with self._database.write() as connection:
+            if (await connection.execute(select(Sessions.session_id).where(mine))).first() is None:
+                return False
+            await connection.execute(insert(Replies), _rows(account, session, "", pieces, now()))
+        return True
+
     async def _any(self, query: Select[Any]) -> bool:
         """Most often there is nothing, and writers stay undisturbed."""
         async with self._database.read() as connection:
@@ -216,7 +238,8 @@ def _session(connection: Connection, account: Account, message: InboundMessage, 
     """The session of a conversation, which is made where there is none; it is to be reached where it wrote last."""
     tenant, name = account
     peer, moment = digest_of(message.peer), now()
-    values = {"address": message.address, "updated_at": moment}
+    customer = digest_of(message.user) if message.user else ""
+    values = {"address": message.address, "customer": customer, "updated_at": moment}
     row = {"tenant_id": tenant, "session_id": new_session, "account": name, "peer": peer, "seen": 0, **values}
     mine = _of_account(Sessions, account) & (Sessions.peer == peer)
     # Either of two keys may be met by the same message that comes twice at once.
@@ -239,9 +262,10 @@ def _claim_messages(
     connection: Connection, accounts: Collection[Account], limit: int, lease: timedelta
 ) -> list[StoredMessage]:
     found = StoredMessage.__dataclass_fields__
-    columns = [Sessions.peer if name == "peer" else getattr(Messages, _COLUMNS.get(name, name)) for name in found]
-    query = _due_messages(accounts, lease, *columns)
-    query = query.join(Sessions, _same_session(Messages)).order_by(Messages.sent_at, Messages.id).limit(limit)
+    columns = [_COLUMNS[name] if name in _COLUMNS else getattr(Messages, name) for name in found]
+    known = _of_account(Members, (Sessions.tenant_id, Sessions.account)) & (Members.customer == Sessions.customer)
+    query = _due_messages(accounts, lease, *columns).join(Sessions, _same_session(Messages)).outerjoin(Members, known)
+    query = query.order_by(Messages.sent_at, Messages.id).limit(limit)
     rows = connection.execute(query.with_for_update(of=Messages, skip_locked=True)).all()
     claimed = [StoredMessage(**dict(zip(found, row, strict=True))) for row in rows]
     claimed = [replace(message, kind=InboundKind(message.kind)) for message in claimed]
@@ -325,7 +349,7 @@ def _rows(
     return [common | fresh | stamps | {"id": key, "payload": payload} for key, payload in pieces]
 
 
-def _of_account(table: Any, account: Account) -> ColumnElement[bool]:
+def _of_account(table: Any, account: tuple[Any, Any]) -> ColumnElement[bool]:
     mine: ColumnElement[bool] = (table.tenant_id == account[0]) & (table.account == account[1])
     return mine
 

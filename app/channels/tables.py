@@ -12,8 +12,9 @@ from app.db.base import Base, tenant_key
 
 
 class ChannelSessionRow(Base):
-    """A conversation on a platform, and the session that it is here. `peer` is a digest of what names it there. `seen`:
-    the number of the last message of the desk that was looked at.
+    """A conversation on a platform, and the session that it is here. `peer` is a digest of what names it there, and of
+    nothing once it ended there. `customer`: a digest of the platform's user, empty where the platform proves none.
+    `seen`: the number of the last message of the desk that was looked at.
     """
 
     __tablename__ = "channel_sessions"
@@ -22,6 +23,7 @@ class ChannelSessionRow(Base):
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     account: Mapped[str] = mapped_column(String(32))
     peer: Mapped[str] = mapped_column(String(64))
+    customer: Mapped[str] = mapped_column(String(64), server_default="")
     address: Mapped[dict[str, Any]]
     seen: Mapped[int]
     updated_at: Mapped[datetime]
@@ -78,6 +80,20 @@ class ChannelReplyRow(Base):
         Index(None, "tenant_id", "session_id"),
         Index(None, "tenant_id", "account", "message"),
     )
+
+
+class ChannelMemberRow(Base):
+    """Who a user of a platform is in the company's own system, as its backend says. `customer` is a digest."""
+
+    __tablename__ = "channel_members"
+
+    tenant_id: Mapped[str] = tenant_key()
+    account: Mapped[str] = mapped_column(String(32), primary_key=True)
+    customer: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(String(128))
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "tenant_id", "account", "user_id"),)
 
 
 class ChannelCursorRow(Base):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
-from app.channels.errors import TokenExpired
+from app.channels.errors import ChannelError, TokenExpired
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -17,9 +19,27 @@ if TYPE_CHECKING:
 
 EARLY = 120.0
 """Seconds that a token is renewed before its time, or half of its time where that is less."""
+MAX_ERROR_CHARS = 200
 Fetched = tuple[str, float]
 """A token, and the seconds that it counts."""
 Result = TypeVar("Result")
+
+
+class TokenStatus(StrEnum):
+    """How it stands with a token. UNUSED: nobody needed one yet."""
+
+    UNUSED = "unused"
+    VALID = "valid"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenState:
+    """seconds: that it still counts; error: of the last time that it was asked for in vain."""
+
+    status: TokenStatus
+    seconds: float = 0.0
+    error: str = ""
 
 
 class TokenCache:
@@ -31,6 +51,7 @@ class TokenCache:
         self._redis = redis
         self._clock = clock
         self._known: dict[str, tuple[str, float]] = {}
+        self._errors: dict[str, str] = {}
         self._fetching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, name: str, fetch: Callable[[], Awaitable[Fetched]]) -> str:
@@ -41,11 +62,30 @@ class TokenCache:
                 return token
             token, left = await self._shared(name)
             if not token:
-                token, seconds = await fetch()
+                token, seconds = await self._fetch(name, fetch)
                 left = max(seconds - EARLY, seconds / 2)
                 await self._share(name, token, left)
             self._known[name] = token, self._clock() + left
             return token
+
+    async def state(self, name: str) -> TokenState:
+        """As this process knows it, or all replicas."""
+        if error := self._errors.get(name):
+            return TokenState(TokenStatus.FAILED, error=error)
+        token, until = self._known.get(name, ("", 0.0))
+        left = until - self._clock()
+        if not token or left <= 0:
+            token, left = await self._shared(name)
+        return TokenState(TokenStatus.VALID, left) if token else TokenState(TokenStatus.UNUSED)
+
+    async def _fetch(self, name: str, fetch: Callable[[], Awaitable[Fetched]]) -> Fetched:
+        try:
+            fetched = await fetch()
+        except ChannelError as error:
+            self._errors[name] = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+            raise
+        self._errors.pop(name, None)
+        return fetched
 
     async def use(
         self, name: str, fetch: Callable[[], Awaitable[Fetched]], work: Callable[[str], Awaitable[Result]]

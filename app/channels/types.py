@@ -43,7 +43,8 @@ class QueueStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
     """A customer's message. id: the platform's own, by which one that is sent twice is taken once. peer: what names the
-    conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock.
+    conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock. user: whom the
+    platform says that it is from.
     """
 
     id: str
@@ -52,6 +53,7 @@ class InboundMessage:
     address: Address
     sent_at: datetime
     kind: InboundKind = InboundKind.TEXT
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ class PulledMessages:
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
     """A customer's message that waits to be answered. attempts: before this one; awaited_until: when the platform
-    gives up waiting for a reply in its response, None where it does not wait.
+    gives up waiting for a reply in its response, None where it does not wait; member: whom the company's backend says
+    that the platform's user is, empty where it says nothing.
     """
 
     tenant: str
@@ -128,6 +131,7 @@ class StoredMessage:
     text: str
     attempts: int
     awaited_until: datetime | None
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,23 @@ class ReplyRow:
     error: str
     due_at: datetime
     created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelActivity:
+    """What went on at an account lately, and how many users of the platform are known as members."""
+
+    last_message_at: datetime | None = None
+    last_reply_at: datetime | None = None
+    members: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelConversation:
+    """A conversation of an account; updated_at: when the customer wrote last."""
+
+    session_id: str
     updated_at: datetime
 
 

@@ -51,6 +51,7 @@ class WebhookChannel(Channel):
     """See docs/channels.md."""
 
     Options = WebhookOptions
+    proves_users = True
 
     async def receive(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`."""
@@ -71,6 +72,7 @@ class WebhookChannel(Channel):
             address={"user_id": told.user_id, "conversation_id": told.conversation_id},
             sent_at=sent_at if sent_at.tzinfo else sent_at.replace(tzinfo=UTC),
             kind=told.kind,
+            user=told.user_id,
         )
         return CallbackResult(b'{"accepted":true}', "application/json", (message,))
 

@@ -51,6 +51,7 @@ class WechatChannel(EncryptedChannel):
     Options = WechatOptions
     rate: ClassVar[Rate] = Rate(300)
     waits = 4.5
+    has_token: ClassVar[bool] = True
 
     def __init__(self, options: WechatOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.app_id)
@@ -116,7 +117,7 @@ class WechatChannel(EncryptedChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return None
-        return InboundMessage(name, user, text, {"openid": user}, moment, known)
+        return InboundMessage(name, user, text, {"openid": user}, moment, known, user)
 
     async def _token(self) -> Fetched:
         """The stable one, which is the same for all who ask."""

@@ -52,7 +52,7 @@ class WecomChannel(CorpChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return CallbackResult()
-        return CallbackResult(messages=(InboundMessage(name, user, text, {"user": user}, moment, known),))
+        return CallbackResult(messages=(InboundMessage(name, user, text, {"user": user}, moment, known, user),))
 
     def render(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`."""

@@ -87,7 +87,7 @@ class WecomBotChannel(EncryptedChannel):
         if known is None:
             return None
         peer = f"{told.get('chatid', '')}:{user}"
-        return InboundMessage(name, peer, text.strip(), {"url": url}, request.moment, known)
+        return InboundMessage(name, peer, text.strip(), {"url": url}, request.moment, known, user)
 
 
 def _mixed(told: Mapping[str, Any]) -> str:

@@ -89,4 +89,4 @@ def _message(told: Any) -> InboundMessage | None:
     text = told.get("text", {}).get("content", "") if kind is InboundKind.TEXT else ""
     if not (isinstance(name, str) and isinstance(user, str) and isinstance(moment, int) and isinstance(text, str)):
         return None
-    return InboundMessage(name, user, text, {"user": user}, datetime.fromtimestamp(moment, UTC), kind)
+    return InboundMessage(name, user, text, {"user": user}, datetime.fromtimestamp(moment, UTC), kind, user)

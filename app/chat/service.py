@@ -25,6 +25,7 @@ from app.chat.hot_cache import CacheResult, HotCache
 from app.chat.session import Message, Sessions
 from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.contacts.places import place_of
 from app.conversations.access import Access
 from app.conversations.rows import rows_of
 from app.conversations.turn_log import TurnLog
@@ -295,6 +296,7 @@ class ChatService:
                     trace=None if for_desk else turn.trace(done),
                     attachments=[one.brief() for one in message.attached],
                     state=before.after(question.text, answer, holder).to_json(),
+                    page=place_of(message.page) if message.page else None,
                 )
             )
         if kept:

@@ -30,7 +30,7 @@ class Conversation(Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
-    __table_args__ = (Index(None, "tenant_id", "updated_at"),)
+    __table_args__ = (Index(None, "tenant_id", "updated_at"), Index(None, "tenant_id", "caller"))
 
 
 class StoredTurn(Base):

@@ -108,8 +108,8 @@ class NewTurn:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
-    nobody thought about it; `cited`: the documents that the reply cites; `attachments`:
-    see `Attachment.brief`.
+    nobody thought about it; `cited`: the documents that the reply cites; `page`: address and title of the page that the
+    customer was on; `attachments`: see `Attachment.brief`.
     """
 
     tenant: str
@@ -139,6 +139,7 @@ class NewTurn:
     state: dict[str, Any] = field(default_factory=dict)
     trace_id: str = ""
     trace: TurnTrace | None = None
+    page: tuple[str, str] | None = None
     attachments: Sequence[dict[str, Any]] = ()
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
 from app.attachments.types import Sender as Side
+from app.db.base import now
 from app.desk.schemas import (
     AcceptIn,
     DeskExchangeOut,
@@ -16,14 +18,18 @@ from app.desk.schemas import (
     MessageList,
     NoteIn,
     NoteOut,
+    ReadIn,
+    ReadOut,
     ResolveIn,
     SessionDetail,
     SessionList,
     SessionOut,
+    SessionPatch,
     TransferIn,
+    ViewerOut,
 )
 from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
-from app.errors import NotFound
+from app.errors import InvalidRequest, NotFound
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
@@ -35,6 +41,7 @@ SessionId = Annotated[str, Path(max_length=64)]
 MAX_SEQ = 2**31 - 1
 """What SQL holds."""
 After = Annotated[int, Query(ge=0, le=MAX_SEQ, description="已收到的最后一个序号")]
+LONGEST_SNOOZE = timedelta(days=30)
 SHOWN = 50
 """Turns with the bot that a person sees."""
 
@@ -43,7 +50,7 @@ SHOWN = 50
 async def list_desk_sessions(tenant: StaffTenant, wiring: Wiring, agent_id: str = "") -> SessionList:
     """Sessions that a person has; agent_id: only this person's."""
     found = await wiring.desk.sessions.assigned(tenant, agent_id)
-    return SessionList(sessions=[SessionOut.of(session) for session in found])
+    return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
 @router.get("/pending")
@@ -59,18 +66,35 @@ async def list_pending_sessions(
         await wiring.desk.staff.seen(tenant, agent_id)
         member = await wiring.desk.staff.get(tenant, agent_id)
         found = [session for session in found if member is None or member.can(session.skill)]
-    return SessionList(sessions=[SessionOut.of(session) for session in found])
+    return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
+
+
+@router.get("/recent")
+async def list_recent_sessions(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    agent_id: Annotated[str, Query(min_length=1, max_length=64, description="哪位客服")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> SessionList:
+    """Sessions that a person had within a week and has no more: ended, or handed on; the latest first."""
+    found = await wiring.desk.sessions.recent(tenant, agent_id, limit)
+    return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
 @router.get("/{session_id}", responses=fails(404))
-async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SessionDetail:
+async def read_desk_session(
+    session_id: SessionId,
+    tenant: StaffTenant,
+    wiring: Wiring,
+    agent_id: Annotated[str, Query(max_length=64, description="谁在看：未读数和别的开着它的客服按这位算")] = "",
+) -> SessionDetail:
     """A session with its card, what was said before, and the messages."""
     session = await require(wiring, tenant, session_id)
     turns = await wiring.conversations.last(tenant, session_id, SHOWN)
     messages = await wiring.desk.messages.after(session.key, 0, PAGE)
     history = await wiring.desk.sessions.history(session.key)
     return SessionDetail(
-        **SessionOut.of(session).model_dump(),
+        **(await wiring.desk.overview.describe(session, agent_id)).model_dump(),
         conversation=[
             DeskExchangeOut(question=turn.question, reply=turn.reply, outcome=turn.outcome, created_at=turn.created_at)
             for turn in turns
@@ -78,13 +102,39 @@ async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: 
         history=[HistoryOut.model_validate(entry) for entry in history],
         notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.of(session.key)],
         recent_messages=[DeskMessageOut.of(message) for message in messages],
+        viewers=[ViewerOut.model_validate(one) for one in await wiring.desk.reads.viewers(session.key, agent_id)],
     )
+
+
+@router.patch("/{session_id}", responses=fails(404, 409))
+async def change_session(session_id: SessionId, body: SessionPatch, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+    """Makes a session more or less urgent, or puts it aside for a while."""
+    key, service = SessionKey(tenant, session_id), wiring.desk.service
+    session = await require(wiring, tenant, session_id)
+    if body.priority is not None:
+        session = await service.set_priority(key, body.priority)
+    if "snoozed_until" in body.model_fields_set:
+        if body.snoozed_until is not None and not now() < body.snoozed_until <= now() + LONGEST_SNOOZE:
+            raise InvalidRequest("稍后处理要定在 30 天之内的将来。", code="bad_snooze")
+        session = await service.snooze(key, body.snoozed_until, body.agent_id)
+    return await wiring.desk.overview.describe(session, body.agent_id)
+
+
+@router.put("/{session_id}/read", responses=fails(404))
+async def mark_session_read(session_id: SessionId, body: ReadIn, tenant: StaffTenant, wiring: Wiring) -> ReadOut:
+    """Keeps how far somebody has read, and that they have the session open; a mark never goes back."""
+    key = SessionKey(tenant, session_id)
+    await wiring.desk.mark_read(key, body.agent_id, body.seq, viewing=body.viewing)
+    unread = await wiring.desk.reads.unread(tenant, body.agent_id, [session_id])
+    viewers = await wiring.desk.reads.viewers(key, body.agent_id)
+    return ReadOut(unread=unread.get(session_id, 0), viewers=[ViewerOut.model_validate(one) for one in viewers])
 
 
 @router.post("/{session_id}/accept", responses=fails(404, 409))
 async def accept_session(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Takes a waiting session; of those who try at once one wins, the others get 409."""
-    return SessionOut.of(await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id))
+    session = await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id)
+    return await wiring.desk.overview.describe(session, body.agent_id)
 
 
 @router.get("/{session_id}/messages", responses=fails(404))
@@ -117,21 +167,23 @@ async def transfer_session(session_id: SessionId, body: TransferIn, tenant: Staf
     """Hands the session to a colleague, or back into the queue for somebody with a skill."""
     key = SessionKey(tenant, session_id)
     moved = wiring.desk.service.transfer(key, by=body.by, to=body.agent_id, skill=body.skill, note=body.note)
-    return SessionOut.of(await moved)
+    return await wiring.desk.overview.describe(await moved, body.by)
 
 
 @router.post("/{session_id}/resolve", responses=fails(404, 409))
 async def resolve_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Ends the person's part; the bot answers the next message."""
     key = SessionKey(tenant, session_id)
-    return SessionOut.of(await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note))
+    session = await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note)
+    return await wiring.desk.overview.describe(session, body.agent_id)
 
 
 @router.post("/{session_id}/close", responses=fails(404, 409))
 async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Ends the session, also one that nobody accepted."""
     key = SessionKey(tenant, session_id)
-    return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note))
+    session = await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note)
+    return await wiring.desk.overview.describe(session, body.agent_id)
 
 
 async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn) -> DeskMessage:

@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
-from agents.types import Answer, Done, Evidence, Question
+from agents.types import Answer, Done, Evidence, Outcome, Question
 from agents.understanding.followups import rewritten_by_rules
+from agents.verifier import PERSON_TARGET
+from agents.wording.catalogue import LANGUAGES, catalogue
 from app.conversations.rows import readable
 from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
 
+USABLE = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
+"""Outcomes of which a person may make a reply."""
+_HEDGES = "disclaimer", "part_not_found"
 BUSINESS = "business"
 """The agent that reads the business database."""
 
@@ -55,6 +60,17 @@ async def business_advice(roster: Roster, question: Question, session_id: str) -
     if not question.caller:
         raise Conflict("顾客没有登录，查不到本人的业务数据。", code="caller_unknown", session_id=session_id)
     return await _asked(roster, Intent.BUSINESS_QUERY, replace(question, session=session_id))
+
+
+def plain_draft(answer: Answer) -> str:
+    """What a person may send of an answer: without the lines in which the bot says how sure it is, that it did not find
+    something, or offers a person; empty where there is no answer.
+    """
+    if answer.outcome not in USABLE:
+        return ""
+    hedges = {line for language in LANGUAGES for key in _HEDGES for line in catalogue(language)[key]}
+    lines = [line for line in answer.reply.split("\n") if line.strip() not in hedges and PERSON_TARGET not in line]
+    return "\n".join(lines).strip()
 
 
 async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:

@@ -72,6 +72,10 @@ class Feed:
                 self._standing.pop(session.key, None)
             self._tell(session.key)
 
+    def wake(self, key: SessionKey) -> None:
+        """Something happened to a session that its standing does not show: who reads it, and how far."""
+        self._tell(key)
+
     def correct(self, key: SessionKey, session: DeskSession | None) -> None:
         """SQL was asked and says this; None: the desk knows nothing of the session any more."""
         if session is not None:

@@ -11,7 +11,7 @@ from agents.types import Question, RowSource
 from app.conversations.questions import digest
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.api import SessionId, require
-from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
+from app.desk.assist import Advice, business_advice, knowledge_advice, last_question, plain_draft
 from app.desk.schemas import (
     AdviceOut,
     CandidateBrief,
@@ -52,7 +52,8 @@ async def recommend_knowledge(
         raise Conflict("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
     roster = (await wiring.tenants.of(tenant)).team.roster
     async with wiring.limits.slots.slot(tenant):
-        return _advice(await knowledge_advice(roster, asked))
+        advice = await knowledge_advice(roster, asked)
+        return _advice(advice, plain_draft(advice.answer))
 
 
 @router.get("/sessions/{session_id}/business-assist", responses=fails(404, 409))
@@ -63,7 +64,8 @@ async def assist_with_business(
     asked = await _asked(wiring, tenant, session_id, question)
     roster = (await wiring.tenants.of(tenant)).team.roster
     async with wiring.limits.slots.slot(tenant):
-        return _advice(await business_advice(roster, asked, session_id))
+        advice = await business_advice(roster, asked, session_id)
+        return _advice(advice, advice.answer.reply)
 
 
 @router.post("/sessions/{session_id}/solution", status_code=201, responses=fails(404, 409))
@@ -140,12 +142,12 @@ async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:
     return [item for item in messages if since and item.created_at >= since]
 
 
-def _advice(advice: Advice) -> AdviceOut:
+def _advice(advice: Advice, draft: str) -> AdviceOut:
     answer = advice.answer
     return AdviceOut(
         question=advice.question,
         outcome=answer.outcome.value,
-        draft=answer.reply,
+        draft=draft,
         confidence=answer.confidence,
         sources=[
             RowSourceOut(index="SQL", **asdict(source))

@@ -69,7 +69,7 @@ def move(connection: Connection, step: Step) -> DeskSession:
         raise refused(before)
     moment, rule = now(), RULES[step.event]
     fresh = {"fresh_at": moment} if rule.fresh else {}
-    values = {**step.values, "state": rule.target.value, "active_at": moment, **fresh}
+    values = {"snoozed_until": None, **step.values, "state": rule.target.value, "active_at": moment, **fresh}
     if not repository.change(connection, before, values):
         raise refused(get(connection, step.key))
     repository.record(connection, before, step, rule.target)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from app.conversations.types import Claim
-    from app.desk.types import DeskMessage, DeskSession, Numbered
+    from app.desk.types import DeskMessage, DeskNote, DeskSession, Numbered
     from app.types import SessionKey
 
 
@@ -25,10 +25,12 @@ class Partners:
     """Handed in where the product is put together.
 
     lock: opens the conversation where it has no turn yet, and locks it. member: whose it is now, empty for nobody;
-    raises Forbidden. served: resolves the tickets that stood for a person. said: tells of a message of staff.
+    raises Forbidden. served: resolves the tickets that stood for a person. said: told of a message of staff; noted: of
+    a note.
     """
 
     lock: Callable[[Connection, SessionKey, Mapping[str, Any], Claim], None]
     member: Callable[[Connection, SessionKey, Claim, timedelta], str]
     served: Callable[[Connection, SessionKey], None]
     said: Callable[[Connection, DeskSession, DeskMessage], None]
+    noted: Callable[[Connection, SessionKey, DeskNote], None]

@@ -43,6 +43,7 @@ _EMPTY: dict[str, Any] = {
     "assigned_at": None,
     "resolved_at": None,
     "fresh_at": None,
+    "snoozed_until": None,
 }
 
 

@@ -22,7 +22,9 @@ _COUNT = (
     .values(messages=DeskSessionRow.messages + 1, active_at=bindparam("moment"))
     .returning(DeskSessionRow.messages)
 )
-"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
+_COUNT_AND_WAKE = _COUNT.values(snoozed_until=None)
+"""A session whose customer says something is not put aside any more."""
 _INSERT = insert(get_table(Table))
 
 
@@ -41,7 +43,7 @@ def add(
         return known
     moment = now()
     counted = {"tenant": key.tenant, "session": key.session_id, "moment": moment}
-    seq = connection.execute(_COUNT, counted).scalar_one()
+    seq = connection.execute(_COUNT_AND_WAKE if sender is Sender.CUSTOMER else _COUNT, counted).scalar_one()
     row = {
         "tenant_id": key.tenant,
         "session_id": key.session_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
 
 from agents.types import Outcome
 from app.conversations.tables import StoredTurn
@@ -18,6 +18,8 @@ from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
+RECENT = timedelta(days=7)
+"""How long a session that is over stays in the list of whoever had it."""
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
 _WAITING = Table.state.in_([state.value for state in WAITING])
 _ACTIVE = select(Table.tenant_id, Table.session_id, Table.state, Table.version, Table.messages, Table.agent_id).where(
@@ -61,6 +63,22 @@ class DeskSessionRepository:
         mine = [Table.agent_id == agent_id] if agent_id else []
         return await self._all(Table.tenant_id == tenant, Table.state == State.ASSIGNED.value, *mine, limit=limit)
 
+    async def recent(self, tenant: str, agent_id: str, limit: int) -> list[DeskSession]:
+        """Those that this person had and has no more: they ended, or went on to somebody else; the latest first."""
+        had = DeskEvent
+        theirs = exists().where(
+            had.tenant_id == Table.tenant_id,
+            had.session_id == Table.session_id,
+            had.agent_id == agent_id,
+            had.event.in_([Event.ACCEPT.value, Event.TRANSFER.value]),
+        )
+        held = (Table.state == State.ASSIGNED.value) & (Table.agent_id == agent_id)
+        since = Table.active_at > now() - RECENT
+        where = Table.tenant_id == tenant, since, ~held, ~_WAITING, theirs
+        query = select(*COLUMNS).where(*where).order_by(Table.active_at.desc(), Table.session_id).limit(limit)
+        async with self._database.read() as connection:
+            return [session_of(row) for row in await connection.execute(query)]
+
     async def ahead(self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = "") -> int:
         """How many are served first; queued_at: None for a session that comes now."""
         first: ColumnElement[bool] = Table.priority >= priority
@@ -103,10 +121,10 @@ class DeskSessionRepository:
         return (row[0], row[1]) if row else None
 
     async def forgotten(self, silent: timedelta) -> list[DeskSession]:
-        """Active sessions in which nothing happened for so long."""
-        return await self._all(
-            Table.state.in_([state.value for state in ACTIVE]), Table.active_at < now() - silent, limit=500
-        )
+        """Active sessions in which nothing happened for so long, nor were they put aside."""
+        active, limit = Table.state.in_([state.value for state in ACTIVE]), now() - silent
+        aside = func.coalesce(Table.snoozed_until, Table.active_at) >= limit
+        return await self._all(active, Table.active_at < limit, ~aside, limit=500)
 
     async def unanswered(self, silent: timedelta) -> list[DeskSession]:
         """Sessions with a person who did not answer the customer's last message for so long."""
@@ -123,6 +141,7 @@ class DeskSessionRepository:
             Table.state == State.ASSIGNED.value,
             Table.active_at < now() - silent,
             last == Sender.CUSTOMER.value,
+            or_(Table.snoozed_until.is_(None), Table.snoozed_until < now()),
             limit=500,
         )
 

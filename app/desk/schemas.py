@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentIds, AttachmentOut
+from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
-from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
-from app.http.fields import CLEANED, WHOLE
+from app.desk.types import Actor, DeskMessage, Event, QueueState, Sender, State
+from app.http.fields import CLEANED, WHOLE, Moment
 
 AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
@@ -109,6 +110,57 @@ class StaffList(BaseModel):
     staff: list[StaffOut]
 
 
+class LastMessageOut(BaseModel):
+    """The beginning of what was said last."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    seq: int
+    sender: Sender
+    content: str
+    created_at: datetime
+
+
+class ViewerOut(BaseModel):
+    """Somebody who has the session open."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    agent_id: str
+    name: str
+
+
+class ReadIn(BaseModel):
+    """How far somebody has read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: AgentId
+    seq: Annotated[StrictInt, Field(ge=0, le=2**31 - 1), WHOLE] = Field(description="读到的最后一条消息的序号")
+    viewing: StrictBool = Field(False, description="正开着这个会话；同事会看到，45 秒内有效")
+
+
+class ReadOut(BaseModel):
+    """What is left to read, and who else has the session open."""
+
+    unread: int
+    viewers: list[ViewerOut]
+
+
+class SessionPatch(BaseModel):
+    """What staff change of a session that is with the desk; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    priority: Annotated[StrictInt, Field(ge=0, le=2), WHOLE] | None = Field(
+        None, description="0 一般，1 优先，2 紧急；排队按它先后"
+    )
+    snoozed_until: Moment | None = Field(
+        None, description="稍后处理到这时，要带时区，最长 30 天；写 null 取消。顾客一说话就自动取消"
+    )
+    agent_id: MaybeAgentId = Field("", description="谁改的；稍后处理时填了就须是接待这个会话的客服")
+
+
 class SessionOut(BaseModel):
     """A session at the desk."""
 
@@ -133,10 +185,11 @@ class SessionOut(BaseModel):
     resolved_at: datetime | None
     customer_seen: int = Field(0, description="顾客已读到的最后一条消息的序号")
     staff_seen: int = Field(0, description="客服已读到的最后一条消息的序号")
-
-    @classmethod
-    def of(cls, session: DeskSession) -> Self:
-        return cls.model_validate(session)
+    snoozed_until: datetime | None = Field(description="接待的客服留到这时再处理")
+    customer: CustomerOut | None = Field(None, description="顾客是谁")
+    labels: list[str] = Field([], description="会话的标签")
+    unread: int = Field(0, description="问的那位客服还没读的顾客消息数")
+    last_message: LastMessageOut | None = Field(None, description="最后一句话的开头，最多 200 字")
 
 
 class SessionList(BaseModel):
@@ -218,6 +271,7 @@ class SessionDetail(SessionOut):
     history: list[HistoryOut] = Field(description="状态变化")
     notes: list[NoteOut] = Field(description="客服的备注，顾客看不到")
     recent_messages: list[DeskMessageOut] = Field(description="与客服之间的消息，从第一条起")
+    viewers: list[ViewerOut] = Field(description="此刻开着这个会话的其他客服")
 
 
 class CandidateBrief(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
@@ -127,9 +127,19 @@ class Desk:
 
     async def note(self, key: SessionKey, content: str, by: str) -> DeskNote:
         """See `steps.note`."""
-        written, session = await self._database.transact(lambda connection: steps.note(connection, key, content, by))
+        written, session = await self._database.transact(
+            lambda connection: steps.note(connection, key, content, by, self._partners)
+        )
         self._feed.note([session])
         return written
+
+    async def set_priority(self, key: SessionKey, priority: int) -> DeskSession:
+        """See `steps.set_priority`."""
+        return await self._done(lambda connection: steps.set_priority(connection, key, priority))
+
+    async def snooze(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
+        """See `steps.snooze`."""
+        return await self._done(lambda connection: steps.snooze(connection, key, until, by))
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
         """See `moves.raised`."""

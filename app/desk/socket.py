@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket
@@ -12,10 +14,10 @@ from pydantic import ValidationError
 from app.auth.principal import Role
 from app.desk.api import say_to_customer
 from app.desk.frames import is_seq, message_body
-from app.desk.schemas import MessageIn, SessionOut
+from app.desk.schemas import MessageIn
 from app.desk.signals import Side, Signal, SignalKind, Throttle
 from app.desk.types import PAGE, DeskSession
-from app.errors import AppError, InvalidRequest
+from app.errors import AppError, InvalidRequest, NotFound
 from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SocketLine, greeted, run
 from app.types import SessionKey
@@ -44,13 +46,15 @@ async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hel
         return
     member = _Member(container, line, hello, name)
     await run(websocket, line, container, member.deliver(), member.listen(), member.stay(), member.tell_signals())
+    await member.close_view()
 
 
 class _Member:
     """One connection of a member of staff.
 
     `sent`: session -> number of the last message that was sent, also of sessions that left and may come back;
-    `followed`: those of which more may come.
+    `followed`: those of which more may come; `unread` and `viewers`: what it was told of its sessions and of the one
+    that it has open.
     """
 
     def __init__(self, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
@@ -68,6 +72,9 @@ class _Member:
         self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
         self._online = hello.first.get("online") is not False
+        self._unread: dict[str, int] = {}
+        self._open = ""
+        self._viewers: list[dict[str, str]] | None = None
         self._typing = Throttle()
 
     async def stay(self) -> None:
@@ -87,8 +94,9 @@ class _Member:
                 waiting = await self._desk.sessions.waiting(self._tenant)
                 if (now := [(session.session_id, session.version) for session in waiting]) != queue:
                     queue = now
-                    await self._line.send("queue", sessions=[_session(session) for session in waiting])
+                    await self._line.send("queue", sessions=await self._described(waiting))
                 await self._sessions()
+                await self._watchers()
                 try:
                     async with asyncio.timeout(PING_SECONDS):
                         await news.wait()
@@ -132,12 +140,15 @@ class _Member:
             if gone:
                 self._followed.discard(session_id)
                 self._told.pop(session_id, None)
+        await self._counts(mine)
 
     async def _tell(self, session: DeskSession) -> None:
         standing = (session.version, session.agent_id)
         if self._told.get(session.session_id) != standing:
             self._told[session.session_id] = standing
-            await self._line.send("session", **_session(session))
+            [described] = await self._described([session])
+            await self._line.send("session", **described)
+            self._unread[session.session_id] = described["unread"]
 
     async def _messages(self, key: SessionKey) -> None:
         while page := await self._desk.messages.after(key, self._sent.get(key.session_id, 0)):
@@ -146,6 +157,43 @@ class _Member:
                 self._sent[key.session_id] = message.seq
             if len(page) < PAGE:
                 break
+
+    async def _counts(self, mine: Collection[str]) -> None:
+        """How much of each session is unread, where that changed: in this page or another one of the same person."""
+        unread = await self._desk.reads.unread(self._tenant, self._agent_id, mine)
+        for session_id in mine:
+            if (count := unread.get(session_id, 0)) != self._unread.get(session_id):
+                self._unread[session_id] = count
+                await self._line.send("unread", session_id=session_id, unread=count)
+
+    async def _watchers(self) -> None:
+        """Who else has the session open that this person has."""
+        if not self._open:
+            return
+        found = await self._desk.reads.viewers(SessionKey(self._tenant, self._open), self._agent_id)
+        if (viewers := [asdict(viewer) for viewer in found]) != self._viewers:
+            self._viewers = viewers
+            await self._line.send("viewers", session_id=self._open, viewers=viewers)
+
+    async def _view(self, session_id: str, seq: int) -> None:
+        """This person has the session open and has read it up to a message."""
+        if session_id != self._open:
+            await self.close_view()
+            self._viewers = None
+        if session_id:
+            await self._desk.mark_read(SessionKey(self._tenant, session_id), self._agent_id, seq, viewing=True)
+        self._open = session_id
+
+    async def close_view(self) -> None:
+        """This person has no session open any more."""
+        if self._open:
+            with suppress(NotFound):  # it was deleted meanwhile
+                await self._desk.mark_read(SessionKey(self._tenant, self._open), self._agent_id, 0, viewing=False)
+            self._open = ""
+
+    async def _described(self, sessions: Collection[DeskSession]) -> list[dict[str, Any]]:
+        described = await self._desk.overview.describe_all(self._tenant, list(sessions), self._agent_id)
+        return [session.model_dump(mode="json") for session in described]
 
     async def _handled(self, frame: Mapping[str, Any]) -> None:
         mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
@@ -177,6 +225,9 @@ class _Member:
                 staff = self._desk.staff
                 await (staff.seen if self._online else staff.gone)(self._tenant, self._agent_id)
                 await self._line.send("presence", online=self._online, **mark)
+            case "view":
+                seq = frame.get("seq", 0)
+                await self._view(key.session_id[:64], seq if is_seq(seq) else 0)
             case "typing":
                 if self._holds(key) and self._typing.passes():
                     self._desk.signals.send(Signal(SignalKind.TYPING, Side.STAFF, key))
@@ -189,7 +240,3 @@ class _Member:
                 pass
             case other:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
-
-
-def _session(session: DeskSession) -> dict[str, Any]:
-    return SessionOut.of(session).model_dump(mode="json")

@@ -9,14 +9,17 @@ from app.db.base import now
 from app.desk import moves, repository
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_notes as desk_notes
+from app.desk import repository_reads as desk_reads
 from app.desk import repository_staff as desk_staff
 from app.desk.moves import Step
 from app.desk.partners import Partners
-from app.desk.types import Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
 from app.errors import Conflict, NotFound
 from app.types import SessionKey
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import Connection
 
 
@@ -32,6 +35,7 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
         _require_place(member, session.skill)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
+    desk_reads.mark_read(connection, key, agent_id, session.messages, viewing=False)
     return moves.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
 
 
@@ -84,15 +88,47 @@ def say(
     return message, moves.get(connection, key)
 
 
-def note(connection: Connection, key: SessionKey, content: str, by: str) -> tuple[DeskNote, DeskSession]:
+def note(
+    connection: Connection, key: SessionKey, content: str, by: str, partners: Partners
+) -> tuple[DeskNote, DeskSession]:
     """For colleagues, whoever has the session; as its next version, so that every open desk learns of it. Raises
     NotFound.
     """
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
+    partners.noted(connection, key, written)
     if not repository.change(connection, session, {}):
         raise moves.refused(moves.get(connection, key))
     return written, moves.get(connection, key)
+
+
+def set_priority(connection: Connection, key: SessionKey, priority: int) -> DeskSession:
+    """How urgent staff find it, up or down. Raises NotFound, and Conflict for a session that is over."""
+    session = _active(connection, key)
+    if not repository.change(
+        connection, session, {"priority": priority, "card": session.card | {"priority": priority}}
+    ):
+        raise moves.refused(moves.get(connection, key))
+    return moves.get(connection, key)
+
+
+def snooze(connection: Connection, key: SessionKey, until: datetime | None, by: str) -> DeskSession:
+    """Whoever has it puts it aside until then, or with None takes it up again. by: who that is, when the caller says
+    so. Raises NotFound, Conflict.
+    """
+    session = moves.get(connection, key, lock=True)
+    if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
+        raise moves.refused(session)
+    if not repository.change(connection, session, {"snoozed_until": until}):
+        raise moves.refused(moves.get(connection, key))
+    return moves.get(connection, key)
+
+
+def _active(connection: Connection, key: SessionKey) -> DeskSession:
+    session = moves.get(connection, key, lock=True)
+    if session.state not in ACTIVE:
+        raise moves.refused(session)
+    return session
 
 
 def _require_place(member: Staff, skill: str) -> None:

@@ -39,6 +39,7 @@ class DeskSessionRow(Base):
     assigned_at: Mapped[datetime | None]
     resolved_at: Mapped[datetime | None]
     fresh_at: Mapped[datetime | None]
+    snoozed_until: Mapped[datetime | None]
     active_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     customer_seen: Mapped[int] = mapped_column(server_default="0")
@@ -92,6 +93,25 @@ class DeskEvent(Base):
     agent_id: Mapped[str] = mapped_column(String(64))
     note: Mapped[str]
     created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "agent_id", "created_at"),
+    )
+
+
+class DeskReadRow(Base):
+    """How far a member of staff has read a session, and when they were last seen to have it open, if they have."""
+
+    __tablename__ = "desk_reads"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    seq: Mapped[int]
+    seen_at: Mapped[datetime | None]
 
     __table_args__ = (
         ForeignKeyConstraint(

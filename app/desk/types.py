@@ -73,8 +73,8 @@ class DeskSession:
     `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
     the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
-    `fresh_at`: turns before it do not count as failed. `customer_seen`, `staff_seen`: number of the last message that
-    the customer, or staff, has read.
+    `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
+    `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
     """
 
     tenant: str
@@ -96,6 +96,7 @@ class DeskSession:
     assigned_at: datetime | None
     resolved_at: datetime | None
     fresh_at: datetime | None
+    snoozed_until: datetime | None
     active_at: datetime
     updated_at: datetime
     customer_seen: int = 0
@@ -133,6 +134,24 @@ class DeskMessage:
     content: str
     created_at: datetime
     attachments: Sequence[dict[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastMessage:
+    """The beginning of what was said last between customer and staff."""
+
+    seq: int
+    sender: Sender
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A member of staff who has a session open."""
+
+    agent_id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

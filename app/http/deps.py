@@ -1,5 +1,5 @@
 """What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
-`CompanyTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
+`CompanyTenant`, `BackendTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -153,6 +153,8 @@ TurnTenant = Annotated[str, Depends(Allow(*TALKING, turns=True))]
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
 CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER))]
 """For staff, and for servers of the company: keys that nobody else sees."""
+BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
+"""For servers of the company, which know who its customers are."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(anyone)

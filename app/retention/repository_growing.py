@@ -14,7 +14,14 @@ from agents.ticketing.types import DONE
 from app.attachments.tables import AttachmentRemovalRow, AttachmentRow
 from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
-from app.channels.tables import ChannelCursorRow, ChannelMessageRow, ChannelReplyRow, ChannelSessionRow
+from app.channels.tables import (
+    ChannelCursorRow,
+    ChannelMemberRow,
+    ChannelMessageRow,
+    ChannelReplyRow,
+    ChannelSessionRow,
+)
+from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
@@ -39,6 +46,7 @@ from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
 from app.faqs.tables import FaqRow, FaqWordingRow
 from app.gaps.tables import GapItemRow, GapPolicyRow, GapRow, KnowledgeGap
 from app.generations.tables import GenerationRow
+from app.history.tables import SavedViewRow
 from app.idempotency.tables import IdempotentRequest
 from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
@@ -292,6 +300,7 @@ STAYING: Mapping[type[Base], str] = {
     AttachmentRemovalRow: "goes once its file is deleted, within a minute",
     Webhook: "what an administrator subscribed to",
     ChannelCursorRow: "one row an account",
+    ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
@@ -300,6 +309,9 @@ STAYING: Mapping[type[Base], str] = {
     EvaluationCaseRow: "an administrator adds and deletes; one made of a gap goes with it when it is erased",
     FaqRow: "curated answers, which an administrator writes and deletes",
     FaqWordingRow: "goes with its entry",
+    ContactRow: "what staff call customers; goes with a customer's last conversation",
+    ContactLabelRow: "what staff give customers; goes with a customer's last conversation",
+    SavedViewRow: "what staff keep and delete",
     CannedReplyRow: "what staff write for their colleagues and delete",
     TunerParams: "one row a change by an administrator: who, when, before, after",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",

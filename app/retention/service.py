@@ -52,7 +52,9 @@ class Removed:
 
 
 class Retention:
-    """days: by kind, for tenants that have no period of their own; 0 keeps. forget: see `growing`."""
+    """days: by kind, for tenants that have no period of their own; 0 keeps. forget: see `growing`; purge: clears
+    indexes of what was deleted, once for all batches.
+    """
 
     def __init__(
         self,
@@ -60,12 +62,14 @@ class Retention:
         days: Mapping[str, int],
         embeddings: KeptEmbeddings,
         forget: Callable[[Connection, str, Sequence[str]], int],
+        purge: Callable[[Connection], None],
     ) -> None:
         self._growing = growing(forget)
         self._database = database
         self.repository = RetentionRepository(database)
         self._days = days
         self._embeddings = embeddings
+        self._purge = purge
 
     async def standing(self, tenant: str = "") -> list[RetentionStatus]:
         """Every table that grows, tenant by tenant."""
@@ -91,6 +95,8 @@ class Retention:
         async for table, owner, days, _, _ in self._each(tenant):
             if days and (rows := await self._remove(table, owner, _before(days))):
                 removed.append(Removed(table.kind, table.table.__tablename__, owner, rows))
+        if any(item.kind == "conversations" for item in removed):
+            await self._database.transact(self._purge, erases=True)
         if not tenant and self._days[EMBEDDINGS] and (rows := await self._remove_embeddings()):
             removed.append(Removed(EMBEDDINGS, EMBEDDINGS, "", rows))
         return removed

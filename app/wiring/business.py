@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agents.business.generation import SqlWriter
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
+    from app.contacts.service import MemberDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,15 @@ def business_options(source: BusinessSource, settings: Settings) -> BusinessOpti
 
     path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
     return BusinessOptions(source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows)
+
+
+def member_directories(businesses: Mapping[str, Business]) -> Mapping[str, MemberDirectory]:
+    """By tenant, where its members are found by name."""
+    if not businesses:
+        return {}
+    from agents.business.members import MemberRows
+
+    return {tenant: MemberRows(business.parts.database) for tenant, business in businesses.items()}
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

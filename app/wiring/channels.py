@@ -12,6 +12,7 @@ from app.channels.dispatcher import ChatDesk, Dispatcher
 from app.channels.registry import CHANNELS
 from app.channels.repository import ChannelRepository
 from app.channels.repository_desk import DeskNewsRepository
+from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
 from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
 from app.channels.tokens import TokenCache
@@ -45,7 +46,7 @@ def channel_service(parts: Container, counters: Counters) -> ChannelService:
 
     desk = ChatDesk(parts.chat, parts.retries, parts.limits.counted, parts.profiles.get, parts.desk.feed.held, url)
     messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
-    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client)
+    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
 
 
 def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:

@@ -17,6 +17,8 @@ from app.chat.stopping import Stops
 from app.connection.repository import ConnectionRepository
 from app.connection.sealing import Sealer
 from app.connection.service import ModelConnections
+from app.contacts.repository import ContactRepository
+from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
@@ -40,6 +42,9 @@ from app.faqs.entries import EntryPreparer
 from app.faqs.importing import FaqImporter
 from app.faqs.service import FaqService
 from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.history.repository import ConversationSearch
+from app.history.repository_contacts import ContactHistory
+from app.history.repository_views import SavedViews
 from app.hit_test.canaries import Canaries
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
@@ -87,11 +92,11 @@ from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.widget.repository import WidgetLooks
 from app.wiring.attachments import attachment_service
-from app.wiring.business import Business
+from app.wiring.business import Business, member_directories
 from app.wiring.channels import channel_service
 from app.wiring.chat import chat_service, open_news, shared_answers
 from app.wiring.desk import HumanDesk, open_relay
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_and_purge
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
@@ -159,16 +164,26 @@ class Container:
         self.outbox = OutboxWorker(Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (fan_out,)}))
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
-        self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
+        self.transcripts = TranscriptRepository(database, forget_and_purge, self.outbox.wake)
         self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
+        self.contacts = Contacts(ContactRepository(database), member_directories(businesses))
         self.desk = HumanDesk.over(
-            database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
+            database,
+            settings,
+            self.conversations,
+            self.profiles,
+            self.tickets,
+            self.limits,
+            self.contacts,
+            self.outbox.wake,
         )
         self.desk_relay = open_relay(self.desk.signals, redis)
-        self.canned, self.widgets = CannedReplies(database), WidgetLooks(database)
+        self.widgets = WidgetLooks(database)
         self.attachments = attachment_service(settings, database)
+        self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
+        self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
         self.turn_log = turn_log(
             database,
             after_turns,

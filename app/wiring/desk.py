@@ -6,26 +6,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from app.contacts.repository import merge_into_member
+from app.contacts.service import Contacts
 from app.conversations import repository_holders
 from app.conversations.repository import ConversationRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.gate import DeskGate
 from app.desk.openings import Openings, TicketDesk
+from app.desk.overview import Overview
 from app.desk.partners import Partners
 from app.desk.queue import Queue
 from app.desk.repository import proved
 from app.desk.repository_messages import DeskMessageRepository
 from app.desk.repository_notes import NoteRepository
+from app.desk.repository_reads import ReadRepository
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.signals import Side, Signal, SignalKind, Signals
 from app.desk.watch import Watch
+from app.errors import NotFound
 from app.gaps import repository_unanswered as gaps
+from app.history import repository_texts
 from app.limits.service import RateLimits
 from app.profiles.repository import ProfileRepository
 from app.redis.broadcast import Broadcast
@@ -35,11 +41,34 @@ from app.tickets import repository_served
 from app.types import SessionKey
 from app.webhooks import repository_messages
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.desk.types import DeskMessage, DeskNote, DeskSession
+    from app.types import SessionKey
+
+
+def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:
+    """A conversation turned out to be a member's: the desk and whoever labelled its customer know it."""
+    proved(connection, key, caller)
+    merge_into_member(connection, key, caller)
+
+
+def _said(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
+    repository_messages.staff_said(connection, session, message)
+    repository_texts.add_text(connection, session.key, repository_texts.MESSAGE, str(message.seq), message.content)
+
+
+def _noted(connection: Connection, key: SessionKey, note: DeskNote) -> None:
+    repository_texts.add_text(connection, key, repository_texts.NOTE, note.id, note.content)
+
+
 PARTNERS = Partners(
     lock=repository_holders.lock,
-    member=partial(repository_holders.member, proved=proved),
+    member=partial(repository_holders.member, proved=prove_member),
     served=repository_served.resolve,
-    said=repository_messages.staff_said,
+    said=_said,
+    noted=_noted,
 )
 
 
@@ -55,6 +84,8 @@ class HumanDesk:
     feed: Feed
     queue: Queue
     service: Desk
+    reads: ReadRepository
+    overview: Overview
     gate: DeskGate
     watch: Watch
     signals: Signals
@@ -68,11 +99,12 @@ class HumanDesk:
         profiles: ProfileRepository,
         tickets: TicketDesk,
         limits: RateLimits,
+        contacts: Contacts,
         on_commit: Callable[[], None] = lambda: None,
     ) -> Self:
         sessions, staff = DeskSessionRepository(database), StaffRepository(database)
         answering = settings.answer_while_queued
-        feed = Feed(sessions, answering=answering)
+        feed, reads = Feed(sessions, answering=answering), ReadRepository(database)
         queue = Queue(sessions, staff, profiles)
         openings = Openings(queue, conversations, tickets, limits, answering=answering)
         service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
@@ -104,10 +136,20 @@ class HumanDesk:
             feed=feed,
             queue=queue,
             service=service,
+            reads=reads,
+            overview=Overview(reads, contacts),
             gate=gate,
             watch=watch,
             signals=Signals(),
         )
+
+    async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
+        """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""
+        changed = await self.reads.mark(key, agent_id, seq, viewing=viewing)
+        if changed is None:
+            raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+        if changed:
+            self.feed.wake(key)
 
     async def start(self) -> None:
         """Returns once no turn can miss that a person has its session."""

@@ -21,6 +21,8 @@ from app.chat.hot_cache import HotCache
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.chat.stopping import Stops
+from app.contacts.repository import ContactRepository
+from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
@@ -96,7 +98,8 @@ async def _chat(container: Container, database: Database, stack: AsyncExitStack)
     settings, metrics = container.settings, Metrics()
     conversations, limits = ConversationRepository(database), _unlimited(settings, metrics)
     tickets = TicketService(TicketRepository(database), service_levels(settings), _nobody)
-    desk = HumanDesk.over(database, settings, conversations, container.profiles, tickets, limits)
+    contacts = Contacts(ContactRepository(database), {})
+    desk = HumanDesk.over(database, settings, conversations, container.profiles, tickets, limits, contacts)
     stack.push_async_callback(desk.close)
     await desk.start()
     log = turn_log(database, after_turns, on_desk=desk.feed.note, answering=settings.answer_while_queued)

@@ -11,6 +11,7 @@ from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.rereading import Rereading, reread_kind
 from app.gaps.mining import mining_kind
 from app.generations.reindexing import reindex_kind
+from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, verification_kind
 from app.jobs.due import DueRuns
 from app.jobs.repository import RunRepository
@@ -80,7 +81,7 @@ def _housekeeping(
     own. It begins soon after the start, so that a server which is restarted every day deletes too.
     """
     base, seconds, minutes = container.base, timedelta(seconds=1), timedelta(minutes=1)
-    retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget)
+    retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget, purge)
     return (
         PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds, for_all=True),
         PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds, for_all=True),

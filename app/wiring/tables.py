@@ -7,6 +7,7 @@ import app.audit.tables
 import app.canned.tables
 import app.channels.tables
 import app.connection.tables
+import app.contacts.tables
 import app.conversations.tables
 import app.corrections.tables
 import app.db.tables
@@ -18,6 +19,7 @@ import app.evaluation_sets.tables
 import app.faqs.tables
 import app.gaps.tables
 import app.generations.tables
+import app.history.tables
 import app.idempotency.tables
 import app.jobs.tables
 import app.keys.tables

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from app.contacts.repository import add_visit
 from app.conversations import repository, repository_holders
 from app.conversations.rules import LIFETIME
 from app.conversations.turn_log import TurnLog
 from app.conversations.types import NewTurn, NotKept
 from app.db import outbox
-from app.desk.repository import proved
 from app.desk.turns import follow
+from app.history import repository_texts
 from app.idempotency import repository as requests
 from app.idempotency.service import taken_over
 from app.prompts import repository as prompts
 from app.traces import repository as traces
 from app.types import SessionKey
 from app.webhooks import repository_messages
-from app.wiring.desk import PARTNERS
+from app.wiring.desk import PARTNERS, prove_member
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -51,9 +52,13 @@ def turn_log(
     def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
         repository.append(connection, turns)
         claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
-        if refused := repository_holders.settle(connection, claims, lifetime, proved):
+        if refused := repository_holders.settle(connection, claims, lifetime, prove_member):
             raise NotKept(refused)
         repository_messages.turns_kept(connection, turns)
+        repository_texts.add_turns(connection, turns)
+        for turn in turns:
+            if turn.page is not None:
+                add_visit(connection, SessionKey(turn.tenant, turn.session_id), *turn.page, turn.created_at)
         traces.append(connection, turns)
         if prompt_text is not None:
             prompts.keep(connection, _asked(turns, prompt_text))

@@ -41,6 +41,11 @@ class Chat:
         expect(self.page.locator("yingda-chat .round[aria-label=停止回答], .round[aria-label=Stop]")).to_have_count(0)
         return self.answers.nth(number)
 
+    def call_person(self) -> None:
+        """By the button in the head, which asks first."""
+        self.page.locator("yingda-chat .head .tool[aria-label=转人工]").click()
+        self.dialog.get_by_role("button", name="转人工").click()
+
     @property
     def session(self) -> str:
         """The id of the conversation."""

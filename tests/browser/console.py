@@ -24,6 +24,7 @@ SECTIONS = (
     "cache",
     "keys",
     "audit",
+    "channels",
     "webhooks",
 )
 LIGHT = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false"}

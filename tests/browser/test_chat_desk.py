@@ -48,7 +48,7 @@ def person(server: str) -> Iterator[Person]:
 def test_a_person_takes_over_and_hands_back(server: str, page: Page, person: Person) -> None:
     chat = Chat(page).open(server)
     chat.ask("退货运费谁出？")
-    page.locator(".tool[aria-label=转人工]").click()
+    chat.call_person()
     expect(chat.bar).to_contain_text("正在排队等人工客服")
     expect(chat.bar).to_contain_text("预计")
     expect(chat.ask("发票开错了怎么换开？")).to_have_attribute("data-outcome", "answered")
@@ -89,7 +89,7 @@ def test_outside_of_hours_a_message_goes_on_the_ticket(server: str, page: Page) 
     assert httpx.put(f"{server}/api/v1/profile", json={"business_hours": hours}).is_success
     try:
         chat = Chat(page).open(server)
-        page.locator(".tool[aria-label=转人工]").click()
+        chat.call_person()
         expect(chat.bar).to_contain_text("现在不在人工服务时间")
         assert serious(page) == []
         page.get_by_label("请留下问题的经过").fill("耳机左边没有声音")

@@ -50,7 +50,7 @@ def test_it_answers_on_a_site_that_allows_nothing_else(shop: Shop, page: Page) -
         "title": "YS-H30 降噪耳机 - 商城",
         "description": "轻便的降噪耳机",
     }
-    page.locator(".head .tool[aria-label=转人工]").click()
+    chat.call_person()
     expect(chat.bar).to_contain_text("正在排队")
     kept = json.loads(page.evaluate(KEPT))
     assert kept["id"] == chat.session and kept["token"]
@@ -104,7 +104,7 @@ def test_an_answer_is_stopped_while_it_is_written(shop: Shop, page: Page) -> Non
 
 def test_staff_reach_a_customer_whose_widget_is_closed(shop: Shop, page: Page) -> None:
     chat = opened(page, shop)
-    page.locator(".head .tool[aria-label=转人工]").click()
+    chat.call_person()
     expect(chat.bar).to_contain_text("正在排队")
     session = chat.session
     page.keyboard.press("Escape")

@@ -2,6 +2,7 @@
 import { words } from "../shared/i18n.js";
 import { Audit } from "./audit.js";
 import { Cache } from "./cache.js";
+import { Channels } from "./channels.js";
 import { Conversations } from "./conversations.js";
 import { Dashboard } from "./dashboard.js";
 import { Documents } from "./documents.js";
@@ -23,11 +24,11 @@ import { Widget } from "./widget.js";
 
 const t = words({
   zh: {
-    overview: "概览", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", models: "大模型", widget: "网站挂件", jobs: "定时任务", cache: "缓存", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
+    overview: "概览", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", models: "大模型", widget: "网站挂件", jobs: "定时任务", channels: "渠道", cache: "缓存", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
     run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
   },
   en: {
-    overview: "Overview", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", models: "Language models", widget: "Website widget", jobs: "Jobs", cache: "Cache", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
+    overview: "Overview", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", models: "Language models", widget: "Website widget", jobs: "Jobs", channels: "Channels", cache: "Cache", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
     run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
   },
 });
@@ -56,6 +57,7 @@ const SECTIONS = [
   section("cache", "setup", Cache),
   section("keys", "setup", Keys),
   section("audit", "setup", Audit),
+  section("channels", "setup", Channels),
   section("webhooks", "setup", Webhooks),
 ];
 

@@ -1,7 +1,9 @@
 // Where replies and notes are written; what is not sent yet is kept for each conversation.
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { attempt, html } from "../shared/ui.js";
-import { draft, keepDraft } from "./keeping.js";
+import { attempt, html, toast } from "../shared/ui.js";
+import { Emoji } from "./emoji.js";
+import { draft, enterSends, keepDraft } from "./keeping.js";
+import { filled, open as unfilled } from "./variables.js";
 import { t } from "./words.js";
 
 const LONGEST = { reply: 4000, note: 2000 };
@@ -58,15 +60,36 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     return () => { handle.current = null; };
   });
 
+  // The first thing that is left to be written is selected.
+  function select(value) {
+    const place = unfilled(value), at = value.indexOf(place);
+    if (place) requestAnimationFrame(() => field.current?.setSelectionRange(at, at + place.length));
+  }
+
   function insert(reply) {
-    write(reply.text);
+    const value = filled(reply.text, { session: desk.session, contact: desk.contact(id), agent: desk.me.name });
+    write(value);
+    select(value);
     choose(0);
     focus();
+  }
+
+  function put(sign) {
+    const { selectionStart: from, selectionEnd: to } = field.current;
+    write(text.slice(0, from) + sign + text.slice(to));
+    focus();
+    requestAnimationFrame(() => field.current?.setSelectionRange(from + sign.length, from + sign.length));
   }
 
   async function send() {
     const value = text.trim();
     if (!value || busy || value.length > LONGEST[now]) return;
+    if (now === "reply" && unfilled(value)) {
+      toast(t("unfilled", { place: unfilled(value) }), "bad");
+      focus();
+      select(text);
+      return;
+    }
     if (now === "reply") {
       write("");
       await desk.say(id, value);
@@ -80,6 +103,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
   function key(event) {
     if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey && !found.length && enterSends.on) {
       event.preventDefault();
       send();
     } else if (asked && event.key === "Escape") {
@@ -107,7 +133,7 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     <textarea ref=${field} class="yd-input" rows="2" value=${text} aria-label=${t(now === "reply" ? "reply" : "noteOnly")} placeholder=${t(now === "reply" ? "replyPlaceholder" : "notePlaceholder")}
       aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
       onInput=${(event) => { write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
-    <div class="yd-row"><span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(now === "reply" ? "sendHint" : "noteHint")}</span>`}</span>
+    <div class="yd-row"><span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(`${now === "reply" ? "sendHint" : "noteHint"}${enterSends.on ? "Enter" : ""}`)}</span>`}</span><${Emoji} onPick=${put} />
       <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!text.trim() || left < 0 || busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
   </form>`;
 }

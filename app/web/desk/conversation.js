@@ -4,7 +4,9 @@ import { clock, moment } from "../shared/i18n.js";
 import { Prose } from "../shared/markdown.js";
 import { Failure, html, Spinner, told } from "../shared/ui.js";
 import { Composer } from "./composer.js";
-import { called, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
+import { Contact } from "./contact.js";
+import { called, Face, Linked, linked, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
+import { contactLink } from "./route.js";
 import { t } from "./words.js";
 
 const SAME_MS = 5000;
@@ -46,7 +48,7 @@ function Source({ source }) {
 
 function Bot({ row }) {
   const sources = row.turn?.data.sources || [];
-  return html`<div class="desk-words desk-markdown"><${Prose} text=${row.text} /></div>
+  return html`<div class="desk-words desk-markdown"><${Prose} text=${row.text} mark=${linked} /></div>
     <div class="desk-under">${row.turn && html`<${OutcomeTag} outcome=${row.turn.outcome} />`}
       ${row.turn?.rating && html`<span class="yd-tiny" data-vote=${row.turn.rating}>${t(row.turn.rating)}${row.turn.reason ? `：${row.turn.reason}` : ""}</span>`}
       ${sources.map((source) => html`<${Source} source=${source} />`)}</div>`;
@@ -71,7 +73,7 @@ function Entry({ desk, row, id, write }) {
   const staff = row.kind === "staff" || row.kind === "pending";
   const who = row.kind === "note" ? `${t("note")} · ${desk.name(row.agent_id)}` : row.kind === "pending" || (staff && row.agent_id === desk.me.agent_id) ? t("who_me") : staff ? row.name || desk.name(row.agent_id) : t(`who_${row.kind}`);
   return html`<li class="desk-entry" data-kind=${row.kind}><div class="desk-who"><strong>${who}</strong> <time class="yd-nums" datetime=${row.created_at} title=${moment(row.created_at)}>${clock(row.created_at)}</time></div>
-    <div class="desk-bubble">${row.kind === "bot" ? html`<${Bot} row=${row} />` : row.kind === "pending" ? html`<${Pending} desk=${desk} id=${id} row=${row} write=${write} />` : html`<div class="desk-words">${row.text}</div>`}</div></li>`;
+    <div class="desk-bubble">${row.kind === "bot" ? html`<${Bot} row=${row} />` : row.kind === "pending" ? html`<${Pending} desk=${desk} id=${id} row=${row} write=${write} />` : html`<div class="desk-words"><${Linked} text=${row.text} /></div>`}</div></li>`;
 }
 
 function Head({ desk, session, mine, act }) {
@@ -79,7 +81,7 @@ function Head({ desk, session, mine, act }) {
   const done = session.state === "resolved" || session.state === "closed" || session.state === "bot";
   return html`<header class="desk-head">
     <button class="yd-btn yd-btn-quiet desk-back" onClick=${() => act("list")} aria-label=${t("back")}>←</button>
-    <div class="yd-grow desk-head-who"><h2 class="yd-clip">${called(session)}</h2>
+    <${Face} customer=${session.customer} /><div class="yd-grow desk-head-who"><h2 class="yd-clip"><a class="desk-plain" href=${contactLink(session.session_id)} title=${t("contactPage")}>${called(session)}</a></h2>
       <div class="yd-row yd-tiny yd-muted">${waits ? html`<${Since} from=${session.queued_at} words="waited" patience /><${Urgency} session=${session} />` : mine ? html`<${Since} from=${session.assigned_at} words="served" />` : html`<span>${done ? t(`${session.state}State`) : t("withColleague", { name: desk.name(session.agent_id) })}</span>`}</div></div>
     <div class="yd-row desk-actions">
       ${waits && html`<button class="yd-btn yd-btn-primary" onClick=${() => act("accept")}>${t("accept")}</button>`}
@@ -91,6 +93,11 @@ function Head({ desk, session, mine, act }) {
 }
 
 export function Conversation({ desk, act, composer }) {
+  if (desk.shownContact) return html`<${Contact} key=${desk.shownContact} desk=${desk} id=${desk.shownContact} act=${act} />`;
+  return html`<${Talking} desk=${desk} act=${act} composer=${composer} />`;
+}
+
+function Talking({ desk, act, composer }) {
   const id = desk.open, session = desk.session, detail = desk.details.get(id);
   const list = useRef(), foot = useRef(true);
   const rows = detail?.session ? timeline(detail, desk) : [];
@@ -101,9 +108,10 @@ export function Conversation({ desk, act, composer }) {
   const mine = desk.holds(id);
   return html`<section class="desk-conversation" aria-label=${t("conversation")}>
     ${session && html`<${Head} desk=${desk} session=${session} mine=${mine} act=${act} />`}
+    ${desk.viewers.length > 0 && html`<div class="desk-viewers" role="status">${t("viewing", { names: desk.viewers.map((one) => one.name).join(t("and")) })}</div>`}
     <div class="desk-log yd-scroll" ref=${list} tabindex="0" role="log" aria-label=${t("conversation")} onScroll=${(event) => { const at = event.currentTarget; foot.current = at.scrollHeight - at.scrollTop - at.clientHeight < 60; }}>
       ${detail?.session ? html`<ol class="desk-entries">${rows.map((row, n) => html`<${Entry} key=${row.message?.id || row.id || `${row.created_at}${row.kind}${n}`} desk=${desk} row=${row} id=${id} write=${(text) => composer.current?.insert(text)} />`)}</ol>` : html`<div class="yd-empty"><${Spinner} /></div>`}
     </div>
-    ${session && html`<${Composer} key=${id} desk=${desk} id=${id} mine=${mine} waits=${waiting(session)} handle=${composer} act=${act} />`}
+    ${session && !detail?.botOnly && html`<${Composer} key=${id} desk=${desk} id=${id} mine=${mine} waits=${waiting(session)} handle=${composer} act=${act} />`}
   </section>`;
 }

@@ -3,7 +3,9 @@ import { useEffect, useState } from "../vendor/preact-htm.js";
 import { language, setLanguage } from "../shared/i18n.js";
 import { attempt, confirmed, Dialog, Empty, Failure, Field, html, Tag, toast } from "../shared/ui.js";
 import { askNotices, notices, setSound, sound } from "./alerts.js";
+import { enterSends, setEnterSends } from "./keeping.js";
 import { api } from "./store.js";
+import { SHOWN } from "./variables.js";
 import { t } from "./words.js";
 
 const ON_DUTY_MS = 5 * 60_000;
@@ -100,7 +102,8 @@ function CannedForm({ reply, onSave, onClose }) {
   const [shortcut, setShortcut] = useState(reply.shortcut || ""), [text, setText] = useState(reply.text || "");
   return html`<${Doing} work=${() => onSave({ shortcut: shortcut.trim(), text })} action=${t("save")} onClose=${onClose}>
     <${Field} label=${t("shortcut")} hint=${t("shortcutHint")}><input class="yd-input" required maxlength="32" pattern="\\S+" value=${shortcut} onInput=${(event) => setShortcut(event.target.value)} /><//>
-    <${Field} label=${t("text")}><textarea class="yd-input" required rows="4" maxlength="4000" value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//><//>`;
+    <${Field} label=${t("text")}><textarea class="yd-input" required rows="4" maxlength="4000" value=${text} onInput=${(event) => setText(event.target.value)}></textarea><//>
+    <div class="yd-row yd-wrap yd-small"><span class="yd-muted">${t("variables")}</span>${SHOWN[language()].map((name) => html`<button type="button" class="yd-btn yd-btn-small" onClick=${() => setText(`${text}{${name}}`)}>{${name}}</button>`)}</div><//>`;
 }
 
 export function Canned({ desk, onClose }) {
@@ -141,17 +144,19 @@ function Duty({ desk }) {
 export function Settings({ desk, onClose, onChange, onLeave, onSignOut, keyless }) {
   const [permission, setPermission] = useState(notices());
   const [on, setOn] = useState(sound.on);
+  const [enter, setEnter] = useState(enterSends.on);
   return html`<${Dialog} title=${t("settings")} onClose=${onClose}>
     <div class="yd-row"><div class="yd-grow"><strong>${desk.me.name}</strong> <span class="yd-mono yd-muted">${desk.me.agent_id}</span></div><button class="yd-btn yd-btn-small" onClick=${onLeave}>${t("change")}</button></div>
     <label class="yd-row"><input type="checkbox" checked=${on} onChange=${(event) => { setSound(event.target.checked); setOn(event.target.checked); }} /> ${t("sound")}</label>
     <div class="yd-row yd-wrap"><span class="yd-grow">${t("notify")}</span>${permission === "default" ? html`<button class="yd-btn yd-btn-small" onClick=${async () => setPermission(await askNotices())}>${t("notifyAllow")}</button>` : html`<span class="yd-small yd-muted">${t(permission === "granted" ? "notifyOn" : permission === "denied" ? "notifyBlocked" : "notifyNone")}</span>`}</div>
+    <div class="yd-row"><span class="yd-grow">${t("sendBy")}</span><div class="desk-modes" role="group" aria-label=${t("sendBy")}>${[[true, "Enter"], [false, "Ctrl+Enter"]].map(([by, name]) => html`<button type="button" aria-pressed=${enter === by} onClick=${() => { setEnterSends(by); setEnter(by); }}>${name}</button>`)}</div></div>
     <div class="yd-row"><span class="yd-grow">${t("language")}</span><div class="desk-modes" role="group" aria-label=${t("language")}>${[["zh", "中文"], ["en", "English"]].map(([code, name]) => html`<button type="button" lang=${code} aria-pressed=${language() === code} onClick=${() => { setLanguage(code); onChange(); }}>${name}</button>`)}</div></div>
     <${Duty} desk=${desk} />
     <p class="yd-small yd-muted">${t("awayHint")}</p>
     ${!keyless && html`<div><button class="yd-btn" onClick=${onSignOut}>${t("signOut")}</button></div>`}<//>`;
 }
 
-const KEYS = [[["Alt", "1–9"], "k_digit"], [["J"], ["K"], "k_jk"], [["Alt", "A"], "k_accept"], [["Alt", "W"], "k_reply"], [["Ctrl", "Enter"], "k_send"], [["/"], "k_slash"], [["Alt", "I"], "k_suggest"], [["Alt", "N"], "k_note"], [["Alt", "T"], "k_transfer"], [["Alt", "R"], "k_resolve"], [["Esc"], "k_escape"], [["?"], "k_help"]];
+const KEYS = [[["Alt", "1–9"], "k_digit"], [["J"], ["K"], "k_jk"], [["Alt", "A"], "k_accept"], [["Alt", "W"], "k_reply"], [["Enter"], "k_enter"], [["Ctrl", "Enter"], "k_send"], [["/"], "k_slash"], [["Alt", "I"], "k_suggest"], [["Alt", "N"], "k_note"], [["Alt", "T"], "k_transfer"], [["Alt", "R"], "k_resolve"], [["Esc"], "k_escape"], [["?"], "k_help"]];
 export function Shortcuts({ onClose }) {
   return html`<${Dialog} title=${t("shortcuts")} onClose=${onClose}><dl class="desk-keys">${KEYS.map((row) => html`<div><dt>${row.slice(0, -1).map((keys, n) => html`${n ? " " : ""}${keys.map((key, place) => html`${place ? " + " : ""}<kbd class="desk-kbd">${key}</kbd>`)}`)}</dt><dd>${t(row.at(-1))}</dd></div>`)}</dl><//>`;
 }

@@ -3,7 +3,10 @@ import { useEffect, useState } from "../vendor/preact-htm.js";
 import { clock, percent } from "../shared/i18n.js";
 import { Failure, html, Spinner, Tag } from "../shared/ui.js";
 import { api, base } from "./store.js";
-import { called, OutcomeTag, Section, uncited, Urgency, waiting } from "./parts.js";
+import { Journey } from "./contact.js";
+import { Organise } from "./organise.js";
+import { conversationLink, ticketLink } from "./route.js";
+import { called, Face, Linked, OutcomeTag, Section, uncited, Urgency, waiting } from "./parts.js";
 import { t } from "./words.js";
 
 const REASONS = new Set(["asked", "high_stakes", "emotion", "no_answer"]);
@@ -15,7 +18,18 @@ function Mood({ value }) {
   return html`<${Tag} tone=${tone}>${t("emotion")}：${t(word)}${value >= 0.3 ? ` ${percent(value, 0)}` : ""}<//>`;
 }
 
-function Card({ session, desk }) {
+// Who it is: name, level, where they are in their journey.
+function Who({ session, desk, act }) {
+  const { customer } = session, contact = desk.contact(session.session_id);
+  return html`<${Section} title=${t("who_customer")} extra=${html`<button class="yd-btn yd-btn-quiet yd-btn-small" disabled=${!contact} onClick=${() => act("rename")}>${t("rename")}</button>`}>
+    <div class="yd-row yd-wrap"><${Face} customer=${customer} /><strong class="yd-grow yd-clip">${called(session)}</strong>
+      ${customer?.level && html`<${Tag} tone="accent">${customer.level}<//>`}${customer ? html`<${Tag} tone=${customer.kind === "member" ? "good" : customer.kind === "claimed" ? "warn" : ""}>${t(`kind_${customer.kind}`)}<//>` : null}
+      ${(contact?.customer || customer)?.labels.map((label) => html`<${Tag} tone="accent">${label}<//>`)}</div>
+    ${customer?.user_id && called(session) !== customer.user_id && html`<p class="yd-small yd-muted yd-mono">${customer.user_id}</p>`}
+    <${Journey} contact=${contact} session=${session} /><//>`;
+}
+
+function Card({ session }) {
   const { card } = session;
   return html`<${Section} title=${t("card")}>
     <div class="yd-row yd-wrap desk-tags"><${Urgency} session=${session} />
@@ -23,15 +37,13 @@ function Card({ session, desk }) {
       ${session.skill && html`<${Tag}>${t("skillNeeded", { skill: session.skill })}<//>`}</div>
     ${card.question && html`<div class="desk-question"><span class="yd-label">${t("question")}</span><p>${card.question}</p></div>`}
     <dl class="desk-facts">
-      <div><dt>${t("user")}</dt><dd>${called(session)} ${session.user_id && html`<${Tag} tone=${session.verified ? "good" : "warn"}>${t(session.verified ? "verified" : "unverified")}<//>`}</dd></div>
-      ${session.channel && html`<div><dt>${t("channel")}</dt><dd>${session.channel}</dd></div>`}
-      ${session.ticket && html`<div><dt>${t("ticket")}</dt><dd class="yd-mono">${session.ticket}</dd></div>`}
+      ${session.ticket && html`<div><dt>${t("ticket")}</dt><dd><a class="yd-mono" href=${ticketLink(session.ticket)} target="_blank">${session.ticket}</a></dd></div>`}
       ${card.entities?.length ? html`<div><dt>${t("entities")}</dt><dd class="yd-row yd-wrap">${card.entities.map((entity) => html`<${Tag}>${entity.value}<//>`)}</dd></div>` : null}
     </dl>
     <details class="desk-more" open=${waiting(session)}><summary>${t("more")}</summary>
-      ${card.summary && html`<span class="yd-label">${t("summary")}</span><p class="desk-summary">${card.summary}</p>`}
+      ${card.summary && html`<span class="yd-label">${t("summary")}</span><p class="desk-summary"><${Linked} text=${card.summary} /></p>`}
       ${card.tried?.length ? html`<span class="yd-label">${t("tried")}</span><ul class="desk-tried">${card.tried.map((turn) => html`<li><div class="yd-row yd-wrap"><strong>${turn.question}</strong><${OutcomeTag} outcome=${turn.outcome} /></div><p>${turn.reply}</p>${turn.sources.length ? html`<p class="yd-tiny yd-muted">${t("sources")}：${turn.sources.join("、")}</p>` : null}</li>`)}</ul>` : null}
-      <p class="yd-tiny yd-muted">${t("session")} <span class="yd-mono">${session.session_id}</span></p></details>
+      <p class="yd-tiny yd-muted">${t("session")} <a class="yd-mono" href=${conversationLink(session.session_id)}>${session.session_id}</a></p></details>
   <//>`;
 }
 
@@ -59,7 +71,7 @@ function Suggestions({ desk, id, insert }) {
     ${none && html`<p class="desk-none">${t("helpNone")}</p>`}
     ${data && !error && html`<p class="yd-tiny yd-muted">${t("about", { question: data.question })}</p>
       ${data.degraded.length > 0 && html`<p class="yd-notice" data-tone="warn">${t("degraded")}</p>`}
-      <ul class="desk-pieces">${usable && html`<${Piece} title=${t("draft")} score=${data.confidence} text=${uncited(data.draft)} insert=${insert} primary />`}
+      <ul class="desk-pieces">${usable && data.draft && html`<${Piece} title=${t("draft")} score=${data.confidence} text=${uncited(data.draft)} insert=${insert} primary />`}
         ${data.candidates.map((found) => html`<${Piece} title=${`《${found.title}》${found.heading && found.heading !== found.title ? ` ${found.heading}` : ""}`} score=${found.probability} text=${found.text} insert=${insert} />`)}</ul>
       ${!usable && !data.candidates.length && html`<p class="desk-none">${t("helpEmpty")}</p>`}`}
     </div>
@@ -86,14 +98,15 @@ function Rows({ id, insert }) {
 
 function Notes({ desk, detail }) {
   return html`<${Section} title=${t("notes")}>
-    ${detail.notes.length ? html`<ul class="desk-notes">${detail.notes.map((note) => html`<li><div class="yd-tiny yd-muted">${desk.name(note.agent_id)} · ${clock(note.created_at)}</div><p>${note.content}</p></li>`)}</ul>` : html`<p class="desk-none">${t("notesEmpty")}</p>`}<//>`;
+    ${detail.notes.length ? html`<ul class="desk-notes">${detail.notes.map((note) => html`<li><div class="yd-tiny yd-muted">${desk.name(note.agent_id)} · ${clock(note.created_at)}</div><p><${Linked} text=${note.content} /></p></li>`)}</ul>` : html`<p class="desk-none">${t("notesEmpty")}</p>`}<//>`;
 }
 
 export function Help({ desk, insert, act }) {
-  const id = desk.open, session = desk.session, detail = desk.details.get(id);
+  const id = desk.open, session = desk.shownContact ? null : desk.session, detail = desk.details.get(id);
   return html`<aside class="desk-help yd-scroll" aria-label=${t("customer")} tabindex="0">
     ${session && html`<button class="yd-btn yd-btn-quiet desk-close-help" onClick=${() => act("conversation")}>← ${t("conversation")}</button>
-      <${Card} session=${detail?.session || session} desk=${desk} />
+      <${Who} session=${session} desk=${desk} act=${act} />
+      ${!detail?.botOnly && html`<${Organise} key=${id} desk=${desk} session=${session} /><${Card} session=${detail?.session || session} />`}
       ${desk.holds(id) ? html`<${Suggestions} desk=${desk} id=${id} insert=${insert} /><${Rows} id=${id} insert=${insert} />` : waiting(session) ? html`<p class="desk-none desk-pad">${t("helpWaiting")}</p>` : null}
       ${detail?.session && html`<${Notes} desk=${desk} detail=${detail} />`}`}
   </aside>`;

@@ -1,4 +1,4 @@
-// What the browser keeps: who I am and how I like it (for good), what is not sent yet (for this tab).
+// What the browser keeps: who I am and how I like it (for good), what is not sent yet (until it is sent, or somebody signs out).
 
 export function kept(name) {
   try { return localStorage.getItem(name); } catch { return null; }
@@ -8,6 +8,13 @@ export function keep(name, value) {
   try { value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value); } catch { /* without storage it lasts as long as the page */ }
 }
 
+// Whether Enter sends and Shift+Enter begins a line, or Ctrl+Enter sends.
+export const enterSends = { on: kept("yd-desk-enter") !== "ctrl" };
+export function setEnterSends(on) {
+  enterSends.on = on;
+  keep("yd-desk-enter", on ? "enter" : "ctrl");
+}
+
 const memory = new Map();
 
 // What was written in a conversation and not sent: {reply, note}.
@@ -15,7 +22,7 @@ export function draft(agent, session) {
   const name = `yd-desk-draft:${agent}:${session}`;
   if (!memory.has(name)) {
     let found;
-    try { found = JSON.parse(sessionStorage.getItem(name)); } catch { found = null; }
+    try { found = JSON.parse(localStorage.getItem(name)); } catch { found = null; }
     memory.set(name, { reply: "", note: "", ...found });
   }
   return memory.get(name);
@@ -25,13 +32,13 @@ export function keepDraft(agent, session, texts) {
   const name = `yd-desk-draft:${agent}:${session}`;
   memory.set(name, texts);
   try {
-    texts.reply || texts.note ? sessionStorage.setItem(name, JSON.stringify(texts)) : sessionStorage.removeItem(name);
+    texts.reply || texts.note ? localStorage.setItem(name, JSON.stringify(texts)) : localStorage.removeItem(name);
   } catch { /* as above */ }
 }
 
 export function forgetDrafts() {
   memory.clear();
   try {
-    for (const name of Object.keys(sessionStorage)) if (name.startsWith("yd-desk-draft:")) sessionStorage.removeItem(name);
+    for (const name of Object.keys(localStorage)) if (name.startsWith("yd-desk-draft:")) localStorage.removeItem(name);
   } catch { /* as above */ }
 }

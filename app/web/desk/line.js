@@ -57,7 +57,7 @@ export function line({ agent, after, online, on }) {
   open();
   return {
     again,
-    send: (frame) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(frame)),
+    send: (frame) => { const open = socket?.readyState === WebSocket.OPEN; if (open) socket.send(JSON.stringify(frame)); return open; },
     end() {
       ended = true;
       clearTimeout(timer);

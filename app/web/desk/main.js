@@ -5,16 +5,18 @@ import { Empty, Failure, html, render, Spinner, toast } from "../shared/ui.js";
 import { count, setSound, sound } from "./alerts.js";
 import { Conversation } from "./conversation.js";
 import { Canned, Close, Resolve, Settings, Shortcuts, Solution, Transfer } from "./dialogs.js";
+import { Rename } from "./contact.js";
 import { Help } from "./help.js";
 import { forgetDrafts } from "./keeping.js";
 import { shortcuts } from "./keys.js";
 import { useSecond, uncited, waiting } from "./parts.js";
 import { Queue } from "./queue.js";
+import { conversationLink, current, replace } from "./route.js";
 import { remember, remembered, SignIn, WhoAmI } from "./signin.js";
 import { api, Desk } from "./store.js";
 import { t } from "./words.js";
 
-const DIALOGS = { transfer: Transfer, resolve: Resolve, close: Close, solution: Solution, canned: Canned, shortcuts: Shortcuts };
+const DIALOGS = { rename: Rename, transfer: Transfer, resolve: Resolve, close: Close, solution: Solution, canned: Canned, shortcuts: Shortcuts };
 const WAITING_MS = 5000; // how often a conversation is read anew that nobody has: the socket follows one's own
 
 function Standing({ desk }) {
@@ -57,9 +59,12 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
     made.watch(() => { draw((n) => n + 1); count(made.calling); });
     setDesk(made);
     made.start();
-    const seen = () => document.hidden || made.read();
+    const seen = () => made.read();
+    const routed = () => follow(made);
     document.addEventListener("visibilitychange", seen);
-    return () => { document.removeEventListener("visibilitychange", seen); made.end(); count(0); };
+    window.addEventListener("hashchange", routed);
+    routed();
+    return () => { document.removeEventListener("visibilitychange", seen); window.removeEventListener("hashchange", routed); made.end(); count(0); };
   }, [me.agent_id]);
   useEffect(() => {
     if (!desk) return undefined;
@@ -67,8 +72,16 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
     return () => clearInterval(timer);
   }, [desk]);
 
+  // To what the address names.
+  function follow(desk) {
+    const { page, id } = current();
+    if (page === "conversation" && (id !== desk.open || desk.shownContact)) desk.show(id);
+    else if (page === "contact") desk.showContact(id);
+    if (page) go("conversation");
+  }
   function open(id) {
     desk.show(id);
+    replace(conversationLink(id));
     go("conversation");
   }
   function insert(text) {
@@ -78,10 +91,12 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   async function act(what) {
     const id = desk.open;
     if (what === "list") go("queue");
+    else if (what === "back") { desk.show(desk.open); replace(desk.open ? conversationLink(desk.open) : ""); go(desk.open ? "conversation" : "queue"); }
+    else if (what === "rename") setDialog({ what, id: desk.shownContact || id });
     else if (what === "help" || what === "conversation") go(what);
     else if (what === "accept") {
       const first = waiting(desk.session) ? id : desk.queue?.[0]?.session_id;
-      if (first && (await desk.accept(first))) { go("conversation"); desk.wantFocus(first); }
+      if (first && (await desk.accept(first))) { go("conversation"); replace(conversationLink(first)); desk.wantFocus(first); }
     } else if (what === "draft") {
       const draft = desk.advice.get(id)?.data?.draft;
       if (draft) { insert(uncited(draft)); toast(t("inserted")); }
@@ -93,7 +108,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   if (!desk) return null;
   const Shown = dialog && DIALOGS[dialog.what];
   const shut = () => setDialog(null);
-  return html`<div class="desk" data-view=${view}>
+  return html`<div class="desk" data-view=${view} data-contact=${desk.shownContact ? "" : undefined}>
     <${Top} desk=${desk} act=${act} /><${Standing} desk=${desk} />
     <main class="desk-columns"><${Queue} desk=${desk} open=${open} /><${Conversation} desk=${desk} act=${act} composer=${composer} /><${Help} desk=${desk} insert=${insert} act=${act} /></main>
     <${Views} view=${view} desk=${desk} go=${go} />

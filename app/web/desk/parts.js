@@ -1,6 +1,8 @@
 // Small pieces that the columns share.
 import { useEffect, useState } from "../vendor/preact-htm.js";
+import { language } from "../shared/i18n.js";
 import { html, Tag } from "../shared/ui.js";
+import { ticketLink } from "./route.js";
 import { lasted, t } from "./words.js";
 
 // Draws again every second.
@@ -25,8 +27,22 @@ export function Since({ from, words, patience }) {
 
 export const Urgency = ({ session }) => (session.priority >= 2 ? html`<${Tag} tone="bad">${t("urgent")}<//>` : session.priority === 1 ? html`<${Tag} tone="warn">${t("soon")}<//>` : null);
 
-// A name for people: who the customer is, as far as somebody knows.
-export const called = (session) => session.user_id || t("anonymous");
+export const STATES = { queued: "waitingState", out_of_hours: "waitingState", assigned: "withColleague", resolved: "resolvedState", closed: "closedState", bot: "botState" };
+export const snoozed = (session) => session.snoozed_until && Date.parse(session.snoozed_until) > Date.now();
+
+// A name for people: what staff call the customer, else as far as somebody knows.
+export function called({ customer, user_id }) {
+  if (!customer) return user_id || t("anonymous");
+  return customer.given || customer.name || customer.user_id || t("visitor", { alias: language() === "zh" ? customer.alias : customer.alias_en });
+}
+
+export const Face = ({ customer }) => html`<span class="desk-face" data-colour=${customer ? customer.colour : undefined} aria-hidden="true">${[...(customer ? customer.given || customer.name || (customer.kind === "visitor" ? (language() === "zh" ? customer.alias : customer.alias_en) : customer.user_id) : "?")][0]}</span>`;
+export const Person = ({ customer, user_id }) => html`<${Face} customer=${customer} /><strong class="yd-clip">${called({ customer, user_id })}</strong>${customer?.level && html`<span class="yd-tiny yd-muted">${customer.level}</span>`}`;
+
+// Numbers of tickets within a text are links.
+const TICKET = /\b(TK\d{12})\b/;
+export const linked = (text) => text.split(TICKET).map((part, n) => (n % 2 ? html`<a href=${ticketLink(part)} target="_blank">${part}</a>` : part));
+export const Linked = ({ text }) => linked(text);
 
 const TONES = { answered: "good", partially_answered: "good", low_confidence: "warn", clarify: "accent", no_evidence: "warn", cannot_answer: "warn", high_stakes: "bad", rejected: "bad" };
 export const OutcomeTag = ({ outcome }) => html`<${Tag} tone=${TONES[outcome]}>${t(`o_${outcome}`)}<//>`;

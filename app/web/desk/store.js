@@ -2,14 +2,16 @@
 import { client } from "../shared/api.js";
 import { toast } from "../shared/ui.js";
 import { alerted } from "./alerts.js";
+import { NOTHING } from "./filter.js";
 import { line } from "./line.js";
+import { snoozed } from "./parts.js";
 import { t } from "./words.js";
 
 export const api = client();
 export const base = (session) => `/api/v1/agent/sessions/${encodeURIComponent(session)}`;
 const LIVE_MS = 250; // messages that come together are read together
 const STAFF_MS = 30_000;
-const RECENT = 10;
+const VIEW_MS = 20_000; // how often is said what is looked at; the server believes it for 45 s
 const unreached = (error) => error.status === 0 || error.status >= 500;
 
 export class Desk {
@@ -27,13 +29,17 @@ export class Desk {
     this.staff = [];
     this.canned = [];
     this.open = null;            // id of the session that is shown
-    this.details = new Map();    // session id -> {session, notes, entries, turns, live, error}
-    this.unread = new Map();
+    this.shownContact = null;    // id of a session of the customer whose page is shown instead
+    this.past = false;           // whether the list is that of conversations of before
+    this.history = { filter: NOTHING };
+    this.labels = [];            // all that are in use
+    this.contacts = new Map();   // session id -> {data, error}
+    this.viewers = [];           // who else has the open session open
+    this.details = new Map();    // session id -> {session, notes, entries, turns, live, error, botOnly}
     this.pending = new Map();    // session id -> [{id, content, created_at, error}]
     this.flushing = new Set();
     this.advice = new Map();     // session id -> {data, error, loading}
-    this.last = new Map();       // session id -> what was said last
-    this.seen = new Map();       // session id -> number of the last message
+    this.seen = new Map();       // session id -> number of the last message that came over the line
     this.timers = new Map();
     this.focus = null;           // id of the session whose composer should have the focus as soon as it is there
     this.watchers = new Set();
@@ -50,13 +56,16 @@ export class Desk {
     });
     this.readStaff();
     this.readCanned();
+    this.readRecent();
     this.repeating = setInterval(() => this.readStaff(), STAFF_MS);
+    this.viewing = setInterval(() => this.view(), VIEW_MS);
     this.changed();
   }
 
   end() {
     this.line?.end();
     clearInterval(this.repeating);
+    clearInterval(this.viewing);
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.watchers.clear();
   }
@@ -75,8 +84,10 @@ export class Desk {
     if (state.name === "online" && before === "reconnecting") {
       toast(t("again"), "good");
       if (this.open) this.load(this.open);
+      this.readRecent();
       for (const session of this.pending.keys()) this.#flush(session);
     }
+    if (state.name === "online" && before !== "online") this.view();
     this.changed();
   }
 
@@ -85,6 +96,8 @@ export class Desk {
       case "queue": this.#queued(frame.sessions); break;
       case "session": this.#moved(frame); break;
       case "message": this.#said(frame); break;
+      case "unread": this.#counted(frame); break;
+      case "viewers": if (frame.session_id === this.open) this.viewers = frame.viewers; break;
       case "error": if (frame.error.code !== "unauthorized") toast(`${frame.error.message}（${frame.error.request_id}）`, "bad"); break;
       default: return;
     }
@@ -97,10 +110,9 @@ export class Desk {
     this.queue = sessions;
     for (const session of sessions) {
       if (before && !known.has(session.session_id) && !this.mine.has(session.session_id)) alerted("queue", session.session_id, () => this.show(session.session_id));
-      if (this.mine.delete(session.session_id)) this.unread.delete(session.session_id);
+      if (this.mine.delete(session.session_id)) this.readRecent();
     }
-    const waits = new Set(sessions.map((session) => session.session_id));
-    this.recent = this.recent.filter((session) => !waits.has(session.session_id));
+    if (this.recent.some((session) => sessions.some((one) => one.session_id === session.session_id))) this.readRecent();
     const shown = this.details.get(this.open)?.session;
     const now = sessions.find((session) => session.session_id === this.open);
     if (now ? now.version !== shown?.version : known.has(this.open)) this.#soon(this.open);
@@ -111,7 +123,6 @@ export class Desk {
     const mine = session.state === "assigned" && session.agent_id === this.me.agent_id;
     if (mine && !this.mine.has(id)) {
       this.#take(session);
-      if (this.open !== id) this.unread.set(id, 1);
       const from = this.staff.find((member) => member.agent_id !== this.me.agent_id && member.agent_id === this.details.get(id)?.session?.agent_id);
       toast(t("transferred", { name: from?.name || "" }).trim());
       alerted("transfer", id, () => this.show(id));
@@ -119,8 +130,7 @@ export class Desk {
       this.mine.set(id, session);
     } else if (this.mine.has(id)) {
       this.#left(session);
-    }
-    this.recent = this.recent.map((one) => (one.session_id === id ? session : one));
+    } else if (this.recent.some((one) => one.session_id === id)) this.readRecent();
     const detail = this.details.get(id);
     if (detail?.session && detail.session.version !== session.version) id === this.open ? this.#soon(id) : this.details.delete(id);
   }
@@ -130,17 +140,24 @@ export class Desk {
     if (frame.seq <= (this.seen.get(id) || 0)) return;
     this.seen.set(id, frame.seq);
     const mine = this.mine.get(id);
-    if (mine) mine.messages = frame.seq;
-    if (frame.sender !== "system") this.last.set(id, frame.content);
+    if (mine) {
+      mine.messages = frame.seq;
+      if (frame.sender !== "system") mine.last_message = frame;
+      if (frame.sender === "customer") mine.snoozed_until = null;
+    }
     const detail = this.details.get(id);
     if (detail) detail.live.push(frame);
     if (frame.sender === "customer") {
-      if (this.open !== id || document.hidden) this.unread.set(id, (this.unread.get(id) || 0) + 1);
       if (this.open !== id || document.hidden) alerted("message", id, () => this.show(id));
       if (this.open === id) this.#later(`advice ${id}`, 900, () => this.advise(id));
     }
-    if (this.open === id) this.#soon(id);
+    if (this.open === id) { this.#soon(id); this.view(); }
     else this.details.delete(id);
+  }
+
+  #counted({ session_id: id, unread }) {
+    const mine = this.mine.get(id);
+    if (mine) mine.unread = unread;
   }
 
   #take(session) {
@@ -151,8 +168,8 @@ export class Desk {
 
   #left(session) {
     this.mine.delete(session.session_id);
-    this.unread.delete(session.session_id);
-    this.recent = [session, ...this.recent.filter((one) => one.session_id !== session.session_id)].slice(0, RECENT);
+    this.recent = [session, ...this.recent.filter((one) => one.session_id !== session.session_id)];
+    this.readRecent();
   }
 
   #later(name, after, work) {
@@ -168,13 +185,44 @@ export class Desk {
     const before = this.details.get(id);
     const known = before?.live.length || 0;
     try {
-      const [session, whole] = await Promise.all([api.get(base(id)), api.get(`/api/v1/conversations/${encodeURIComponent(id)}`)]);
+      const [session, whole] = await Promise.all([this.#session(id), api.get(`/api/v1/conversations/${encodeURIComponent(id)}`)]);
       const live = (this.details.get(id)?.live || []).slice(known);
-      this.details.set(id, { session, notes: session.notes, entries: whole.entries, turns: new Map(whole.turns.map((turn) => [turn.message_id, turn])), live });
+      if (!session.at_desk) Object.assign(session, { state: whole.state, user_id: whole.user_id, verified: whole.verified, channel: whole.channel });
+      else if (this.open === id) this.viewers = session.viewers;
+      this.details.set(id, { session, botOnly: !session.at_desk, notes: session.notes, entries: whole.entries, turns: new Map(whole.turns.map((turn) => [turn.message_id, turn])), live });
     } catch (error) {
       if (error.status === 401) return this.onSignedOut();
       if (before?.session) toast(error);
       else this.details.set(id, { error, live: [] });
+    }
+    this.changed();
+    if (this.open === id) this.view();
+  }
+
+  // One that never was at the desk has no session there; what is known of its customer is known all the same.
+  async #session(id) {
+    try {
+      return { ...(await api.get(base(id), { agent_id: this.me.agent_id })), at_desk: true };
+    } catch (error) {
+      if (error.code !== "desk_session_not_found") throw error;
+      return { session_id: id, at_desk: false, card: {}, notes: [], labels: [], priority: 0, customer: (await api.get(`${base(id)}/contact`)).customer };
+    }
+  }
+
+  async readRecent() {
+    try { this.recent = (await api.get("/api/v1/agent/sessions/recent", { agent_id: this.me.agent_id })).sessions; } catch (error) { if (error.status === 401) this.onSignedOut(); }
+    this.changed();
+  }
+
+  async readLabels() {
+    try { this.labels = (await api.get("/api/v1/agent/labels")).labels; } catch (error) { this.failed(error); }
+    this.changed();
+  }
+
+  async readContact(id) {
+    try { this.contacts.set(id, { data: await api.get(`${base(id)}/contact`) }); } catch (error) {
+      if (error.status === 401) return this.onSignedOut();
+      this.contacts.set(id, { error });
     }
     this.changed();
   }
@@ -216,17 +264,35 @@ export class Desk {
   get self() { return this.staff.find((member) => member.agent_id === this.me.agent_id); }
   holds(id) { return this.mine.has(id); }
   get session() { return this.mine.get(this.open) || this.queue?.find((one) => one.session_id === this.open) || this.recent.find((one) => one.session_id === this.open) || this.details.get(this.open)?.session; }
-  get calling() { return (this.queue?.length || 0) + [...this.unread.values()].reduce((sum, n) => sum + n, 0); }
+  contact(id) { return this.contacts.get(id)?.data || null; }
+  // What is on the screen is being read: the server learns of it at once.
+  unreadOf(session) { return !this.holds(session.session_id) || (this.open === session.session_id && !this.shownContact && !document.hidden) ? 0 : session.unread; }
+  get calling() { return (this.queue?.length || 0) + [...this.mine.values()].reduce((sum, session) => sum + (snoozed(session) ? 0 : this.unreadOf(session)), 0); }
   // In the order of the list on the page.
   get listed() { return [...this.mine.keys(), ...(this.queue || []).map((one) => one.session_id), ...this.recent.map((one) => one.session_id)]; }
 
   // ---- what people do
 
   show(id) {
+    if (this.open !== id) this.viewers = [];
     this.open = id;
-    this.unread.delete(id);
-    if (id) this.load(id).then(() => this.#first(id));
+    this.shownContact = null;
+    if (id) {
+      this.load(id).then(() => this.#first(id));
+      this.readContact(id);
+    }
     this.changed();
+  }
+
+  showContact(id) { this.shownContact = id; this.changed(); }
+
+  // Tells how far I have read and what I look at; nothing while nobody looks at the page.
+  view() {
+    const session = this.mine.get(this.open) || this.details.get(this.open)?.session;
+    const id = !document.hidden && !this.shownContact && session?.at_desk !== false && session ? this.open : "";
+    if (!id && !this.viewed) return;
+    const seq = Math.max(session?.messages || 0, this.seen.get(id) || 0);
+    if (this.line?.send({ type: "view", session_id: id, seq })) this.viewed = id;
   }
 
   // 转人工 is no question: then it is the one of the card, if there is one.
@@ -241,7 +307,7 @@ export class Desk {
 
   wantFocus(id) { this.focus = id; this.changed(); }
 
-  read() { if (this.open && this.unread.delete(this.open)) this.changed(); }
+  read() { this.view(); this.changed(); }
 
   async accept(id) {
     const waiting = this.queue?.find((one) => one.session_id === id);
@@ -312,6 +378,26 @@ export class Desk {
   async close(id, note) {
     this.#over(await api.post(`${base(id)}/close`, { note, agent_id: this.me.agent_id }));
     this.queue = (this.queue || []).filter((one) => one.session_id !== id);
+  }
+
+  // values: {priority} or {snoozed_until}.
+  async change(id, values) {
+    const session = await api.patch(base(id), { ...values, agent_id: this.me.agent_id });
+    if (this.mine.has(id)) this.mine.set(id, session);
+    await this.load(id);
+  }
+
+  async label(id, labels) {
+    await api.put(`${base(id)}/labels`, { labels });
+    const mine = this.mine.get(id);
+    if (mine) mine.labels = labels;
+    await Promise.all([this.load(id), this.readLabels(), this.readRecent()]);
+  }
+
+  async nameContact(id, values) {
+    const customer = await api.put(`${base(id)}/contact`, values);
+    for (const session of [...this.mine.values(), ...(this.queue || [])]) if (session.session_id === id) session.customer = customer;
+    await Promise.all([this.load(this.open || id), this.readContact(id), this.readLabels(), this.readRecent()]);
   }
 
   solution(id, question, answer) { return api.post(`${base(id)}/solution`, { question, answer, agent_id: this.me.agent_id }); }

@@ -78,10 +78,15 @@ export function Pager({ offset, limit, total, onMove }) {
     <button class="yd-btn yd-btn-small" disabled=${offset + limit >= total} onClick=${() => onMove(offset + limit)}>${t("next")}</button></nav>`;
 }
 
-// A modal dialog of the browser: it keeps the focus, closes by Escape, and gives the focus back.
+const FIELD = "textarea:not([disabled]), select:not([disabled]), input:not([disabled]):not([type=checkbox]):not([type=hidden])";
+
+// A modal dialog of the browser: its first field has the focus, it keeps the focus, closes by Escape, and gives the focus back.
 export function Dialog({ title, wide, onClose, children }) {
   const element = useRef();
-  useEffect(() => { element.current.showModal(); }, []);
+  useEffect(() => {
+    element.current.showModal();
+    element.current.querySelector(FIELD)?.focus();
+  }, []);
   return html`<dialog ref=${element} class=${`yd-dialog ${wide ? "yd-dialog-wide" : ""}`} aria-label=${title} onClose=${onClose}>
     <div class="yd-stack"><div class="yd-row"><h2 class="yd-grow">${title}</h2>
       <button class="yd-btn yd-btn-quiet yd-btn-icon" aria-label=${t("close")} onClick=${onClose}>×</button></div>${children}</div></dialog>`;

@@ -91,10 +91,17 @@ export class Conversation {
       this.last = history.last_seq;
       this.set({ entries: history.entries.map(shown), previous: history.previous });
       this.stand(history.handoff);
+      this.visit();
     } catch (error) {
       if (![403, 404].includes(error.status)) throw error;
       this.proof.forget(); // it ran out, or was deleted
     }
+  }
+
+  // Staff see on which page the customer is. That this cannot be told is nothing to the customer, who goes on.
+  visit() {
+    const { url, title } = this.page() || {};
+    if (url) this.api.post(`/api/v1/conversations/${this.proof.id}/visits`, { url, title }).catch(() => {});
   }
 
   history(before) {

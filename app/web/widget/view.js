@@ -58,8 +58,8 @@ export function Full({ conversation, options, tools }) {
 
 function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
   const [passage, setPassage] = useState(null);
-  const [asking, setAsking] = useState(false);
   const [looking, setLooking] = useState(null);
+  const [sure, setSure] = useState(null);
   const [failure, setFailure] = useState(null);
   const input = useRef();
   const log = useRef();
@@ -74,19 +74,20 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     load: (entry, source) => conversation.passage(entry, source),
     rate: (entry, rating, reason) => attempt(() => conversation.rate(entry.key, rating, reason)),
     person: () => desk(() => conversation.person()),
+    askPerson: () => setSure({ title: t("person"), text: t("personSure"), action: t("personYes"), work: act.person }),
     leave: () => desk(() => conversation.leave()),
-    end: () => desk(() => conversation.end()),
+    end: () => setSure({ title: t("end"), text: t("endSure"), action: t("end"), work: () => desk(() => conversation.end()) }),
     note: (text, contact) => conversation.note(text, contact),
     retry: (entry) => conversation.deliver(entry.key),
     trace,
   };
-  const fresh = () => { setAsking(false); attempt(() => conversation.fresh()); input.current?.focus(); };
+  const fresh = () => { attempt(() => conversation.fresh()); input.current?.focus(); };
   const free = !["queued", "out_of_hours", "assigned"].includes(state.handoff.state);
   const name = state.greeting?.name || t("title");
   return html`<header class="head"><div class="face" aria-hidden="true">${look.avatar ? html`<img src=${look.avatar} alt="" />` : [...name][0]}</div>${full ? html`<h1 class="yd-grow yd-clip">${name}</h1>` : html`<h2 class="yd-grow yd-clip">${name}</h2>`}
-      ${free && state.phase === "ready" && html`<button class="tool" aria-label=${t("person")} title=${t("person")} onClick=${act.person}>${ICONS.person}</button>`}
+      ${free && state.phase === "ready" && html`<button class="tool" aria-label=${t("person")} title=${t("person")} onClick=${act.askPerson}>${ICONS.person}</button>`}
       ${conversation.proof.past().length > 0 && html`<button class="tool" aria-label=${t("past")} title=${t("past")} onClick=${() => setLooking(conversation.proof.past())}>${ICONS.past}</button>`}
-      ${state.entries.length > 0 && html`<button class="tool" aria-label=${t("fresh")} title=${t("fresh")} onClick=${() => setAsking(true)}>${ICONS.fresh}</button>`}
+      ${state.entries.length > 0 && html`<button class="tool" aria-label=${t("fresh")} title=${t("fresh")} onClick=${() => setSure({ title: t("fresh"), text: t("restart"), action: t("restartYes"), work: fresh })}>${ICONS.fresh}</button>`}
       ${tools}${onClose && html`<button class="tool" aria-label=${t("close")} title=${t("close")} onClick=${onClose}>${ICONS.close}</button>`}</header>
     <${DeskBar} state=${state} act=${act} />
     <${Log} look=${look} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
@@ -94,8 +95,8 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     <${Composer} input=${input} state=${state} onSend=${act.ask} onType=${() => conversation.proof.open().catch(() => {})} onStop=${() => conversation.stop()} />
     ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
     ${looking && html`<${Dialog} title=${t("past")} onClose=${() => setLooking(null)}><div class="questions">${looking.map((one) => html`<button class="question" onClick=${() => { setLooking(null); attempt(() => conversation.goBack(one)); }}><div class="yd-clip">${one.title}</div><small class="yd-muted">${moment(one.at)}</small></button>`)}</div><//>`}
-    ${asking && html`<${Dialog} title=${t("fresh")} onClose=${() => setAsking(false)}><p>${t("restart")}</p>
-      <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setAsking(false)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${fresh}>${t("restartYes")}</button></div><//>`}`;
+    ${sure && html`<${Dialog} title=${sure.title} onClose=${() => setSure(null)}><p>${sure.text}</p>
+      <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setSure(null)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${() => { setSure(null); sure.work(); }}>${sure.action}</button></div><//>`}`;
 }
 
 function Log({ look, log, conversation, state, act, free, full, attempt }) {

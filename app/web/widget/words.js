@@ -3,7 +3,7 @@ import { words } from "../shared/i18n.js";
 
 export const t = words({
   zh: {
-    open: "打开客服对话", opened: "收起客服对话", unread: "{n} 条新消息", title: "在线客服", assistant: "智能客服：", close: "关闭", fresh: "新对话", past: "以前的对话", copy: "复制回答", copied: "已复制", person: "转人工", say: "输入您的问题…", send: "发送", stop: "停止回答",
+    open: "打开客服对话", opened: "收起客服对话", unread: "{n} 条新消息", title: "在线客服", assistant: "智能客服：", close: "关闭", fresh: "新对话", past: "以前的对话", copy: "复制回答", copied: "已复制", person: "转人工", personSure: "要请人工客服来接待吗？客服会看到这里的对话。", personYes: "转人工", endSure: "结束后由智能客服接着回答，需要时可以再找人工。", say: "输入您的问题…", send: "发送", stop: "停止回答",
     log: "对话内容", loading: "正在加载…", thinking: "正在查资料…", welcome: "您可以这样问", you: "您：", earlier: "更早的消息", newest: "有新消息", restart: "开始新对话？当前的对话不会再显示。", restartYes: "开始", cancel: "取消",
     lookLow: "仅供参考", lookNone: "没有找到依据", lookNear: "没有直接写到", lookUnsure: "暂时不能确认", lookScope: "不在服务范围", lookPart: "只答了一部分", lookCare: "我们在认真处理", lookAsk: "请选择或补充", degraded: "部分服务暂时不可用，回答可能不完整", stopped: "已停止", withheld: "这一条含您本人的数据，登录后可见。",
     sources: "参考来源：", page: "第 {n} 页", yourPage: "您正在看的网页", rows: "您的账户数据", passage: "原文", unfold: "展开《{title}》这一节的其余 {n} 段", fold: "收起原文", quoted: "回答引用的部分：", passageGone: "原文已更新或下架，这里是回答时引用的片段。", original: "打开原网页", more: "相关问题",
@@ -16,7 +16,7 @@ export const t = words({
     needKey: "暂时不能对话", needKeyWhy: "这个页面还没有配置好，暂时不能对话。请联系网站的管理员。", badKey: "这个密钥不能在这里使用", badOrigin: "这个密钥不允许从这个网页使用，请联系网站管理员。", long: "最多 {n} 字",
   },
   en: {
-    open: "Open the support chat", opened: "Hide the support chat", unread: "{n} new messages", title: "Support", assistant: "Assistant:", close: "Close", fresh: "New conversation", past: "Past conversations", copy: "Copy the answer", copied: "Copied", person: "Talk to a person", say: "Type your question…", send: "Send", stop: "Stop",
+    open: "Open the support chat", opened: "Hide the support chat", unread: "{n} new messages", title: "Support", assistant: "Assistant:", close: "Close", fresh: "New conversation", past: "Past conversations", copy: "Copy the answer", copied: "Copied", person: "Talk to a person", personSure: "Ask for a person? They will see this conversation.", personYes: "Ask for a person", endSure: "The assistant goes on afterwards; you can ask for a person again at any time.", say: "Type your question…", send: "Send", stop: "Stop",
     log: "Conversation", loading: "Loading…", thinking: "Looking it up…", welcome: "You could ask", you: "You:", earlier: "Earlier messages", newest: "New messages", restart: "Start a new conversation? This one will no longer be shown.", restartYes: "Start", cancel: "Cancel",
     lookLow: "For reference", lookNone: "Nothing found", lookNear: "Not stated directly", lookUnsure: "Cannot confirm right now", lookScope: "Outside this service", lookPart: "Answered in part", lookCare: "We take this seriously", lookAsk: "Choose one or say more", degraded: "Part of the service is unavailable; this may be incomplete", stopped: "Stopped", withheld: "This holds your own data; sign in to see it.",
     sources: "Sources:", page: "page {n}", yourPage: "The page you are on", rows: "Your account", passage: "Source text", unfold: "Show {n} more parts of this section of {title}", fold: "Hide the source text", quoted: "Quoted in the answer:", passageGone: "The document has changed or is gone; this is the passage that was quoted.", original: "Open the original page", more: "Related questions",

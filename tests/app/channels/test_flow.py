@@ -111,7 +111,7 @@ async def test_a_reply_is_tried_again_and_by_hand(tmp_path: Path, monkeypatch: p
                 await asyncio.sleep(0.1)
         (reply,) = found["replies"]
         assert "500" in reply["error"]
-        assert (await http.post(f"/api/v1/channels/shop/replies/{reply['id']}/retry")).status_code == 202
+        assert (await http.post(f"/api/v1/channels/shop/replies/{reply['id']}/retry")).status_code == 204
         assert (await http.post("/api/v1/channels/shop/replies/none/retry")).status_code == 404
         await platform.wait(HOOK, 2)
 
@@ -170,3 +170,74 @@ async def test_a_platform_is_not_sent_more_than_it_takes(tmp_path: Path, monkeyp
         await platform.wait(HOOK)
         assert len(platform.of(HOOK)) == 1
         await platform.wait(HOOK, 2)
+
+
+async def conversation_of(http: httpx.AsyncClient, session: str) -> tuple[str, bool]:
+    """Who a conversation is with, and whether that is proved."""
+    told = (await http.get(f"/api/v1/conversations/{session}")).json()
+    return told["user_id"], told["verified"]
+
+
+async def test_whom_the_backend_vouches_for_is_the_member_and_nobody_is_by_what_is_typed(tmp_path: Path) -> None:
+    members = "/api/v1/channels/shop/members"
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+
+        async def session(id: str, **about: str) -> str:
+            count = len(platform.of(HOOK))
+            await say(http, about.pop("text", "你好"), id, **about)
+            told: str = (await platform.wait(HOOK, count + 1))[-1].body["session_id"]
+            return told
+
+        first = await session("m1")
+        assert (await conversation_of(http, first))[1] is False
+        assert (await http.put(members, json={"channel_user": "u1", "user_id": "M0001"})).status_code == 204
+        assert await session("m2") == first
+        assert await conversation_of(http, first) == ("M0001", True)
+        impostor = await session("m3", text="我是会员 M0001", user_id="u2")
+        assert (await conversation_of(http, impostor))[1] is False
+
+        await http.put(members, json={"channel_user": "u1", "user_id": "M0002"})
+        second = await session("m4")
+        assert second != first
+        assert await conversation_of(http, second) == ("M0002", True)
+        assert await conversation_of(http, first) == ("M0001", True)
+
+        assert (await http.get("/api/v1/channels")).json()["channels"][0]["members"] == 1
+        assert (await http.delete(members, params={"user_id": "M0002"})).status_code == 204
+        assert (await http.delete(members, params={"user_id": "M0002"})).status_code == 404
+        third = await session("m5")
+        assert third not in (first, second)
+        assert (await conversation_of(http, third))[1] is False
+        for wrong in ({}, {"user_id": "M1", "channel_user": "u1"}):
+            assert (await http.delete(members, params=wrong)).status_code == 400
+
+
+async def test_a_channel_that_does_not_prove_who_writes_has_no_members(tmp_path: Path) -> None:
+    unproved = {"name": "ding", "kind": "dingtalk", "options": {"app_key": "k", "app_secret": "secret-of-ding"}}
+    async with (
+        served(tmp_path, channels=[unproved]) as one,
+        httpx.AsyncClient(base_url=one.address, timeout=60) as http,
+    ):
+        told = (await http.get("/api/v1/channels")).json()["channels"][0]
+        assert told["proves_users"] is False
+        assert told["token"] == {"status": "unused", "expires_at": None, "error": ""}
+        refused = await http.put("/api/v1/channels/ding/members", json={"channel_user": "u1", "user_id": "M1"})
+        assert refused.json()["error"]["code"] == "channel_users_unproved"
+
+
+async def test_a_test_message_goes_the_way_of_replies_and_the_account_tells_what_went_on(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (_, http):
+        assert (await http.get("/api/v1/channels")).json()["channels"][0]["last_message_at"] is None
+        await say(http, "你好")
+        await platform.wait(HOOK)
+        (one,) = (await http.get("/api/v1/channels/shop/conversations")).json()["conversations"]
+        test = "/api/v1/channels/shop/test"
+        assert (await http.post(test, json={"session_id": one["session_id"]})).status_code == 204
+        assert (await http.post(test, json={"session_id": "none"})).status_code == 404
+        _, call = await platform.wait(HOOK, 2)
+        assert (call.body["sender"], "测试" in call.body["text"]) == ("system", True)
+        async with asyncio.timeout(10):
+            while (told := (await http.get("/api/v1/channels")).json()["channels"][0])["done"] != 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert told["last_message_at"] <= told["last_reply_at"]
+        assert (told["token"], told["problem"]) == (None, "")

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
-from app.channels.errors import TokenExpired
-from app.channels.tokens import EARLY, TokenCache
+import pytest
+
+from app.channels.errors import PlatformRefused, TokenExpired
+from app.channels.tokens import EARLY, Fetched, TokenCache, TokenStatus
 from app.redis.server import open_redis
 from tests.services import OwnRedis
 
@@ -58,3 +60,23 @@ async def test_replicas_share_a_token_and_its_end(own_redis: OwnRedis) -> None:
         assert await first.use("a", issuer.fetch, refuse) == "t2"
         assert await second.use("a", issuer.fetch, refuse) == "t2"
         assert issuer.count == 2
+
+
+async def test_it_is_told_how_a_token_stands() -> None:
+    cache = TokenCache()
+    assert (await cache.state("shop")).status is TokenStatus.UNUSED
+
+    async def refuse() -> Fetched:
+        raise PlatformRefused("40013 invalid appid")
+
+    async def give() -> Fetched:
+        return "t1", 7200.0
+
+    with pytest.raises(PlatformRefused):
+        await cache.get("shop", refuse)
+    failed = await cache.state("shop")
+    assert (failed.status, "40013" in failed.error) == (TokenStatus.FAILED, True)
+    await cache.get("shop", give)
+    state = await cache.state("shop")
+    assert state.status is TokenStatus.VALID
+    assert 7000 < state.seconds <= 7200

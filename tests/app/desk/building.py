@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.contacts.repository import ContactRepository
+from app.contacts.service import Contacts
 from app.conversations.repository import ConversationRepository
 from app.db.base import now
 from app.db.engine import Database
@@ -39,6 +41,7 @@ def desk_over(database: Database, tickets: TicketDesk | None = None, **settings:
         ProfileRepository(database, default_profile(given)),
         tickets or TicketService(TicketRepository(database), service_levels(given)),
         limits(),
+        Contacts(ContactRepository(database), {}),
     )
 
 

@@ -23,6 +23,7 @@ from app.documents.tables import Content, Document, DocumentVersion, StoredChunk
 from app.documents.types import Change, Filing, VersionState
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.errors import Conflict, NotFound
+from app.history.repository_texts import purge
 from app.retention.repository_growing import KINDS
 from app.retention.service import EMBEDDINGS, Retention
 from app.wiring.erasure import forget
@@ -198,8 +199,8 @@ async def test_the_bin_is_emptied_by_age_by_each_tenants_period(database: Databa
     cache = SqliteEmbeddingCache(tmp_path / "embeddings.sqlite3")
     try:
         days = dict.fromkeys([*KINDS, EMBEDDINGS], 0)
-        assert await Retention(database, days, cache, forget).apply() == []
-        retention = Retention(database, days | {"bin": 30}, cache, forget)
+        assert await Retention(database, days, cache, forget, purge).apply() == []
+        retention = Retention(database, days | {"bin": 30}, cache, forget, purge)
         await retention.repository.set_period("t", "bin", 60)
         assert await retention.apply() == []
         await retention.repository.set_period("t", "bin", None)

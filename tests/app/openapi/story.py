@@ -223,6 +223,13 @@ class Story:
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
         await self.call("write_desk_note", **here)
+        await self.call("report_visit", **here)
+        for name in ("mark_session_read", "change_session", "label_conversation", "name_contact", "read_contact"):
+            await self.call(name, **here)
+        for name in ("list_labels", "search_history", "list_saved_views"):
+            await self.call(name)
+        view = await self.call("save_view")
+        await self.call("delete_view", view_id=view["id"])
         canned = {"canned_id": (await self.call("add_canned_reply"))["id"]}
         await self.call("list_canned_replies")
         await self.call("change_canned_reply", **canned)
@@ -231,6 +238,7 @@ class Story:
         await self.call("transfer_session", **here)
         await self.call("accept_session", **here)
         await self.call("resolve_session", **here)
+        await self.call("list_recent_sessions", {"agent_id": AGENT})
         await self.call("write_solution", **here)
         await self.call("list_session_solutions", **here)
         await self.call("list_solutions")
@@ -264,6 +272,11 @@ class Story:
                 await asyncio.sleep(0.2)
         await self.call("retry_channel_reply", name=CHANNEL, reply_id=found[0]["id"])
         await self.refused("list_channel_replies", 404, name="none")
+        found = (await self.call("list_channel_conversations", name=CHANNEL))["conversations"]
+        await self.send("send_channel_test", {"session_id": found[0]["session_id"]}, name=CHANNEL)
+        await self.call("bind_channel_member", name=CHANNEL)
+        user = self.example("bind_channel_member")["channel_user"]
+        await self.call("forget_channel_members", {"channel_user": user}, name=CHANNEL)
 
     async def _refusals(self) -> None:
         """A little of what goes wrong."""

@@ -23,6 +23,7 @@ from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.tables import Content, DocumentVersion
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.gaps.tables import KnowledgeGap
+from app.history.repository_texts import purge
 from app.jobs.tables import JobRunRow
 from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey
@@ -51,7 +52,7 @@ def cache(tmp_path: Path) -> Iterable[SqliteEmbeddingCache]:
 
 
 def retention(database: Database, cache: SqliteEmbeddingCache, **days: int) -> Retention:
-    return Retention(database, KEEP_ALL | days, cache, forget)
+    return Retention(database, KEEP_ALL | days, cache, forget, purge)
 
 
 async def add(database: Database, table: type[Base], **values: Any) -> None:
@@ -196,7 +197,7 @@ async def test_of_several_servers_one_deletes(database: Database, url: str) -> N
 
 async def test_what_fails_is_logged_and_the_next_day_comes(database: Database, cache: SqliteEmbeddingCache) -> None:
     await database.close()
-    await asyncio.wait_for(Retention(database, {}, cache, forget).run(), 60)
+    await asyncio.wait_for(Retention(database, {}, cache, forget, purge).run(), 60)
 
 
 async def test_the_standing_names_rows_and_what_is_over(database: Database, cache: SqliteEmbeddingCache) -> None:

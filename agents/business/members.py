@@ -1,0 +1,62 @@
+"""What a member's own row says of the person: the name under its mask, and the level."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from agents.business.database import BusinessDatabase
+from agents.business.engines.base import StatementFailed
+from agents.business.guard import UnsafeQuery
+from agents.business.ownership import quoted
+from agents.business.schema import Column, Schema, Table
+from agents.errors import BusinessUnavailable
+
+LEVEL, LEVEL_WORD = "level", "等级"
+"""What the column of the level is called, or what customers call it by."""
+
+
+class MemberRows:
+    """One company's members, each by the own identity."""
+
+    def __init__(self, database: BusinessDatabase) -> None:
+        self._database = database
+        self._statement, self._columns = _statement(database.schema, database.dialect)
+
+    async def find(self, caller: str) -> tuple[str, str]:
+        """Name, masked, and level, in words; empty where the database does not tell. Raises BusinessUnavailable."""
+        if not self._statement:
+            return "", ""
+        try:
+            rows = await self._database.query(self._statement, caller)
+        except (StatementFailed, UnsafeQuery) as error:  # the statement is our own: the database has not what it should
+            raise BusinessUnavailable(str(error)) from error
+        if not rows.values:
+            return "", ""
+        shown = {
+            field.column: self._columns[field.column].values.get(str(value), str(value))
+            for field, value in zip(rows.fields, rows.values[0], strict=True)
+            if value is not None
+        }
+        of = {column.mask: shown.get(name, "") for name, column in self._columns.items()}
+        return of.get("name", ""), of.get(None, "")
+
+
+def _statement(schema: Schema, dialect: str) -> tuple[str, dict[str, Column]]:
+    """Of the table whose rows are the members themselves; empty where none is."""
+    for table in schema.tables.values():
+        if columns := _columns_of(table):
+            chosen = [exp.Column(this=quoted(name), table=quoted(table.name)) for name in columns]
+            return exp.select(*chosen).from_(exp.Table(this=quoted(table.name))).sql(dialect), columns
+    return "", {}
+
+
+def _columns_of(table: Table) -> dict[str, Column]:
+    if table.owner is None or table.owner.table or table.owner.column != table.key:
+        return {}
+    names = [name for name, column in table.columns.items() if column.mask == "name"][:1]
+    levels = [
+        name
+        for name, column in table.columns.items()
+        if column.mask is None and (name == LEVEL or LEVEL_WORD in column.words)
+    ][:1]
+    return {name: table.columns[name] for name in names + levels}

@@ -1,0 +1,39 @@
+"""Which pages customers are on, as the site's widget tells."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Page
+from app.contacts.places import place_of
+from app.errors import NotFound
+from app.http.deps import HolderTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.types import SessionKey
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
+
+SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
+
+
+class VisitIn(BaseModel):
+    """A page that the customer opened."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str = Field(max_length=2048, description="网页地址；? 和 # 之后的部分不保存")
+    title: str = Field("", max_length=500, description="网页标题")
+
+
+@router.post("/{session_id}/visits", status_code=204, responses=fails(404))
+async def report_visit(session_id: SessionId, body: VisitIn, tenant: HolderTenant, wiring: Wiring) -> Response:
+    """Tells on which page the customer is; staff see it beside the conversation."""
+    place = place_of(Page(url=clean(body.url), title=clean(body.title)))
+    if place is not None and not await wiring.contacts.rows.add_visit(SessionKey(tenant, session_id), *place):
+        raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session_id)
+    return Response(status_code=204)

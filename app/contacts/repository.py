@@ -1,0 +1,252 @@
+"""Who customers are, what staff call them and where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    union,
+)
+
+from app.contacts.alias import alias_of
+from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
+from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
+from app.conversations.tables import Conversation
+from app.db.base import now
+from app.db.engine import DIALECTS, Database, insert_into
+from app.types import SessionKey
+
+STAY = timedelta(minutes=30)
+"""Within which a page is not visited once more."""
+MAX_VISITS = 50
+"""Pages that are kept of a conversation; more are not."""
+SHOWN_VISITS = 20
+
+
+class ContactRepository:
+    """Customers of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
+        """Who has each of the conversations, by session; those that are not there are left out."""
+        if not sessions:
+            return {}
+        return await self._database.look(lambda connection: find_customers(connection, tenant, sessions))
+
+    async def labels(self, tenant: str, sessions: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """The labels of conversations, in order; those that have none are left out."""
+        table, found = ConversationLabelRow, dict[str, tuple[str, ...]]()
+        query = select(table.session_id, table.label).where(table.tenant_id == tenant, table.session_id.in_(sessions))
+        async with self._database.read() as connection:
+            for session, label in await connection.execute(query.order_by(table.session_id, table.label)):
+                found[session] = (*found.get(session, ()), label)
+        return found
+
+    async def known_labels(self, tenant: str) -> list[str]:
+        """Every label that a customer or a conversation of the tenant has."""
+        of_conversations = select(ConversationLabelRow.label).where(ConversationLabelRow.tenant_id == tenant)
+        of_contacts = select(ContactLabelRow.label).where(ContactLabelRow.tenant_id == tenant)
+        async with self._database.read() as connection:
+            return sorted((await connection.execute(union(of_conversations, of_contacts))).scalars())
+
+    async def name_contact(self, tenant: str, key: ContactKey, name: str, labels: Sequence[str]) -> None:
+        """Gives a customer the name and the labels that staff see."""
+
+        def write(connection: Connection) -> None:
+            _put_name(connection, tenant, key, name)
+            connection.execute(delete(ContactLabelRow).where(*_of(ContactLabelRow, tenant, key)))
+            _add_labels(connection, tenant, key, labels)
+
+        await self._database.transact(write)
+
+    async def label_conversation(self, session: SessionKey, labels: Sequence[str]) -> bool:
+        """Gives a conversation its labels; False where it is not there."""
+
+        def write(connection: Connection) -> bool:
+            there = exists().where(
+                Conversation.tenant_id == session.tenant, Conversation.session_id == session.session_id
+            )
+            if not connection.execute(select(there)).scalar_one():
+                return False
+            table, about = ConversationLabelRow, {"tenant_id": session.tenant, "session_id": session.session_id}
+            connection.execute(
+                delete(table).where(table.tenant_id == session.tenant, table.session_id == session.session_id)
+            )
+            if labels:
+                connection.execute(insert(table), [about | {"label": label} for label in dict.fromkeys(labels)])
+            return True
+
+        return await self._database.transact(write)
+
+    async def sessions(self, tenant: str, key: ContactKey) -> list[str]:
+        """The conversations of a customer, the latest first."""
+        query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, owned_by(key))
+        async with self._database.read() as connection:
+            return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
+
+    async def add_visit(self, session: SessionKey, url: str, title: str) -> bool:
+        """See `add_visit`; may be lost with the power. False for a conversation that is not there."""
+
+        def write(connection: Connection) -> bool:
+            own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
+            if not connection.execute(select(exists().where(own))).scalar_one():
+                return False
+            add_visit(connection, session, url, title, now())
+            return True
+
+        return await self._database.transact(write, durable=False)
+
+    async def visits(self, tenant: str, key: ContactKey) -> list[Visit]:
+        """The pages that a customer was on in all conversations, the latest first."""
+        table = VisitRow
+        own = (Conversation.tenant_id == table.tenant_id) & (Conversation.session_id == table.session_id)
+        columns = table.url, func.max(table.title), func.sum(table.visits), func.min(table.first_at)
+        last = func.max(table.last_at)
+        query = (
+            select(*columns, last)
+            .join(Conversation, own)
+            .where(table.tenant_id == tenant, owned_by(key))
+            .group_by(table.url)
+            .order_by(last.desc(), table.url)
+            .limit(SHOWN_VISITS)
+        )
+        async with self._database.read() as connection:
+            return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await connection.execute(query)]
+
+
+def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
+    """See `ContactRepository.customers`."""
+    table = Conversation
+    query = select(table.session_id, table.caller, table.user_id)
+    rows = connection.execute(query.where(table.tenant_id == tenant, table.session_id.in_(sessions))).all()
+    keys = {row.session_id: contact_key(row.caller, row.session_id) for row in rows}
+    names: dict[ContactKey, str] = {}
+    labels: dict[ContactKey, tuple[str, ...]] = {}
+    wanted = sorted({(key.caller, key.session_id) for key in keys.values()})
+    for of, values in ((ContactRow, ContactRow.name), (ContactLabelRow, ContactLabelRow.label)):
+        mine = tuple_(of.caller, of.session_id).in_(wanted)
+        found = select(of.caller, of.session_id, values).where(of.tenant_id == tenant, mine).order_by(values)
+        for caller, session, value in connection.execute(found):
+            key = ContactKey(caller, session)
+            if of is ContactRow:
+                names[key] = value
+            else:
+                labels[key] = (*labels.get(key, ()), value)
+    customers = {}
+    for session, caller, user_id in rows:
+        key = keys[session]
+        kind = CustomerKind.MEMBER if caller else CustomerKind.CLAIMED if user_id else CustomerKind.VISITOR
+        alias = alias_of(tenant, session)
+        known = names.get(key, ""), labels.get(key, ())
+        customers[session] = Customer(key, kind, caller or user_id, alias, known[0], labels=known[1])
+    return customers
+
+
+def contact_key(caller: str, session_id: str) -> ContactKey:
+    """Whose a conversation is: its member's, else its own customer's. What a page claims makes nobody a member."""
+    return ContactKey(caller) if caller else ContactKey("", session_id)
+
+
+def owned_by(key: ContactKey) -> ColumnElement[bool]:
+    """The conversations of a customer."""
+    if key.caller:
+        return Conversation.caller == key.caller
+    return (Conversation.session_id == key.session_id) & (Conversation.caller == "")
+
+
+def merge_into_member(connection: Connection, session: SessionKey, caller: str) -> None:
+    """A conversation turned out to be a member's: what staff called its customer, and how they labelled it, is the
+    member's now, whose own name stays.
+    """
+    tenant, before, member = session.tenant, ContactKey("", session.session_id), ContactKey(caller)
+    labels = connection.execute(select(ContactLabelRow.label).where(*_of(ContactLabelRow, tenant, before))).scalars()
+    _add_labels(connection, tenant, member, list(labels))
+    name = connection.execute(select(ContactRow.name).where(*_of(ContactRow, tenant, before))).scalar_one_or_none()
+    own = connection.execute(select(ContactRow.name).where(*_of(ContactRow, tenant, member))).scalar_one_or_none()
+    if name and not own:
+        _put_name(connection, tenant, member, name)
+    for table in (ContactRow, ContactLabelRow):
+        connection.execute(delete(table).where(*_of(table, tenant, before)))
+
+
+def forget(connection: Connection, tenant: str) -> None:
+    """Deletes the names and labels of customers of whom no conversation is left, after conversations were deleted."""
+    for table in (ContactRow, ContactLabelRow):
+        owner = or_(
+            (table.caller != "") & (Conversation.caller == table.caller),
+            (table.caller == "") & (Conversation.session_id == table.session_id),
+        )
+        left = exists().where(Conversation.tenant_id == table.tenant_id, owner)
+        connection.execute(delete(table).where(table.tenant_id == tenant, ~left))
+
+
+def _visit_once_more(insertion: Any) -> Any:
+    new = insertion.excluded
+    return insertion.on_conflict_do_update(
+        index_elements=[VisitRow.tenant_id, VisitRow.session_id, VisitRow.url],
+        set_={
+            "title": new.title,
+            "visits": case((VisitRow.last_at < bindparam("before"), VisitRow.visits + 1), else_=VisitRow.visits),
+            "last_at": new.last_at,
+        },
+    )
+
+
+_ADD_VISIT = {name: _visit_once_more(dialect.insert(VisitRow)) for name, dialect in DIALECTS.items()}
+"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+_KNOWN = (
+    select(func.count())
+    .select_from(VisitRow)
+    .where(
+        VisitRow.tenant_id == bindparam("tenant"),
+        VisitRow.session_id == bindparam("session"),
+        VisitRow.url != bindparam("url"),
+    )
+)
+
+
+def add_visit(connection: Connection, session: SessionKey, url: str, title: str, moment: datetime) -> None:
+    """The customer is on a page, once more where that was a while ago. A conversation has MAX_VISITS pages."""
+    wanted = {"tenant": session.tenant, "session": session.session_id, "url": url}
+    if connection.execute(_KNOWN, wanted).scalar_one() >= MAX_VISITS:
+        return
+    row = {"tenant_id": session.tenant, "session_id": session.session_id, "url": url, "title": title, "visits": 1}
+    connection.execute(
+        _ADD_VISIT[connection.dialect.name], row | {"first_at": moment, "last_at": moment, "before": moment - STAY}
+    )
+
+
+def _of(
+    table: type[ContactRow] | type[ContactLabelRow], tenant: str, key: ContactKey
+) -> tuple[ColumnElement[bool], ...]:
+    return table.tenant_id == tenant, table.caller == key.caller, table.session_id == key.session_id
+
+
+def _put_name(connection: Connection, tenant: str, key: ContactKey, name: str) -> None:
+    values = {"name": name, "updated_at": now()}
+    about = {"tenant_id": tenant, "caller": key.caller, "session_id": key.session_id}
+    row = insert_into(connection, ContactRow).values(about | values)
+    index = [ContactRow.tenant_id, ContactRow.caller, ContactRow.session_id]
+    connection.execute(row.on_conflict_do_update(index_elements=index, set_=values))
+
+
+def _add_labels(connection: Connection, tenant: str, key: ContactKey, labels: Sequence[str]) -> None:
+    about = {"tenant_id": tenant, "caller": key.caller, "session_id": key.session_id}
+    for label in labels:
+        row = insert_into(connection, ContactLabelRow).values(about | {"label": label})
+        connection.execute(row.on_conflict_do_nothing())

@@ -1,0 +1,41 @@
+"""Sessions as staff see them in lists: who the customer is, what is unread, what was said last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.contacts.schemas import CustomerOut
+from app.contacts.service import Contacts
+from app.desk.repository_reads import ReadRepository
+from app.desk.schemas import LastMessageOut, SessionOut
+from app.desk.types import DeskSession
+
+
+class Overview:
+    """Adds to sessions what other tables know of them."""
+
+    def __init__(self, reads: ReadRepository, contacts: Contacts) -> None:
+        self.reads = reads
+        self.contacts = contacts
+
+    async def describe_all(self, tenant: str, sessions: Sequence[DeskSession], agent_id: str = "") -> list[SessionOut]:
+        """Of one tenant, in their order. agent_id: for whom; without one nothing is unread."""
+        ids = [session.session_id for session in sessions]
+        if not ids:
+            return []
+        customers = await self.contacts.customers(tenant, ids)
+        labels = await self.contacts.rows.labels(tenant, ids)
+        last = await self.reads.last(tenant, ids)
+        unread = await self.reads.unread(tenant, agent_id, ids) if agent_id else {}
+        described = []
+        for session in sessions:
+            out, id = SessionOut.model_validate(session), session.session_id
+            out.labels, out.unread = list(labels.get(id, ())), unread.get(id, 0)
+            out.customer = CustomerOut.from_customer(customers[id]) if id in customers else None
+            out.last_message = LastMessageOut.model_validate(last[id]) if id in last else None
+            described.append(out)
+        return described
+
+    async def describe(self, session: DeskSession, agent_id: str = "") -> SessionOut:
+        """One session; see `describe_all`."""
+        return (await self.describe_all(session.tenant, [session], agent_id))[0]

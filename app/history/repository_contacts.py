@@ -1,0 +1,76 @@
+"""All that there is of a customer: tickets, notes and votes of all conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, select
+
+from app.conversations.tables import Conversation, Feedback, StoredTurn
+from app.db.engine import Database
+from app.desk.tables import DeskNoteRow, DeskStaff
+from app.history.types import ContactNote, ContactTicket, ContactVote
+from app.tickets.tables import Ticket
+
+MOST = 50
+"""Of each kind, the latest."""
+
+
+class ContactHistory:
+    """A customer's history by conversations, whose ids mean something only together with their tenant."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def last_questions(self, tenant: str, sessions: Sequence[str], count: int = 5) -> list[str]:
+        """What was said last, the latest first."""
+        own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
+        query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(count)
+        async with self._database.read() as connection:
+            return list((await connection.execute(query)).scalars())
+
+    async def period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
+        """When the first of the conversations began, and when the last one was last written into."""
+        own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
+        query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
+        async with self._database.read() as connection:
+            first, last = (await connection.execute(query)).one()
+        return first, last
+
+    async def tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
+        """Those of the conversations, and of the member."""
+        mine: ColumnElement[bool] = Ticket.session_id.in_(sessions)
+        if caller:
+            mine |= (Ticket.user_id == caller) & Ticket.verified
+        columns = Ticket.number, Ticket.subject, Ticket.state, Ticket.priority, Ticket.updated_at
+        query = select(*columns).where(Ticket.tenant_id == tenant, mine).order_by(Ticket.updated_at.desc()).limit(MOST)
+        async with self._database.read() as connection:
+            return [ContactTicket(*row) for row in await connection.execute(query)]
+
+    async def notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
+        """What colleagues wrote down."""
+        table = DeskNoteRow
+        named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
+        query = (
+            select(table.session_id, func.coalesce(DeskStaff.name, table.agent_id), table.content, table.created_at)
+            .outerjoin(DeskStaff, named)
+            .where(table.tenant_id == tenant, table.session_id.in_(sessions))
+            .order_by(table.created_at.desc())
+            .limit(MOST)
+        )
+        async with self._database.read() as connection:
+            return [ContactNote(*row) for row in await connection.execute(query)]
+
+    async def votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
+        """What the customer thought of replies."""
+        own = and_(Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id)
+        query = (
+            select(StoredTurn.session_id, StoredTurn.question, Feedback.rating, Feedback.reason, Feedback.created_at)
+            .join(Feedback, own)
+            .where(StoredTurn.tenant_id == tenant, StoredTurn.session_id.in_(sessions))
+            .order_by(Feedback.created_at.desc())
+            .limit(MOST)
+        )
+        async with self._database.read() as connection:
+            return [ContactVote(*row) for row in await connection.execute(query)]

@@ -1,0 +1,48 @@
+"""Searches that staff look at again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select
+
+from app.db.base import now
+from app.db.engine import Database
+from app.history.tables import SavedViewRow as Table
+from app.history.types import SavedView
+from app.ids import new_id
+
+MOST = 200
+"""Views of a tenant."""
+
+
+class SavedViews:
+    """A tenant's saved views."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def visible_to(self, tenant: str, agent_id: str) -> list[SavedView]:
+        """Everybody's and this person's own, by their names."""
+        mine = Table.agent_id.in_(["", agent_id])
+        columns = Table.id, Table.agent_id, Table.name, Table.filter, Table.created_at
+        query = select(*columns).where(Table.tenant_id == tenant, mine).order_by(Table.name, Table.id)
+        async with self._database.read() as connection:
+            return [SavedView(*row) for row in await connection.execute(query)]
+
+    async def add(self, tenant: str, agent_id: str, name: str, wanted: dict[str, Any]) -> SavedView | None:
+        """Keeps a view; None where the tenant has MOST."""
+        view = SavedView(new_id(), agent_id, name, wanted, now())
+        own = select(func.count()).select_from(Table).where(Table.tenant_id == tenant)
+        async with self._database.write() as connection:
+            if (await connection.execute(own)).scalar_one() >= MOST:
+                return None
+            row = {"id": view.id, "agent_id": agent_id, "name": name, "filter": wanted, "created_at": view.created_at}
+            await connection.execute(insert(Table).values(tenant_id=tenant, **row))
+        return view
+
+    async def drop(self, tenant: str, id: str) -> bool:
+        """Deletes a view, whether it was there."""
+        async with self._database.write() as connection:
+            gone = await connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id == id))
+        return gone.rowcount == 1
