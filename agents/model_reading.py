@@ -48,6 +48,7 @@ _SHAPE = Shape(
         "language": TEXT,
     },
     {"intents": [], "slots": _NO_SLOTS, "language": ""},
+    tokens=400,
 )
 
 

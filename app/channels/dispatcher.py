@@ -64,7 +64,7 @@ class Dispatcher:
             return await self._notice(message, "greeting")
         key = SessionKey(message.tenant, message.session_id)
         if message.kind in _MEDIA and not self._desk.held(key):
-            return await self._notice(message, "channel_media")
+            return await self._notice(message, "channel_media_unread")
         return await self._reply(message, await self._turn(message))
 
     async def apology(self, message: StoredMessage) -> ChannelReply:

@@ -27,7 +27,7 @@ from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
 from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
 from app.desk.types import ACTIVE
 from app.documents.tables import (
     Content,
@@ -50,6 +50,7 @@ from app.history.tables import SavedViewRow
 from app.idempotency.tables import IdempotentRequest
 from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
+from app.people.tables import PersonRow, SignInRow
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
@@ -302,6 +303,9 @@ STAYING: Mapping[type[Base], str] = {
     ChannelCursorRow: "one row an account",
     ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
+    DeskTeamRow: "what a lead makes and removes",
+    PersonRow: "one row a colleague; disabled ones stay for the names in history",
+    SignInRow: "over after some days; deleted when somebody of the tenant signs in after that",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
     VocabularyRow: "words that an administrator adds and deletes; ended ones go after a day",

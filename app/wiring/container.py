@@ -57,6 +57,11 @@ from app.learning import Learning
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
+from app.people.passwords import Passwords
+from app.people.repository import PeopleRepository
+from app.people.repository_signins import SignInRepository
+from app.people.service import People
+from app.people.signins import SignIns
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
@@ -64,9 +69,11 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.ratings.repository import RatingRepository
 from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
+from app.reports.repository import ReportRepository
 from app.retrieval import default_profile
 from app.search.filter_requests import FilterRequests
 from app.search.judging import BaseJudging
@@ -140,7 +147,18 @@ class Container:
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
-        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
+        people = PeopleRepository(database)
+        self.sign_ins = SignIns(
+            SignInRepository(database),
+            people,
+            Passwords(),
+            counters,
+            attempts=settings.sign_in_failures,
+            idle=timedelta(hours=settings.sign_in_idle_hours),
+            longest=timedelta(hours=settings.sign_in_hours),
+            provider=user_tokens.provider,
+        )
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
@@ -179,6 +197,8 @@ class Container:
             self.contacts,
             self.outbox.wake,
         )
+        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
+        self.people = People(people, self.sign_ins, self.desk)
         self.desk_relay = open_relay(self.desk.signals, redis)
         self.widgets = WidgetLooks(database)
         self.attachments = attachment_service(settings, database)

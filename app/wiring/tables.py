@@ -23,10 +23,12 @@ import app.history.tables
 import app.idempotency.tables
 import app.jobs.tables
 import app.keys.tables
+import app.people.tables
 import app.performance.tables
 import app.profiles.tables
 import app.prompts.tables
 import app.quality.tables
+import app.ratings.tables
 import app.retention.tables
 import app.search.tables
 import app.sources.tables

@@ -108,7 +108,9 @@ class Teams:
         """With the model that writes now, where that is not the one of the start."""
         if not models.version:
             return business.parts
-        return replace(business.parts, writer=sql_writer(business.parts.database, self.settings, models))
+        return replace(
+            business.parts, writer=sql_writer(business.parts.database, self.settings, models, business.parts.company)
+        )
 
     def _believes(self, request: Request) -> bool:
         """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged

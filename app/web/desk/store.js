@@ -27,6 +27,7 @@ export class Desk {
     this.mine = new Map();       // session id -> session, in the order in which they came
     this.recent = [];            // ended or handed on from here, the latest first
     this.staff = [];
+    this.teams = [];
     this.canned = [];
     this.open = null;            // id of the session that is shown
     this.shownContact = null;    // id of a session of the customer whose page is shown instead
@@ -229,7 +230,9 @@ export class Desk {
 
   async readStaff() {
     try {
-      this.staff = (await api.get("/api/v1/agent/staff")).staff;
+      const [known, teams] = await Promise.all([api.get("/api/v1/agent/staff"), api.get("/api/v1/agent/teams")]);
+      this.staff = known.staff;
+      this.teams = teams.teams;
       if (this.self && this.self.name !== this.me.name) this.onRenamed(this.self.name);
     } catch (error) {
       if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
@@ -262,6 +265,7 @@ export class Desk {
 
   name(agent) { return agent === this.me.agent_id ? this.me.name : this.staff.find((member) => member.agent_id === agent)?.name || agent; }
   get self() { return this.staff.find((member) => member.agent_id === this.me.agent_id); }
+  teamName(id) { return this.teams.find((team) => team.id === id)?.name || id; }
   holds(id) { return this.mine.has(id); }
   get session() { return this.mine.get(this.open) || this.queue?.find((one) => one.session_id === this.open) || this.recent.find((one) => one.session_id === this.open) || this.details.get(this.open)?.session; }
   contact(id) { return this.contacts.get(id)?.data || null; }
@@ -367,8 +371,8 @@ export class Desk {
     await this.load(id);
   }
 
-  async transfer(id, { to = "", skill = "", note = "" }) {
-    const session = await api.post(`${base(id)}/transfer`, { agent_id: to, skill, note, by: this.me.agent_id });
+  async transfer(id, { to = "", team = "", skill = "", note = "" }) {
+    const session = await api.post(`${base(id)}/transfer`, { agent_id: to, team, skill, note, by: this.me.agent_id });
     this.#over(session);
   }
 

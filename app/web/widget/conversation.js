@@ -228,7 +228,7 @@ export class Conversation {
     this.aborting?.abort();
     this.line.close();
     this.last = 0;
-    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0 });
+    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0, asked: false, thanked: false });
   }
 
   // Back to one of the past conversations of this browser.
@@ -249,6 +249,17 @@ export class Conversation {
     if (told && this.state.phase === "ready" && !(told === "transfer" && before.agent === handoff.agent)) this.add({ who: "system", event: told, name: handoff.agent });
     if (WITH_DESK.includes(handoff.state) && this.proof.id) this.line.open(this.proof.id);
     else this.line.close();
+    if (["resolved", "closed"].includes(handoff.state) && handoff.state !== before.state && this.proof.id) this.askRating();
+  }
+
+  // Whether a person's part ended and was not rated yet; not worth a failure in sight.
+  askRating() {
+    this.api.get(`/api/v1/conversations/${this.proof.id}/rating`).then(({ asked }) => this.set({ asked }), () => {});
+  }
+
+  async rateService(score, comment) {
+    await this.api.post(`/api/v1/conversations/${this.proof.id}/rating`, { score, comment });
+    this.set({ asked: false, thanked: true });
   }
 
   onFrame(frame) {

@@ -2,7 +2,7 @@
 import { language, moment } from "../shared/i18n.js";
 import { Dialog, told } from "../shared/ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { DeskBar } from "./desk.js";
+import { DeskBar, Rating } from "./desk.js";
 import { Entry } from "./entries.js";
 import { ICONS } from "./icons.js";
 import { Passage } from "./sources.js";
@@ -90,6 +90,7 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
       ${state.entries.length > 0 && html`<button class="tool" aria-label=${t("fresh")} title=${t("fresh")} onClick=${() => setSure({ title: t("fresh"), text: t("restart"), action: t("restartYes"), work: fresh })}>${ICONS.fresh}</button>`}
       ${tools}${onClose && html`<button class="tool" aria-label=${t("close")} title=${t("close")} onClick=${onClose}>${ICONS.close}</button>`}</header>
     <${DeskBar} state=${state} act=${act} />
+    ${free && html`<${Rating} state=${state} onRate=${(score, comment) => attempt(() => conversation.rateService(score, comment))} onLater=${() => conversation.set({ asked: false })} />`}
     <${Log} look=${look} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
     ${failure && html`<div class="bar" data-tone="bad" role="alert"><span class="yd-grow">${told(failure)} ${failure.requestId && html`<span class="yd-tiny yd-mono">${t("request", { id: failure.requestId })}</span>`}</span><button class="link" onClick=${() => setFailure(null)}>${t("close")}</button></div>`}
     <${Composer} input=${input} state=${state} onSend=${act.ask} onType=${() => conversation.proof.open().catch(() => {})} onStop=${() => conversation.stop()} />

@@ -16,6 +16,7 @@ from agents.prompting import PromptedMessages
 from agents.shapes import TEXT, Shape
 from agents.types import Usage
 from scripts.scripted_llm import Say, ScriptedLLM, Step
+from tests.agents.models import scripted
 
 SHAPE = Shape("answer", {"color": TEXT}, {})
 GOOD, BAD = '{"color": "blue"}', "蓝色的吧"
@@ -118,3 +119,11 @@ async def test_what_stays_unreadable_is_an_error_that_costs_what_it_cost_and_ano
         await ModelFleet(models).close()
     assert [usage.calls for usage in spent] == [2, 2] and spent[0].completion_tokens == 2 * len(BAD)
     assert unreadable == [("deepseek", "first")] * 2
+
+
+@pytest.mark.parametrize(("tokens", "asked"), [(300, 300), (0, 1024), (5000, 1024)])
+async def test_a_reply_of_a_shape_may_be_as_long_as_suffices(tokens: int, asked: int) -> None:
+    shape = Shape("answer", {"color": TEXT}, {}, tokens)
+    async with scripted(Say(GOOD)) as llm:
+        await llm.model.complete(PromptedMessages([{"role": "user", "content": "?"}], {}, shape), 20.0)
+    assert llm.server.bodies[-1]["max_tokens"] == asked

@@ -127,6 +127,14 @@ async def test_intents_that_a_model_names_count_where_the_evidence_is_undecided(
     assert (turn.route.intents, turn.named) == ((Intent.KNOWLEDGE_QA,), False)
 
 
+@pytest.mark.parametrize(("found", "named"), [(FEES, False), (WEAK, True)])
+async def test_a_model_that_calls_a_message_irrelevant_does_not_stand_against_what_is_found(
+    found: Candidate, named: bool
+) -> None:
+    turn, _ = await told("播放退货", FixedSearcher(found), Model("播放退货", intents=["irrelevant"]), BEFORE)
+    assert turn.named == named
+
+
 async def test_whoever_is_in_danger_waits_for_no_model() -> None:
     model = Model("家里怎么办", after=asyncio.Event())
     turn, account = await told("充电器着火了怎么办", FixedSearcher(WEAK), model, BEFORE)

@@ -180,8 +180,7 @@ class Story:
     async def _talk(self) -> None:
         await self.call("open_session")
         await self.call("read_current_session")
-        for name in ("sign_in", "read_sign_in", "sign_out"):
-            await self.call(name)
+        await self._people()
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("stop_chat", session_id=SESSION)
@@ -198,6 +197,18 @@ class Story:
         await self.call("read_trace", trace_id=done["message_id"])
         await self.call("read_source", session_id=SESSION, message_id=done["message_id"], index="1")
 
+    async def _people(self) -> None:
+        """The examples are one person's: invited, with one password and then the other, signed out."""
+        person = {"person_id": (await self.call("create_person"))["id"]}
+        await self.call("list_people")
+        for name in ("assign_duty", "change_person"):
+            await self.call(name, **person)
+        invited = await self.call("invite_person", **person)
+        await self.send("accept_invitation", self.example("accept_invitation") | {"invitation": invited["invitation"]})
+        for name in ("change_password", "sign_out_everywhere", "sign_in", "read_sign_in", "sign_out"):
+            await self.call(name)
+        await self.call("sign_person_out", **person)
+
     async def _attachments(self, **here: str) -> None:
         await self.call("upload_staff_attachment", **here)
         sent = await self.call("upload_attachment", **here)
@@ -211,6 +222,10 @@ class Story:
         await self.call("write_staff", agent_id=AGENT)
         await self.call("report_presence", agent_id=AGENT)
         await self.call("list_staff")
+        team = {"team_id": (await self.call("create_team"))["id"]}
+        await self.call("list_teams")
+        for name in ("rename_team", "remove_team"):
+            await self.call(name, **team)
         await self.call("request_handoff", **here)
         await self.call("leave_handoff", **here)
         await self.call("request_handoff", **here)
@@ -242,6 +257,11 @@ class Story:
         await self.call("write_solution", **here)
         await self.call("list_session_solutions", **here)
         await self.call("list_solutions")
+        for name in ("read_rating", "rate_service"):
+            await self.call(name, **here)
+        await self.call("read_report")
+        await self.call("list_reported", {"measure": "rated"})
+        await self.call("export_report", {"table": "agents"})
         for close in ("close_session", "close_conversation"):
             await self.call("request_handoff", **here)
             await self.call(close, **here)
