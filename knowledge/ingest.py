@@ -61,7 +61,7 @@ class Identity:
         if version is None:
             version = canonical(found.product_version) or version_of(found.title, name, self.folder)
         place = self.category, self.tags, self.folder
-        return DocumentMeta(self.document_id, name, found.title, *place, product, version)
+        return DocumentMeta(self.document_id, name, found.title, *place, product, version, found.dated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
     from agents.business.agent import BusinessParts
+    from agents.business.company_tools import CompanyTools
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
     from agents.business.generation import SqlWriter
@@ -94,7 +95,7 @@ def _opened(
 
 
 def sql_writer(
-    database: BusinessDatabase, settings: Settings, models: LanguageModels, company: McpTools | None
+    database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
 ) -> SqlWriter | None:
     """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
     from agents.business.generation import SqlWriter
