@@ -136,11 +136,15 @@ class LanguageModels:
             return quotes
         return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
-        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
+    def understanding(
+        self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
+    ) -> ModelUnderstanding | None:
+        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
+        trusted: whether it is asked.
+        """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""

@@ -77,7 +77,7 @@ class Teams:
                     learning.guidance,
                 ),
                 CustomerTickets(self.tickets, tenant, self.limits),
-                models.verifier(lambda: not self.reader.worthless),
+                models.verifier(self._trusts_small_model),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
@@ -95,7 +95,7 @@ class Teams:
             roster,
             searcher,
             retriever,
-            models.understanding(analyzer),
+            models.understanding(analyzer, self._trusts_small_model),
             {
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
                 "params_version": tuned.params.version,
@@ -116,7 +116,11 @@ class Teams:
         """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged
         that it is there, nor where the model's judgements are worth nothing.
         """
-        return not (self.reader.worthless or request.read_by_model)
+        return self._trusts_small_model() and not request.read_by_model
+
+    def _trusts_small_model(self) -> bool:
+        """Whether it is asked at all: not where it was found to tell nothing; READER_MODEL may be another one."""
+        return bool(self.settings.reader_model) or not self.reader.worthless
 
     def _may_write(self) -> bool:
         """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""
