@@ -55,11 +55,24 @@ class LanguageModels:
 
     def __init__(self, settings: Settings, accounts: Accounts | None = None) -> None:
         """accounts: of what tenants spend; None for what no tenant asks."""
-        self._settings, self._opened, self.accounts = settings, AsyncExitStack(), accounts
+        self._opened, self.accounts = AsyncExitStack(), accounts
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
         self.prompts = self.library.current()
-        self.breakers: dict[str, CircuitBreaker] = {}
         self._local_models: dict[str, ChatModel] = {}
+        self.version = 0
+        """Grows whenever others are asked."""
+        self._build(settings)
+
+    def replace(self, settings: Settings) -> None:
+        """From here on those of other settings are asked; what is under way ends with those before, which are closed
+        in the end.
+        """
+        self.version += 1
+        self._build(settings)
+
+    def _build(self, settings: Settings) -> None:
+        self._settings = settings
+        self.breakers: dict[str, CircuitBreaker] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
@@ -87,6 +100,12 @@ class LanguageModels:
         own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
         own.judge = ModelFleet(metered(self.judge.models)) if self.judge is not None else None
         return own
+
+    @property
+    def title(self) -> str:
+        """Of all that are asked, for what depends on them."""
+        fleets = (self.main, self.small, self.judge)
+        return " ".join(model.name for fleet in fleets if fleet is not None for model in fleet.models)
 
     @property
     def present(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agents.care import CarePolicy
 from agents.claim_reader import ClaimObjections
@@ -26,8 +27,11 @@ from app.tenants import TenantParts
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.tuner.types import Tuned
-from app.wiring.business import Business
+from app.wiring.business import Business, sql_writer
 from app.wiring.models import LanguageModels
+
+if TYPE_CHECKING:
+    from agents.business.agent import BusinessParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Teams:
                     objections=self._objections(models),
                 ),
                 knowledge_policy(tuned.settings, profile, learning.events),
-                business.parts if business else None,
+                self._business(business, models) if business else None,
                 CarePolicy(
                     self.settings.emotion_threshold,
                     offers,
@@ -81,6 +85,7 @@ class Teams:
         resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
         version = configuration(tuned.settings, generation.embedder.title, prompts.version)
+        version += f" {models.version} {models.title}" if models.version else ""
         version += f" {generation.number} {profile.version} {head.version if head else ''} {analyzer.version}"
         team = Team(
             generation.embedder,
@@ -97,7 +102,15 @@ class Teams:
             },
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
-        return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)
+        return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts, models.version)
+
+    def _business(self, business: Business, models: LanguageModels) -> BusinessParts:
+        """With the model that writes now, where that is not the one of the start."""
+        if not models.version:
+            return business.parts
+        return replace(
+            business.parts, writer=sql_writer(business.parts.database, self.settings, models, business.parts.company)
+        )
 
     def _believes(self, request: Request) -> bool:
         """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged

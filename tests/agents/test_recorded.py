@@ -158,6 +158,9 @@ async def test_a_whole_answer_costs_what_it_cost_and_ends_in_what_holds_or_in_qu
         def spent(self, model: str, usage: Usage) -> None:
             spent.append(usage)
 
+        def unreadable(self, provider: str, model: str) -> None:
+            raise AssertionError("an answer has no shape")
+
     for recorded in load_replies("answer")[:20]:
         async with scripted(Say(recorded.reply)) as llm:
             model = MeteredModel(NotedModel(llm.model, "test", lambda usage: usage.completion_tokens / 1000), Account())
