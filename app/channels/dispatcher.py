@@ -157,7 +157,8 @@ class Dispatcher:
 
     async def _notice(self, message: StoredMessage, key: str) -> ChannelReply:
         profile = await self._desk.profile(message.tenant)
-        english = in_english(Question(message.text), profile)
+        said = "" if message.kind in _MEDIA else message.text  # else it is an address
+        english = in_english(Question(said), profile)
         text = say(key, english, name=profile.called(english), most=self._desk.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message
