@@ -109,12 +109,12 @@ def sql_writer(
 
 def company_tools(tenant: str, settings: Settings) -> McpTools | None:
     """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
-    from agents.business.company_tools import load_company_tools
-    from agents.business.mcp_client import McpOptions, McpTools
-
     source = settings.business_mcp.get(tenant)
     if source is None:
         return None
+    from agents.business.company_tools import load_company_tools
+    from agents.business.mcp_client import McpOptions, McpTools
+
     tools = load_company_tools(source.tools)
     key = source.key.get_secret_value()
     return McpTools(McpOptions(source.url, key, tools, settings.business_timeout, settings.business_max_rows))
