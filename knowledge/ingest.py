@@ -215,6 +215,15 @@ class Ingestor:
             corrected=corrected,
         )
 
+    async def preview(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
+        """What `prepare` would cut a file into with these sizes. Raises InvalidDocument by its subclasses."""
+        embedder = await self._embedder_of(tenant)
+        return await self._reader.read(
+            tenant, name, content, replace(options, tokenizer=embedder.tokenizer_file), columns
+        )
+
     async def paragraphs(
         self, tenant: str, name: str, content: bytes, columns: FaqColumns | None = None
     ) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Calls tools of the company's own MCP server: those that the YAML lists and the server says only read."""
+"""Calls tools of the company's own MCP server: those that the YAML lists and the server says only read.
+
+Takes a second to import, so that only who has such a server does, before the first question.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,17 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx2
 from loguru import logger
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult
 
 from agents.business.company_tools import CompanyTool, read_result, schema_of
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
-from knowledge.lazy import LazyModule
-
-if TYPE_CHECKING:
-    import httpx2
-    from mcp.client.client import Client
-    from mcp.types import CallToolResult
-else:
-    httpx2 = LazyModule("httpx2")
 
 MAX_BYTES = 256 * 1024
 """Of all that the server sends for one call."""
@@ -61,9 +60,6 @@ class McpTools:
         return read_result(tool, result, caller, self._options.max_rows)
 
     async def _ask(self, tool: CompanyTool, arguments: dict[str, Any]) -> object:
-        from mcp.client.client import Client
-        from mcp.client.streamable_http import streamable_http_client
-
         headers = {"Accept-Encoding": "identity"}
         if self._options.key:
             headers["Authorization"] = f"Bearer {self._options.key}"

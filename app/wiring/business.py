@@ -21,8 +21,10 @@ from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
     from agents.business.agent import BusinessParts
+    from agents.business.company_tools import CompanyTools
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
+    from agents.business.generation import SqlWriter
     from agents.business.mcp_client import McpTools
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
@@ -72,7 +74,6 @@ def _opened(
 ) -> Business:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase
-    from agents.business.generation import SqlWriter
     from agents.business.offline.queries import load_queries
     from agents.business.replies import load_replies
     from agents.business.resolver import OwnEntities
@@ -82,11 +83,8 @@ def _opened(
     try:
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
-        schema, seconds = database.schema, settings.llm_first_token_timeout
-        writer, company = None, company_tools(tenant, settings)
-        if models is not None and models.main is not None:
-            tools, prompts = company.tools if company else {}, models.library.current
-            writer = SqlWriter(models.main, schema, database.dialect, seconds, prompts, tools)
+        schema, company = database.schema, company_tools(tenant, settings)
+        writer = sql_writer(database, settings, models, company) if models is not None else None
         queries = load_queries(path, schema)
         parts = BusinessParts(database, queries, load_replies(path, schema), writer, company=company)
         offers = load_offers(source.offers or SHIPPED)
@@ -96,14 +94,27 @@ def _opened(
     return Business(parts, queries, OwnEntities(database), offers, facts)
 
 
+def sql_writer(
+    database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
+) -> SqlWriter | None:
+    """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
+    from agents.business.generation import SqlWriter
+
+    if models.main is None:
+        return None
+    tools = company.tools if company else {}
+    seconds, prompts = settings.llm_first_token_timeout, models.library.current
+    return SqlWriter(models.main, database.schema, database.dialect, seconds, prompts, tools)
+
+
 def company_tools(tenant: str, settings: Settings) -> McpTools | None:
     """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
-    from agents.business.company_tools import load_company_tools
-    from agents.business.mcp_client import McpOptions, McpTools
-
     source = settings.business_mcp.get(tenant)
     if source is None:
         return None
+    from agents.business.company_tools import load_company_tools
+    from agents.business.mcp_client import McpOptions, McpTools
+
     tools = load_company_tools(source.tools)
     key = source.key.get_secret_value()
     return McpTools(McpOptions(source.url, key, tools, settings.business_timeout, settings.business_max_rows))

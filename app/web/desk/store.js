@@ -211,7 +211,13 @@ export class Desk {
   }
 
   async readRecent() {
-    try { this.recent = (await api.get("/api/v1/agent/sessions/recent", { agent_id: this.me.agent_id })).sessions; } catch (error) { if (error.status === 401) this.onSignedOut(); }
+    const asked = (this.recentAsked = Symbol());
+    try {
+      const { sessions } = await api.get("/api/v1/agent/sessions/recent", { agent_id: this.me.agent_id });
+      if (asked === this.recentAsked) this.recent = sessions; // else a later question is under way
+    } catch (error) {
+      if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
+    }
     this.changed();
   }
 
@@ -272,8 +278,10 @@ export class Desk {
   // What is on the screen is being read: the server learns of it at once.
   unreadOf(session) { return !this.holds(session.session_id) || (this.open === session.session_id && !this.shownContact && !document.hidden) ? 0 : session.unread; }
   get calling() { return (this.queue?.length || 0) + [...this.mine.values()].reduce((sum, session) => sum + (snoozed(session) ? 0 : this.unreadOf(session)), 0); }
+  // A session that waits again, or came back, is in its own list at once, the other list as soon as it was read anew.
+  get ended() { return this.recent.filter((one) => !this.mine.has(one.session_id) && !this.queue?.some((waits) => waits.session_id === one.session_id)); }
   // In the order of the list on the page.
-  get listed() { return [...this.mine.keys(), ...(this.queue || []).map((one) => one.session_id), ...this.recent.map((one) => one.session_id)]; }
+  get listed() { return [...this.mine.keys(), ...(this.queue || []).map((one) => one.session_id), ...this.ended.map((one) => one.session_id)]; }
 
   // ---- what people do
 

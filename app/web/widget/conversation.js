@@ -57,6 +57,11 @@ export class Conversation {
     return { after: this.last, ...(this.proof.token && { session_token: this.proof.token }), ...(userToken && { user_token: userToken }) };
   }
 
+  // How the company wants the widget to look; as by default where nobody can say.
+  look() {
+    return this.api.get("/api/v1/widget").catch(() => ({}));
+  }
+
   // Greeting and, after a reload, what was said before.
   async start(language) {
     if (this.state.phase !== "idle") return;
@@ -210,14 +215,30 @@ export class Conversation {
     return this.api.get(`/api/v1/conversations/${this.proof.id}/messages/${entry.id}/sources/${source.index}`);
   }
 
-  fresh() {
-    this.aborting?.abort();
-    this.line.close();
+  // silent: the conversation before is not kept among the past ones.
+  fresh(silent) {
+    if (!silent) this.proof.shelve(this.state.entries.find((entry) => entry.who === "customer")?.text);
+    this.leaveBehind();
     this.proof.forget();
-    this.last = 0;
-    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0, asked: false, thanked: false });
     if (this.proof.own) this.proof.opening = this.proof.begin().finally(() => { this.proof.opening = null; });
     return this.proof.opening;
+  }
+
+  leaveBehind() {
+    this.aborting?.abort();
+    this.line.close();
+    this.last = 0;
+    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0, asked: false, thanked: false });
+  }
+
+  // Back to one of the past conversations of this browser.
+  async goBack(past) {
+    this.proof.shelve(this.state.entries.find((entry) => entry.who === "customer")?.text);
+    this.leaveBehind();
+    this.proof.take(past);
+    this.set({ phase: "loading" });
+    await this.restore();
+    this.set({ phase: "ready" });
   }
 
   // Where the session stands at the human desk; what changed is a line of the conversation.
