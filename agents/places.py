@@ -28,3 +28,12 @@ class RelatedPlace:
     def asked(self) -> str:
         """What a customer asks to read there."""
         return self.question or self.topic
+
+    def to_json(self) -> dict[str, str | float]:
+        """As it is told; what is asked of it is a suggestion."""
+        return {
+            "document_id": self.document_id,
+            "title": self.title,
+            "heading": self.heading,
+            "score": self.score,
+        }

@@ -29,5 +29,6 @@ class Examiner(ScriptedLLM):
 
 def judge(prompt: str) -> float:
     found = _QUESTION.search(prompt)
-    assert found is not None
+    if found is None:  # a sentence of a reply is judged
+        return 4.0
     return 4.0 if KNOWN.get(found[1], "没写" not in found[1]) else -4.0
