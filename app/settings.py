@@ -278,6 +278,11 @@ class Settings(
         description="质量检查里的敏感词，以逗号分隔：不该给顾客看的字样，以及广告法不许用的说法；留空为不查",
     )
 
+    secrets_key: SecretStr = Field(
+        SecretStr(""),
+        description="加密控制台里保存的大模型密钥用的口令，几台服务要相同；留空则自己生成，放在 DATA_DIR/secrets.key",
+    )
+
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")

@@ -56,6 +56,7 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     beside themselves waits for no model.
     """
     model = team.understanding if not picked and may_be_read(question) else None
+    model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
         route, searched = await _looked_up(team, question, team.searcher if reading is None else team.unread)

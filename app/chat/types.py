@@ -103,7 +103,7 @@ class TurnDone:
                 "timings_ms": self.timings_ms,
                 "trace_id": self.trace_id,
                 **({"verification": asdict(answer.verified)} if answer.verified else {}),
-                **({"related": list(map(asdict, answer.related))} if answer.related else {}),
+                **({"related": [place.to_json() for place in answer.related]} if answer.related else {}),
                 **({"buttons": list(map(asdict, answer.buttons))} if answer.buttons else {}),
                 **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
                 **({"stopped": True} if answer.stopped else {}),

@@ -45,6 +45,7 @@ TAGS = {
     "sources": "数据来源：网站与文件夹",
     "jobs": "定时任务",
     "profile": "助手设定",
+    "models": "大模型：接入、测试与断开",
     "performance": "性能：耗时、缓存与用量",
     "observability": "可观测性：所依赖的服务",
     "webhooks": "Webhook：订阅事件",

@@ -58,7 +58,7 @@ from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
 from app.sources.tables import SourceItemRow, SourceRow
-from app.spending.tables import ModelSpending
+from app.spending.tables import ModelSpending, UnreadableReplies
 from app.tickets.tables import Ticket
 from app.tuner.tables import TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
@@ -231,6 +231,12 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
         Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
         Growing(
             "usage", ModelSpending, ModelSpending.day, lambda before: ModelSpending.day < before.date().isoformat()
+        ),
+        Growing(
+            "usage",
+            UnreadableReplies,
+            UnreadableReplies.day,
+            lambda before: UnreadableReplies.day < before.date().isoformat(),
         ),
         Growing(
             "deliveries",

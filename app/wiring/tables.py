@@ -6,6 +6,7 @@ import app.attachments.tables
 import app.audit.tables
 import app.canned.tables
 import app.channels.tables
+import app.connection.tables
 import app.contacts.tables
 import app.conversations.tables
 import app.corrections.tables
@@ -36,7 +37,8 @@ import app.tickets.tables
 import app.traces.tables
 import app.tuner.tables
 import app.vocabulary.tables
-import app.webhooks.tables  # noqa: F401
+import app.webhooks.tables
+import app.widget.tables  # noqa: F401
 from app.db.base import Base
 
 METADATA = Base.metadata

@@ -102,10 +102,15 @@ async def test_in_the_clarify_band_it_asks_back_with_what_was_near() -> None:
     )
     result = await answer("退款", searcher)
     assert result.outcome is Outcome.CLARIFY
-    assert result.suggestions == ("到账时间", "如何取消退款")
+    assert result.suggestions == ("退货的到账时间是多久？", "如何取消退款")  # what a customer would ask, no headings
     assert all(topic in result.reply for topic in result.suggestions)
-    assert tuple(place.topic for place in result.related) == result.suggestions
+    assert [place.topic for place in result.related] == ["到账时间", "如何取消退款"]
     assert (result.confidence, result.sources, result.escalate_to_human) == (0.0, (), False)
+
+
+async def test_a_numbered_heading_is_no_choice() -> None:
+    searcher = FixedSearcher(candidate("略", 0.5, number=0, title="", heading=("八、联系商务",)))
+    assert (await answer("商务", searcher)).suggestions == ("怎么联系商务？",)
 
 
 async def test_a_mere_code_that_several_documents_hold_is_asked_back() -> None:
@@ -143,9 +148,9 @@ async def test_of_what_is_near_below_the_gate_only_the_headings_are_told() -> No
     )
     result = await answer("退货运费险多少钱", searcher)
     assert (result.outcome, result.confidence, result.sources) == (Outcome.NO_EVIDENCE, 0.0, ())
-    assert result.reply.startswith(FALLBACK) and "1. 运费\n2. 保修" in result.reply
+    assert result.reply.startswith(FALLBACK) and "1. 退货的运费怎么算？\n2. 保修" in result.reply
     assert "12 元" not in repr(result) and "三年" not in repr(result)
-    assert result.suggestions == ("运费", "保修", say("need_person", False))
+    assert result.suggestions == ("退货的运费怎么算？", "保修", say("need_person", False))
     places = [(place.document_id, place.title, place.heading, place.score) for place in result.related]
     assert places == [("d0", "退货规则", "运费", 0.35), ("d2", "保修", "", 0.25)]
 

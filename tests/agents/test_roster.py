@@ -74,6 +74,11 @@ async def test_small_talk_is_answered_without_sources() -> None:
     assert (answer.outcome, answer.sources, answer.confidence) == (Outcome.ANSWERED, (), 0.0)
 
 
+async def test_what_was_just_asked_is_no_suggestion() -> None:
+    profile = TenantProfile(suggested_questions=("你好？", "保修多久"))
+    assert (await said("你好", profile, Intent.CHITCHAT)).suggestions == ("保修多久",)
+
+
 async def test_a_greeting_is_the_tenants_own() -> None:
     profile = TenantProfile(name="小笙", suggested_questions=("怎么退货", "保修多久"))
     greeting = await said("你好", profile, Intent.CHITCHAT)

@@ -19,6 +19,8 @@ SECTIONS = (
     "conversations",
     "tickets",
     "profile",
+    "models",
+    "widget",
     "jobs",
     "cache",
     "people",

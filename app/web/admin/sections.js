@@ -12,6 +12,7 @@ import { Gaps } from "./gaps.js";
 import { HitTest } from "./hit-test.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
+import { Models } from "./models.js";
 import { People } from "./people.js";
 import { Profile } from "./profile.js";
 import { Quality } from "./quality.js";
@@ -21,14 +22,15 @@ import { Tickets } from "./tickets.js";
 import { Tuning } from "./tuning.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Webhooks } from "./webhooks.js";
+import { Widget } from "./widget.js";
 
 const t = words({
   zh: {
-    overview: "概览", reports: "团队报表", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", jobs: "定时任务", channels: "渠道", cache: "缓存", people: "成员与客服组", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
+    overview: "概览", reports: "团队报表", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", models: "大模型", widget: "网站挂件", jobs: "定时任务", channels: "渠道", cache: "缓存", people: "成员与客服组", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
     run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
   },
   en: {
-    overview: "Overview", reports: "Team reports", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", jobs: "Jobs", channels: "Channels", cache: "Cache", people: "People and teams", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
+    overview: "Overview", reports: "Team reports", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", models: "Language models", widget: "Website widget", jobs: "Jobs", channels: "Channels", cache: "Cache", people: "People and teams", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
     run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
   },
 });
@@ -53,6 +55,8 @@ const SECTIONS = [
   section("conversations", "service", Conversations, EVERYBODY),
   section("tickets", "service", Tickets, EVERYBODY),
   section("profile", "setup", Profile, EVERYBODY),
+  section("models", "setup", Models),
+  section("widget", "setup", Widget),
   section("jobs", "setup", Jobs, EVERYBODY),
   section("cache", "setup", Cache),
   section("people", "setup", People, LEADS),

@@ -70,6 +70,7 @@ async def told(
     *history: Turn,
     picked: bool = False,
     unread: FixedSearcher | None = None,
+    trusted: bool = True,
 ) -> tuple[TurnEvidence, Account]:
     policy = KnowledgePolicy(0.75, TenantProfile())
     team = Team(
@@ -80,7 +81,7 @@ async def told(
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
         unread or searcher,
-        ModelUnderstanding(model, 20, ANALYZER) if model else None,
+        ModelUnderstanding(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.query(text))
     account = Account()
@@ -133,6 +134,12 @@ async def test_a_model_that_calls_a_message_irrelevant_does_not_stand_against_wh
 ) -> None:
     turn, _ = await told("播放退货", FixedSearcher(found), Model("播放退货", intents=["irrelevant"]), BEFORE)
     assert turn.named == named
+
+
+async def test_a_model_whose_word_is_worth_nothing_is_not_asked_what_a_message_means() -> None:
+    model = Model("退货运费谁出")
+    turn, account = await told("运费呢", ByRewrite(退货运费谁出=FEES), model, BEFORE, trusted=False)
+    assert (model.asked, account.usage, turn.question.rewrite) == ([], Usage(), None)
 
 
 async def test_whoever_is_in_danger_waits_for_no_model() -> None:
