@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, SecretStr
 
 from app.channels.client import PlatformClient
+from app.channels.errors import PlatformRefused
 from app.channels.tokens import TokenCache
 from app.channels.types import (
     Address,
@@ -18,6 +19,7 @@ from app.channels.types import (
     CallbackResult,
     ChannelReply,
     InboundMessage,
+    MediaFile,
     Payload,
     PulledMessages,
 )
@@ -85,6 +87,12 @@ class Channel(ABC):
         """Sends one of them. key: the same on every try, for platforms that drop what they have. Raises
         PlatformUnavailable, PlatformRefused.
         """
+
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """The pictures and files that came with a message; most: bytes of each. Raises PlatformUnavailable,
+        PlatformRefused, also where the platform gives none.
+        """
+        raise PlatformRefused("the platform gives no download")
 
     async def pull(self, cursor: str, token: str) -> PulledMessages:
         """Fetches what came since, where the platform only tells that something did. token: what it told with. Raises

@@ -54,6 +54,15 @@ class PlatformClient:
             raise PlatformRefused(f"HTTP {status} {told.get('code', '')} {message}".strip())
         return told
 
+    async def download(self, method: str, url: str, most: int, **options: Any) -> tuple[bytes, str]:
+        """Bytes and media type of a file. Raises PlatformUnavailable, PlatformRefused, also for a longer one."""
+        status, headers, body = await self._exchange(method, url, options, most)
+        if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
+            raise PlatformUnavailable(f"HTTP {status}", _seconds(headers.get("retry-after", "")))
+        if status >= 300 or not body:
+            raise PlatformRefused(f"HTTP {status}")
+        return body, headers.get("content-type", "").partition(";")[0].strip().lower()
+
     async def tell(self, url: str, body: bytes, headers: dict[str, str]) -> None:
         """Sends a body to somebody whose response says nothing but its status. Raises PlatformUnavailable,
         PlatformRefused where the receiver says that it wants nothing more (410).
@@ -64,13 +73,15 @@ class PlatformClient:
         if not 200 <= status < 300:
             raise PlatformUnavailable(f"HTTP {status}", _seconds(told.get("retry-after", "")))
 
-    async def _exchange(self, method: str, url: str, options: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
+    async def _exchange(
+        self, method: str, url: str, options: dict[str, Any], most: int = MAX_BYTES
+    ) -> tuple[int, httpx.Headers, bytes]:
         try:
             async with asyncio.timeout(self._seconds), self._http.stream(method, url, **options) as response:
                 body = b""
                 async for piece in response.aiter_bytes():
                     body += piece
-                    if len(body) > MAX_BYTES:
+                    if len(body) > most:
                         raise PlatformRefused("the response is too long")
                 return response.status_code, response.headers, body
         except TimeoutError as error:

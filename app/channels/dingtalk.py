@@ -37,6 +37,7 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
 )
 from app.db.base import now
@@ -48,6 +49,8 @@ BUSY = frozenset({130101, 660026, 90018, 90002})
 """Codes of session addresses: too often."""
 GROUP = "2"
 """`conversationType` of a group."""
+NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
+"""Of files that have none."""
 KINDS = {"picture": InboundKind.IMAGE, "audio": InboundKind.VOICE, "video": InboundKind.FILE, "file": InboundKind.FILE}
 WINDOW = timedelta(hours=1)
 """As the platform's documentation says."""
@@ -127,8 +130,17 @@ class DingtalkChannel(Channel):
         else:
             raise PlatformRefused("the address of the session ran out, and the customer is no member of the company")
 
-    async def _call(self, path: str, body: Mapping[str, Any]) -> None:
-        async def ask(token: str) -> None:
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel` ("下载机器人接收消息的文件内容")."""
+        body = {"robotCode": self.options.robot_code or self.options.app_key, "downloadCode": media["code"]}
+        url = (await self._call("/v1.0/robot/messageFiles/download", body)).get("downloadUrl")
+        if not isinstance(url, str) or not url.startswith(("https://", f"{self.options.api_base}/")):
+            raise PlatformRefused("the platform gives no file")
+        content, _ = await self.parts.client.download("GET", url, most)
+        return [MediaFile(media["name"], content)]
+
+    async def _call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        async def ask(token: str) -> dict[str, Any]:
             headers = {"x-acs-dingtalk-access-token": token}
             told = await self.parts.client.call(
                 "POST", f"{self.options.api_base}{path}", headers=headers, json=body, codes=True
@@ -140,8 +152,9 @@ class DingtalkChannel(Channel):
                 raise PlatformUnavailable(code)
             if code:
                 raise PlatformRefused(f"{code} {str(told.get('message', ''))[:150]}")
+            return told
 
-        await self.parts.tokens.use(self.parts.name, self._token, ask)
+        return await self.parts.tokens.use(self.parts.name, self._token, ask)
 
     async def _token(self) -> Fetched:
         options = self.options
@@ -173,7 +186,17 @@ class DingtalkChannel(Channel):
         }
         moment = datetime.fromtimestamp(sent / 1000, UTC)
         peer = f"{room}:{user}"
-        return InboundMessage(required(told, "msgId"), peer, str(content or "").strip(), address, moment, kind, user)
+        media = _media(kind, told.get("content"))
+        words = str(content or "").strip()
+        return InboundMessage(required(told, "msgId"), peer, words, address, moment, kind, user, media)
+
+
+def _media(kind: InboundKind, content: object) -> Payload:
+    code = content.get("downloadCode") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or not isinstance(code, str) or kind not in NAMES:
+        return {}
+    name = content.get("fileName")
+    return {"code": code[:512], "name": name if isinstance(name, str) and name else NAMES[kind]}
 
 
 def _checked(told: Mapping[str, Any]) -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+from loguru import logger
 
 from agents.language import in_english
 from agents.types import Question
 from agents.wording.catalogue import say
-from app.channels.types import ChannelReply, CitedSource, InboundKind, StoredMessage
+from app.attachments.types import Attachment, Sender
+from app.channels.errors import PlatformRefused
+from app.channels.types import ChannelReply, CitedSource, InboundKind, MediaFile, StoredMessage
 from app.chat.session import Message
 from app.desk.types import State
-from app.errors import AppError
+from app.errors import AppError, Conflict, FileRejected
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import new_id
 from app.limits.types import Requester
 from app.types import Proof, SessionKey
+from knowledge.errors import InvalidDocument
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
@@ -39,7 +44,8 @@ class Answers(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChatDesk:
     """What turns are had by. counted: counts one more message of a customer; profile: of a tenant; held: whether a
-    person has the session; url: of a document of a tenant, given sentences of it, empty where it has none.
+    person has the session; url: of a document of a tenant, given sentences of it, empty where it has
+    none; download: what came with a message; attach: keeps a file, of max_bytes at most.
     """
 
     chat: Answers
@@ -48,6 +54,9 @@ class ChatDesk:
     profile: Callable[[str], Awaitable[TenantProfile]]
     held: Callable[[SessionKey], bool]
     url: Callable[[str, str, list[str]], Awaitable[str]]
+    download: Callable[[StoredMessage], Awaitable[Sequence[MediaFile]]]
+    attach: Callable[[SessionKey, str, bytes, Sender], Awaitable[Attachment]]
+    max_bytes: int
 
 
 class Dispatcher:
@@ -63,9 +72,13 @@ class Dispatcher:
         if message.kind is InboundKind.ENTER:
             return await self._notice(message, "greeting")
         key = SessionKey(message.tenant, message.session_id)
-        if message.kind in _MEDIA and not self._desk.held(key):
-            return await self._notice(message, "channel_media_unread")
-        return await self._reply(message, await self._turn(message))
+        held = self._desk.held(key)
+        if message.kind is InboundKind.VOICE and not held:
+            return await self._notice(message, "channel_voice")
+        attached = await self._attached(message, key)
+        if message.kind in _MEDIA and not attached and not held:
+            return await self._notice(message, "channel_media")
+        return await self._reply(message, await self._turn(message, attached))
 
     async def apology(self, message: StoredMessage) -> ChannelReply:
         """What is said instead of an answer where none could be had, however often it was tried."""
@@ -76,13 +89,28 @@ class Dispatcher:
         """Why a message is not answered."""
         return ChannelReply(error.message, in_reply_to=message.id, session_id=message.session_id)
 
-    async def _turn(self, message: StoredMessage) -> Response:
+    async def _attached(self, message: StoredMessage, key: SessionKey) -> tuple[str, ...]:
+        """Ids of what came with a message, as far as it can be taken. Raises PlatformUnavailable, and what says that it
+        cannot be taken just now.
+        """
+        if not message.media:
+            return ()
+        kept = []
+        try:
+            for file in await self._desk.download(message):
+                kept.append((await self._desk.attach(key, file.name, file.content, Sender.CUSTOMER)).id)
+        except (PlatformRefused, InvalidDocument, FileRejected, Conflict) as error:
+            logger.bind(tenant=message.tenant, channel=message.account).info("a file is not taken: {}", error)
+        return tuple(kept)
+
+    async def _turn(self, message: StoredMessage, attached: tuple[str, ...]) -> Response:
         """Has the turn, once: one that was kept before its reply was is not had again."""
         requester = Requester(key=f"channel:{message.account}", address=message.peer, server=True)
         asked = Message(
             tenant=message.tenant,
             session_id=message.session_id,
-            text=f"{_MEDIA.get(message.kind, '')} {message.text}".strip(),
+            text=self._words(message, attached),
+            attachments=attached,
             user_id=message.member or f"{message.account}:{message.peer}"[:128],
             channel=message.account,
             trace_id=new_id(),
@@ -98,6 +126,12 @@ class Dispatcher:
             done = await self._desk.chat.answer(replace(asked, attempt=attempt))
             await attempt.finish(done.reply)
         return done.response()
+
+    @staticmethod
+    def _words(message: StoredMessage, attached: tuple[str, ...]) -> str:
+        if message.kind not in _MEDIA:
+            return message.text
+        return "" if attached else f"{_MEDIA[message.kind]} {message.text}".strip()
 
     async def _reply(self, message: StoredMessage, response: Response) -> ChannelReply | None:
         data = response["data"]
@@ -123,8 +157,9 @@ class Dispatcher:
 
     async def _notice(self, message: StoredMessage, key: str) -> ChannelReply:
         profile = await self._desk.profile(message.tenant)
-        english = in_english(Question(message.text), profile)
-        text = say(key, english, name=profile.called(english))
+        said = "" if message.kind in _MEDIA else message.text  # else it is an address
+        english = in_english(Question(said), profile)
+        text = say(key, english, name=profile.called(english), most=self._desk.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message
         return ChannelReply(text, in_reply_to=message.id, session_id=message.session_id)

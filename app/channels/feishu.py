@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -31,6 +32,7 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
 )
 from app.limits.types import Rate
@@ -40,6 +42,7 @@ MAX_BYTES = 20_000
 EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
 BUSY = frozenset({99991400, 230020, 11232, 11233})
 """Codes of the platform: too often."""
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,256}")
 KINDS = {"image": InboundKind.IMAGE, "audio": InboundKind.VOICE, "file": InboundKind.FILE, "media": InboundKind.FILE}
 
 
@@ -101,6 +104,19 @@ class FeishuChannel(Channel):
         if buttons:
             drawn[-1]["elements"].append({"tag": "action", "actions": buttons})
         return drawn
+
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel` ("获取消息中的资源文件")."""
+        url = f"{self.options.api_base}/open-apis/im/v1/messages/{media['message']}/resources/{media['key']}"
+
+        async def ask(token: str) -> bytes:
+            headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
+            content, kind = await self.parts.client.download("GET", url, most, params=params, headers=headers)
+            if kind == "application/json":
+                _checked(json.loads(content))
+            return content
+
+        return [MediaFile(media["name"], await self.parts.tokens.use(self.parts.name, self._token, ask))]
 
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
@@ -170,7 +186,18 @@ def _message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage
         raise unreadable()
     moment = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
     peer = f"{chat}:{user}"
-    return InboundMessage(required(message, "message_id"), peer, text, {"chat": chat}, moment, known, user)
+    id = required(message, "message_id")
+    media = _media(id, known, message) if known is not InboundKind.TEXT else {}
+    return InboundMessage(id, peer, text, {"chat": chat}, moment, known, user, media)
+
+
+def _media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
+    content = _read(required(message, "content").encode("utf-8", "replace"))
+    key, name = content.get("image_key") or content.get("file_key"), content.get("file_name")
+    if not all(isinstance(part, str) and _KEY.fullmatch(part) for part in (id, key)):
+        return {}
+    named = name if isinstance(name, str) and name else "图片.png" if kind is InboundKind.IMAGE else "文件"
+    return {"message": id, "key": key, "type": "image" if kind is InboundKind.IMAGE else "file", "name": named}
 
 
 def _text(message: Mapping[str, Any]) -> str:

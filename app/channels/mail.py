@@ -33,6 +33,7 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
     PulledMessages,
 )
@@ -43,6 +44,8 @@ from app.limits.types import Rate
 MAX_BYTES = 256 * 1024
 """Of a mail that is read: its words come first, attachments after them."""
 AT_ONCE = 50
+MAX_FILES = 3
+"""Attachments of a mail that are taken."""
 SECONDS = 30.0
 MAX_TEXT = 20_000
 MAX_HEADER = 4000
@@ -87,6 +90,22 @@ class MailChannel(Channel):
         """See `Channel`: what came after a number within the folder, as long as the server counts it the same way."""
         return await asyncio.to_thread(self._fetch, cursor)
 
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`: what is attached to the mail; larger files are left out."""
+        return await asyncio.to_thread(self._attached, media["uid"], most)
+
+    def _attached(self, uid: int, most: int) -> list[MediaFile]:
+        with self._mailbox() as mailbox:
+            _done(mailbox.select(self.options.folder, readonly=True))
+            data = _done(mailbox.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_FILES * most}>)"))
+        raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
+        found = []
+        for part in BytesParser(policy=policy.compat32).parsebytes(raw).walk():
+            content = part.get_payload(decode=True) if part.get_filename() else None
+            if isinstance(content, bytes) and 0 < len(content) <= most:
+                found.append(MediaFile(str(make_header(decode_header(part.get_filename() or ""))), content))
+        return found[:MAX_FILES]
+
     def render(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: a mail may be of any length."""
         return [{"text": draw_plain(reply, suggestions=True) or "…"}]
@@ -128,7 +147,8 @@ class MailChannel(Channel):
         text = _words(mail)
         address = {"to": sender, "subject": subject[:200], "reference": name[:500]}
         kind = InboundKind.TEXT if text or subject else InboundKind.FILE
-        return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind)
+        media = {"uid": uid} if any(part.get_filename() for part in mail.walk()) else {}
+        return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind, media=media)
 
     def _deliver(self, address: Address, text: str, key: str) -> None:
         mail = EmailMessage()

@@ -219,6 +219,7 @@ def _accept(
             "session_id": session,
             "kind": message.kind.value,
             "text": message.text,
+            "media": message.media,
             "status": QueueStatus.PENDING.value,
             "attempts": 0,
             "awaited_until": awaited_until,
@@ -294,7 +295,13 @@ def _settle_message(
     awaited = connection.execute(select(Messages.awaited_until).where(mine).with_for_update()).first()
     if awaited is None:
         return
-    values = {"status": status.value, "attempts": message.attempts + 1, "text": "", "updated_at": moment}
+    values: dict[str, Any] = {
+        "status": status.value,
+        "attempts": message.attempts + 1,
+        "text": "",
+        "media": {},
+        "updated_at": moment,
+    }
     connection.execute(update(Messages).where(mine).values(values))
     due = max(moment, awaited[0] + PASSED) if awaited[0] else moment
     if pieces:

@@ -44,6 +44,7 @@ class ChannelMessageRow(Base):
     session_id: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(16))
     text: Mapped[str]
+    media: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     status: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
     awaited_until: Mapped[datetime | None]

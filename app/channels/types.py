@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -44,7 +44,8 @@ class QueueStatus(StrEnum):
 class InboundMessage:
     """A customer's message. id: the platform's own, by which one that is sent twice is taken once. peer: what names the
     conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock. user: whom the
-    platform says that it is from.
+    platform says that it is from. media: by what the channel downloads the picture or file that came with it, empty for
+    none.
     """
 
     id: str
@@ -54,6 +55,15 @@ class InboundMessage:
     sent_at: datetime
     kind: InboundKind = InboundKind.TEXT
     user: str = ""
+    media: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFile:
+    """A picture or file of a customer, as the platform gave it."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,7 @@ class StoredMessage:
     text: str
     attempts: int
     awaited_until: datetime | None
+    media: Payload = field(default_factory=dict)
     member: str = ""
 
 

@@ -23,9 +23,10 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, WechatApi, fetched, read_fields, sent_at, write_fields
+from app.channels.wechat_api import KINDS, WechatApi, fetched, media_of, read_fields, sent_at, write_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -91,6 +92,10 @@ class WechatChannel(EncryptedChannel):
             drawn[-1]["menu"] = list(menu)
         return drawn
 
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`."""
+        return await self._api.media(media, most)
+
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         if self.holds:
@@ -117,7 +122,8 @@ class WechatChannel(EncryptedChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return None
-        return InboundMessage(name, user, text, {"openid": user}, moment, known, user)
+        media = media_of(known, fields.get("MediaId"))
+        return InboundMessage(name, user, text, {"openid": user}, moment, known, user, media)
 
     async def _token(self) -> Fetched:
         """The stable one, which is the same for all who ask."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
@@ -11,13 +11,15 @@ from xml.etree import ElementTree
 from app.channels.base import ChannelParts, unreadable
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.tokens import Fetched
-from app.channels.types import InboundKind
+from app.channels.types import InboundKind, MediaFile
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
 BUSY = frozenset({-1, 45009, 45011, 45033})
 """Codes of the platform: it has enough for now."""
 BUSY_SECONDS = 60.0
+NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
+"""Of files that have none."""
 KINDS = {
     "text": InboundKind.TEXT,
     "image": InboundKind.IMAGE,
@@ -75,6 +77,27 @@ class WechatApi:
             return checked(await self._parts.client.call("POST", url, params=params, content=content))
 
         return await self._parts.tokens.use(self._parts.name, self._fetch, ask)
+
+    async def media(self, media: Mapping[str, Any], most: int) -> Sequence[MediaFile]:
+        """A temporary file ("获取临时素材"). Raises PlatformUnavailable, PlatformRefused."""
+        url = f"{self._base}/cgi-bin/media/get"
+
+        async def ask(token: str) -> bytes:
+            params = {"access_token": token, "media_id": media["id"]}
+            content, kind = await self._parts.client.download("GET", url, most, params=params)
+            if kind in ("application/json", "text/plain"):  # an error, or the address of a video
+                checked(json.loads(content))
+                raise PlatformRefused("the platform gives no file")
+            return content
+
+        return [MediaFile(media["name"], await self._parts.tokens.use(self._parts.name, self._fetch, ask))]
+
+
+def media_of(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:
+    """By what `WechatApi.media` finds a file; empty for none."""
+    if not isinstance(id, str) or not id or kind not in NAMES:
+        return {}
+    return {"id": id[:512], "name": name if isinstance(name, str) and name else NAMES[kind]}
 
 
 def checked(told: dict[str, Any]) -> dict[str, Any]:

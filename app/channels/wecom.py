@@ -17,9 +17,10 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, read_fields, sent_at
+from app.channels.wechat_api import KINDS, media_of, read_fields, sent_at
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -52,7 +53,9 @@ class WecomChannel(CorpChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return CallbackResult()
-        return CallbackResult(messages=(InboundMessage(name, user, text, {"user": user}, moment, known, user),))
+        media = media_of(known, fields.get("MediaId"))
+        address = {"user": user}
+        return CallbackResult(messages=(InboundMessage(name, user, text, address, moment, known, user, media),))
 
     def render(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`."""
@@ -68,6 +71,10 @@ class WecomChannel(CorpChannel):
             }
             drawn.append({"msgtype": "template_card", "template_card": card})
         return drawn
+
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`."""
+        return await self.api.media(media, most)
 
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""

@@ -18,10 +18,11 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    MediaFile,
     Payload,
     PulledMessages,
 )
-from app.channels.wechat_api import KINDS, read_fields
+from app.channels.wechat_api import KINDS, media_of, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -74,6 +75,10 @@ class WecomKfChannel(CorpChannel):
             drawn.append({"msgtype": "msgmenu", "msgmenu": {"head_content": [head, *rest][-1], "list": items}})
         return drawn
 
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`."""
+        return await self.api.media(media, most)
+
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         body = {**payload, "touser": address["user"], "open_kfid": self.options.open_kfid, "msgid": key}
@@ -89,4 +94,7 @@ def _message(told: Any) -> InboundMessage | None:
     text = told.get("text", {}).get("content", "") if kind is InboundKind.TEXT else ""
     if not (isinstance(name, str) and isinstance(user, str) and isinstance(moment, int) and isinstance(text, str)):
         return None
-    return InboundMessage(name, user, text, {"user": user}, datetime.fromtimestamp(moment, UTC), kind, user)
+    sent = told.get(str(told.get("msgtype")))
+    media = media_of(kind, sent.get("media_id"), sent.get("filename")) if isinstance(sent, Mapping) else {}
+    at = datetime.fromtimestamp(moment, UTC)
+    return InboundMessage(name, user, text, {"user": user}, at, kind, user, media)

@@ -62,7 +62,7 @@ class History:
             page=message.page,
             caller=message.caller,
             where=message.where,
-            pictured=await self._pictured(message, rows),
+            pictured=await self._pictured(message, rows) if reading.text else (),
             state=self._state(message, rows),
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,

@@ -12,6 +12,7 @@ from agents.types import Answer, Done, Evidence, Outcome, Question
 from agents.understanding.followups import rewritten_by_rules
 from agents.verifier import PERSON_TARGET
 from agents.wording.catalogue import LANGUAGES, catalogue
+from app.attachments.types import FILE_SENT, PICTURE_SENT
 from app.conversations.rows import readable
 from app.conversations.types import TurnRow
 from app.errors import Conflict
@@ -37,7 +38,8 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
     """The customer's last message in the light of those before it; text: another question of the person who serves;
     rows_to_model: see `readable`.
     """
-    said = readable(turns, caller, to_model=rows_to_model)
+    asked = [turn for turn in turns if turn.question not in (PICTURE_SENT, FILE_SENT)]
+    said = readable(asked, caller, to_model=rows_to_model)
     if text:
         return Question(text, caller=caller)
     if not said:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
 from agents.understanding.reading import read
+from agents.understanding.state import ATTACHMENT
 from app.conversations.types import TurnRow
 from app.privacy import masked
 
@@ -16,7 +17,7 @@ ASKED_CHARS, REPLY_CHARS = 80, 160
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
 """Kinds of entities of which a card shows the end alone."""
 SHOWN_CHARS = 4
-_NO_QUESTION = frozenset({"care", "chitchat", "deflection", "desk", "escalation", "screening"})
+_NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", "escalation", "screening"})
 """Agents that answer what is no question about the matter."""
 
 

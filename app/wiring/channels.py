@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
 from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
 from app.channels.tokens import TokenCache
+from app.channels.types import MediaFile, StoredMessage
 from app.channels.worker import MessageWorker
 from app.desk.openings import ENTERED
 from knowledge.errors import InvalidConfiguration
@@ -44,7 +46,21 @@ def channel_service(parts: Container, counters: Counters) -> ChannelService:
         found = await parts.documents.passage(tenant, document, quotes)
         return (found.url or "") if found else ""
 
-    desk = ChatDesk(parts.chat, parts.retries, parts.limits.counted, parts.profiles.get, parts.desk.feed.held, url)
+    async def download(message: StoredMessage) -> Sequence[MediaFile]:
+        channel = channels[message.tenant, message.account]
+        return await channel.download(message.media, settings.attachment_max_bytes)
+
+    desk = ChatDesk(
+        parts.chat,
+        parts.retries,
+        parts.limits.counted,
+        parts.profiles.get,
+        parts.desk.feed.held,
+        url,
+        download,
+        parts.attachments.take,
+        settings.attachment_max_bytes,
+    )
     messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
     return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
 

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { attempt, html, toast } from "../shared/ui.js";
 import { Emoji } from "./emoji.js";
+import { ACCEPT, useWaiting, Waiting } from "./files.js";
 import { draft, enterSends, keepDraft } from "./keeping.js";
 import { filled, open as unfilled } from "./variables.js";
 import { t } from "./words.js";
@@ -22,7 +23,8 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
   const [chosen, choose] = useState(0);
   const [shut, setShut] = useState(false);
   const [busy, setBusy] = useState(false);
-  const field = useRef();
+  const field = useRef(), picker = useRef();
+  const files = useWaiting((file) => desk.upload(id, file), toast);
   const now = mine ? mode : "note";
   const text = texts[now];
   const asked = now === "reply" && !shut && /^\/\S*$/.test(text);
@@ -83,7 +85,7 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
 
   async function send() {
     const value = text.trim();
-    if (!value || busy || value.length > LONGEST[now]) return;
+    if (!(value || (now === "reply" && files.waiting.length)) || busy || files.busy || value.length > LONGEST[now]) return;
     if (now === "reply" && unfilled(value)) {
       toast(t("unfilled", { place: unfilled(value) }), "bad");
       focus();
@@ -92,7 +94,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     }
     if (now === "reply") {
       write("");
-      await desk.say(id, value);
+      const sent = files.waiting.map(({ key, ...one }) => one);
+      files.clear();
+      await desk.say(id, value, sent);
       return;
     }
     setBusy(true);
@@ -123,8 +127,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     }
   }
 
+  const given = (event, { files: list }) => { if (!list.length || now !== "reply") return; event.preventDefault(); files.take(list); };
   const left = LONGEST[now] - text.length;
-  return html`<form class="desk-composer" data-mode=${now} onSubmit=${(event) => { event.preventDefault(); send(); }}>
+  return html`<form class="desk-composer" data-mode=${now} onDragOver=${(event) => event.preventDefault()} onDrop=${(event) => given(event, event.dataTransfer)} onPaste=${(event) => given(event, event.clipboardData)} onSubmit=${(event) => { event.preventDefault(); send(); }}>
     ${asked && html`<div class="desk-canned"><ul id="desk-canned" role="listbox" aria-label=${t("canned")}>${found.map((reply, n) => html`<li key=${reply.id} id=${`canned-${n}`} role="option" aria-selected=${n === Math.min(chosen, found.length - 1)} onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(reply)}>
         <strong>/${reply.shortcut}</strong><span class="yd-clip">${reply.text}</span></li>`)}</ul>
       ${!found.length && html`<p class="desk-none">${desk.canned.length ? t("cannedNone") : t("cannedEmpty")}</p>`}
@@ -132,8 +137,9 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     ${mine ? html`<div class="desk-modes" role="group" aria-label=${t("mode")}>${["reply", "note"].map((one) => html`<button type="button" aria-pressed=${now === one} onClick=${() => { setMode(one); focus(); }}>${t(one === "reply" ? "reply" : "note")}</button>`)}</div>` : html`<p class="yd-small yd-muted">${t(waits ? "readOnlyWaiting" : "readOnlyOther")}</p>`}
     <textarea ref=${field} class="yd-input" rows="2" value=${text} aria-label=${t(now === "reply" ? "reply" : "noteOnly")} placeholder=${t(now === "reply" ? "replyPlaceholder" : "notePlaceholder")}
       aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
-      onInput=${(event) => { write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
-    <div class="yd-row"><span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(`${now === "reply" ? "sendHint" : "noteHint"}${enterSends.on ? "Enter" : ""}`)}</span>`}</span><${Emoji} onPick=${put} />
-      <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!text.trim() || left < 0 || busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
+      onInput=${(event) => { if (now === "reply") desk.typing(id); write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
+    <${Waiting} files=${files} />
+    <div class="yd-row">${now === "reply" && html`<input ref=${picker} type="file" multiple hidden accept=${ACCEPT} onChange=${({ target }) => { files.take(target.files); target.value = ""; }} /><button type="button" class="yd-btn yd-btn-quiet" title=${t("attach")} aria-label=${t("attach")} onClick=${() => picker.current.click()}><svg viewBox="0 0 24 24" width="18" height="18" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true"><path d="m20 11-8.5 8.5a5 5 0 0 1-7-7L13 4a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.4a1.7 1.7 0 0 1-2.4-2.3L14.5 7" /></svg></button>`}<span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(`${now === "reply" ? "sendHint" : "noteHint"}${enterSends.on ? "Enter" : ""}`)}</span>`}</span><${Emoji} onPick=${put} />
+      <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!(text.trim() || (now === "reply" && files.waiting.length)) || left < 0 || busy || files.busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
   </form>`;
 }

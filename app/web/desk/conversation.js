@@ -5,6 +5,7 @@ import { Prose } from "../shared/markdown.js";
 import { Failure, html, Spinner, told } from "../shared/ui.js";
 import { Composer } from "./composer.js";
 import { Contact } from "./contact.js";
+import { Files, said } from "./files.js";
 import { called, Face, Linked, linked, OutcomeTag, Since, Urgency, waiting } from "./parts.js";
 import { contactLink } from "./route.js";
 import { t } from "./words.js";
@@ -31,11 +32,11 @@ function timeline(detail, desk) {
   const numbers = new Set(detail.entries.map((entry) => entry.seq).filter(Boolean));
   for (const frame of detail.live) {
     const twice = numbers.has(frame.seq) || rows.some((row) => row.kind === frame.sender && row.text === frame.content && Math.abs(Date.parse(row.created_at) - Date.parse(frame.created_at)) < SAME_MS);
-    if (!twice && frame.sender !== "system") rows.push({ kind: frame.sender === "agent" ? "staff" : frame.sender, text: frame.content, agent_id: frame.agent_id, created_at: frame.created_at, seq: frame.seq });
+    if (!twice && frame.sender !== "system") rows.push({ kind: frame.sender === "agent" ? "staff" : frame.sender, text: frame.content, attachments: frame.attachments, agent_id: frame.agent_id, created_at: frame.created_at, seq: frame.seq });
   }
   for (const note of detail.notes) rows.push({ kind: "note", text: note.content, agent_id: note.agent_id, created_at: note.created_at, id: note.id });
   rows.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
-  for (const message of desk.pending.get(detail.session.session_id) || []) rows.push({ kind: "pending", message, text: message.content, created_at: message.created_at });
+  for (const message of desk.pending.get(detail.session.session_id) || []) rows.push({ kind: "pending", message, text: message.content, attachments: message.attachments, created_at: message.created_at });
   return rows;
 }
 
@@ -73,7 +74,8 @@ function Entry({ desk, row, id, write }) {
   const staff = row.kind === "staff" || row.kind === "pending";
   const who = row.kind === "note" ? `${t("note")} · ${desk.name(row.agent_id)}` : row.kind === "pending" || (staff && row.agent_id === desk.me.agent_id) ? t("who_me") : staff ? row.name || desk.name(row.agent_id) : t(`who_${row.kind}`);
   return html`<li class="desk-entry" data-kind=${row.kind}><div class="desk-who"><strong>${who}</strong> <time class="yd-nums" datetime=${row.created_at} title=${moment(row.created_at)}>${clock(row.created_at)}</time></div>
-    <div class="desk-bubble">${row.kind === "bot" ? html`<${Bot} row=${row} />` : row.kind === "pending" ? html`<${Pending} desk=${desk} id=${id} row=${row} write=${write} />` : html`<div class="desk-words"><${Linked} text=${row.text} /></div>`}</div></li>`;
+    <div class="desk-bubble">${row.kind === "bot" ? html`<${Bot} row=${row} />` : row.kind === "pending" ? html`<${Pending} desk=${desk} id=${id} row=${row} write=${write} />` : said(row) && html`<div class="desk-words"><${Linked} text=${said(row)} /></div>`}<${Files} session=${id} attachments=${row.attachments} insert=${desk.holds(id) && write} /></div>
+    ${row.kind === "staff" && row.seq && row.seq === desk.seenUpTo(id) && html`<div class="yd-tiny yd-muted">${t("seen")}</div>`}</li>`;
 }
 
 function Head({ desk, session, mine, act }) {
@@ -112,6 +114,7 @@ function Talking({ desk, act, composer }) {
     <div class="desk-log yd-scroll" ref=${list} tabindex="0" role="log" aria-label=${t("conversation")} onScroll=${(event) => { const at = event.currentTarget; foot.current = at.scrollHeight - at.scrollTop - at.clientHeight < 60; }}>
       ${detail?.session ? html`<ol class="desk-entries">${rows.map((row, n) => html`<${Entry} key=${row.message?.id || row.id || `${row.created_at}${row.kind}${n}`} desk=${desk} row=${row} id=${id} write=${(text) => composer.current?.insert(text)} />`)}</ol>` : html`<div class="yd-empty"><${Spinner} /></div>`}
     </div>
+    ${desk.isTyping(id) && html`<p class="yd-tiny yd-muted desk-typing" role="status">${t("customerTyping")}</p>`}
     ${session && !detail?.botOnly && html`<${Composer} key=${id} desk=${desk} id=${id} mine=${mine} waits=${waiting(session)} handle=${composer} act=${act} />`}
   </section>`;
 }

@@ -11,6 +11,7 @@ export const api = client();
 export const base = (session) => `/api/v1/agent/sessions/${encodeURIComponent(session)}`;
 const LIVE_MS = 250; // messages that come together are read together
 const STAFF_MS = 30_000;
+const TYPING_MS = 6000, TELL_MS = 2500;
 const VIEW_MS = 20_000; // how often is said what is looked at; the server believes it for 45 s
 const unreached = (error) => error.status === 0 || error.status >= 500;
 
@@ -44,6 +45,8 @@ export class Desk {
     this.timers = new Map();
     this.focus = null;           // id of the session whose composer should have the focus as soon as it is there
     this.watchers = new Set();
+    this.typers = new Set();     // ids of sessions whose customers are typing
+    this.customerSeen = new Map(); // session id -> number of the last message that the customer has read
   }
 
   async start() {
@@ -97,12 +100,46 @@ export class Desk {
       case "queue": this.#queued(frame.sessions); break;
       case "session": this.#moved(frame); break;
       case "message": this.#said(frame); break;
+      case "typing": this.#typed(frame.session_id); break;
+      case "seen": this.customerSeen.set(frame.session_id, frame.seq); break;
       case "unread": this.#counted(frame); break;
       case "viewers": if (frame.session_id === this.open) this.viewers = frame.viewers; break;
       case "error": if (frame.error.code !== "unauthorized") toast(`${frame.error.message}（${frame.error.request_id}）`, "bad"); break;
       default: return;
     }
     this.changed();
+  }
+
+  #typed(id) {
+    this.typers.add(id);
+    this.#later(`typing ${id}`, TYPING_MS, () => { this.typers.delete(id); this.changed(); });
+  }
+
+  isTyping(id) { return this.typers.has(id); }
+
+  // Number of the last message of staff that the customer has read.
+  seenUpTo(id) {
+    const { entries = [], live = [], session } = this.details.get(id) || {};
+    const upTo = Math.max(this.customerSeen.get(id) || 0, session?.customer_seen || 0);
+    const staff = [...entries.filter((entry) => entry.who === "staff"), ...live.filter((frame) => frame.sender === "agent")];
+    return Math.max(0, ...staff.map(({ seq }) => seq).filter((seq) => seq && seq <= upTo));
+  }
+
+  // Tells the customer that somebody types, now and then.
+  typing(id) {
+    if (Date.now() - (this.told || 0) < TELL_MS) return;
+    this.told = Date.now();
+    this.line?.send({ type: "typing", session_id: id });
+  }
+
+  async upload(id, file) {
+    const form = new FormData();
+    form.append("file", file, file.name || "picture.png");
+    return api.upload(`${base(id)}/attachments`, form);
+  }
+
+  #read(id) {
+    if (this.holds(id) && !document.hidden) this.line?.send({ type: "seen", session_id: id, seq: this.seen.get(id) || 0 });
   }
 
   #queued(sessions) {
@@ -152,7 +189,8 @@ export class Desk {
       if (this.open !== id || document.hidden) alerted("message", id, () => this.show(id));
       if (this.open === id) this.#later(`advice ${id}`, 900, () => this.advise(id));
     }
-    if (this.open === id) { this.#soon(id); this.view(); }
+    if (frame.sender === "customer") this.typers.delete(id);
+    if (this.open === id) { this.#soon(id); this.view(); this.#read(id); }
     else this.details.delete(id);
   }
 
@@ -290,6 +328,7 @@ export class Desk {
     this.open = id;
     this.shownContact = null;
     if (id) {
+      this.#read(id);
       this.load(id).then(() => this.#first(id));
       this.readContact(id);
     }
@@ -319,7 +358,7 @@ export class Desk {
 
   wantFocus(id) { this.focus = id; this.changed(); }
 
-  read() { this.view(); this.changed(); }
+  read() { if (this.open) this.#read(this.open); this.view(); this.changed(); }
 
   async accept(id) {
     const waiting = this.queue?.find((one) => one.session_id === id);
@@ -341,9 +380,9 @@ export class Desk {
     }
   }
 
-  say(id, content) {
+  say(id, content, attachments = []) {
     const mark = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    this.pending.set(id, [...(this.pending.get(id) || []), { id: mark, content, created_at: new Date().toISOString() }]);
+    this.pending.set(id, [...(this.pending.get(id) || []), { id: mark, content, attachments, created_at: new Date().toISOString() }]);
     this.changed();
     return this.#flush(id);
   }
@@ -358,7 +397,7 @@ export class Desk {
     for (let message; (message = this.pending.get(id)?.find((one) => !one.error || unreached(one.error))); ) {
       message.error = undefined;
       try {
-        const sent = await api.post(`${base(id)}/messages`, { content: message.content, agent_id: this.me.agent_id, id: message.id });
+        const sent = await api.post(`${base(id)}/messages`, { content: message.content, attachments: message.attachments.map(({ id }) => id), agent_id: this.me.agent_id, id: message.id });
         this.drop(id, message);
         if (sent.seq > (this.seen.get(id) || 0)) this.#said({ ...sent, session_id: id });
       } catch (error) {

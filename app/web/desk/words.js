@@ -3,6 +3,7 @@ import { words } from "../shared/i18n.js";
 
 export const t = words({
   zh: {
+    attach: "发送图片或文件", seen: "已读", customerTyping: "顾客正在输入…", fileOpen: "查看图片 {name}", fileText: "识别文字", fileNoText: "没有认出文字", fileSave: "下载", fileDelete: "删除", fileErase: "永久删除“{name}”？顾客和同事都不能再看到。", fileGone: "已删除",
     brand: "应答", desk: "人工台", title: "人工台 · 应答", loading: "正在打开人工台…",
     signOut: "退出登录", signedOut: "登录已失效，请重新登录。没发出的文字还在。",
     signInTitle: "登录人工台", whoTitle: "您是哪位客服？", whoText: "顾客和同事会看到您的名字；编号决定会话归谁，以后不变。", name: "显示名称", agentId: "客服编号", agentHint: "字母、数字、点、横线，例如 amy", known: "已有的客服", start: "开始接待", change: "换一位客服", badId: "编号只能有字母、数字、_ . : @ -，最多 64 个字符。",
@@ -35,6 +36,7 @@ export const t = words({
     alert_queue: "有顾客在排队", alert_message: "顾客发来消息", alert_transfer: "同事转来会话", titleCount: "({n}) {title}",
   },
   en: {
+    attach: "Send a picture or file", seen: "Seen", customerTyping: "The customer is typing…", fileOpen: "View picture {name}", fileText: "Read text", fileNoText: "No text found", fileSave: "Download", fileDelete: "Delete", fileErase: "Delete {name} for good? Neither the customer nor colleagues will see it again.", fileGone: "Deleted",
     brand: "Yingda", desk: "Staff desk", title: "Staff desk · Yingda", loading: "Opening the desk…",
     signOut: "Sign out", signedOut: "You were signed out. Please sign in again; what you wrote is still here.",
     signInTitle: "Sign in to the desk", whoTitle: "Who are you?", whoText: "Customers and colleagues see your name; the id says whose a conversation is and stays the same.", name: "Display name", agentId: "Staff id", agentHint: "Letters, digits, dots, dashes, such as amy", known: "Staff already known", start: "Start serving", change: "Be somebody else", badId: "Only letters, digits and _ . : @ -, at most 64 characters.",

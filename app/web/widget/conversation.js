@@ -9,6 +9,7 @@ const WITH_DESK = ["queued", "out_of_hours", "assigned"];
 const LOST = ["session_token_required", "session_forbidden", "session_token_expired"];
 const EVENTS = { "bot>queued": "request", "bot>out_of_hours": "request_after_hours", "out_of_hours>queued": "open", "assigned>queued": "requeue", "assigned>assigned": "transfer", "assigned>resolved": "resolve", "queued>bot": "leave", "out_of_hours>bot": "leave" };
 const TYPING_MS = 6000;
+const TELL_MS = 2500; // how often typing is told of
 
 export class Conversation {
   // base: origin (and path) of the server. page: () => what is sent of the page, or null; filter: () => the documents
@@ -21,7 +22,7 @@ export class Conversation {
     this.api = client({ base, headers: () => ({ ...(key && { "X-API-Key": key }), ...this.proof.headers() }), credentials: own ? "same-origin" : "omit" });
     this.proof = new Proof({ api: this.api, own, name: `yingda ${base} ${key.slice(0, 12)}`, userToken });
     this.line = new Line({ base, key, hello: () => this.hello(userToken()), onFrame: (frame) => this.onFrame(frame), onState: (connected) => this.set({ connected }) });
-    this.last = 0;
+    this.last = this.own = this.told = 0;
     this.listeners = new Set();
     this.state = { phase: "idle", entries: [], handoff: { state: "bot" }, busy: false, connected: true, greeting: null, unread: 0, previous: null };
     addEventListener("online", () => this.set({ offline: false }));
@@ -113,9 +114,21 @@ export class Conversation {
     this.set({ entries: [...history.entries.map(shown), ...this.state.entries], previous: history.previous });
   }
 
-  async send(text) {
-    const body = { message: text, client_id: newId(), channel: "web", page: this.page() || undefined, filter: this.filter() };
-    const { key } = this.add({ who: "customer", text, body });
+  // Uploads a picture or file, which goes out with the next message.
+  async upload(file) {
+    const form = new FormData();
+    form.append("file", file, file.name || "picture.png");
+    return this.api.upload(`/api/v1/conversations/${await this.proof.open()}/attachments`, form);
+  }
+
+  // The bytes of one, as a Blob: on other sites no address alone opens it.
+  async blob({ id }) {
+    return (await this.api.raw("GET", `/api/v1/conversations/${this.proof.id}/attachments/${id}`)).blob();
+  }
+
+  async send(text, attachments = []) {
+    const body = { message: text, ...(attachments.length && { attachments: attachments.map(({ id }) => id) }), client_id: newId(), channel: "web", page: this.page() || undefined, filter: this.filter() };
+    const { key } = this.add({ who: "customer", text, body, attachments });
     await this.deliver(key);
   }
 
@@ -124,12 +137,12 @@ export class Conversation {
     this.aborting = new AbortController();
     this.update(key, { delivery: "sending", error: null });
     this.set({ busy: true });
-    const { text } = this.entry(key);
+    const { text, attachments } = this.entry(key);
     try {
       await this.answered(key);
     } catch (error) {
       if (error.name === "AbortError") this.update(key, { delivery: "" });
-      else if (LOST.includes(error.code)) return await this.anew(key, text);
+      else if (LOST.includes(error.code)) return await this.anew(key, text, attachments);
       else this.update(key, { delivery: error.retryAfter ? "limited" : "failed", error, until: Date.now() + (error.retryAfter || 0) * 1000 });
     } finally {
       this.set({ busy: false });
@@ -168,13 +181,13 @@ export class Conversation {
   }
 
   // The session ran out: the message starts another one.
-  async anew(key, text) {
+  async anew(key, text, attachments) {
     this.proof.forget();
     this.line.close();
     this.last = 0;
     this.set({ entries: this.state.entries.filter((entry) => entry.key !== key), handoff: { state: "bot" }, previous: null, busy: false });
     this.add({ who: "system", event: "expired" });
-    await this.send(text);
+    if (!attachments.length) await this.send(text); // files belong to the conversation that is over
   }
 
   async stop() {
@@ -266,12 +279,22 @@ export class Conversation {
     if (frame.session_token) this.proof.keep(frame.session_token);
     if (frame.type === "handoff") this.stand(frame);
     else if (frame.type === "typing") this.typed();
+    else if (frame.type === "seen" && frame.seq >= this.own) this.set({ entries: this.state.entries.map((entry) => (entry.delivery === "delivered" ? { ...entry, delivery: "seen" } : entry)) });
     else if (frame.type === "message" && frame.seq > this.last) {
       this.last = frame.seq;
+      if (frame.sender === "customer") this.own = frame.seq;
       if (frame.sender !== "agent") return; // what the customer and the bot said is here already
-      this.add({ who: "staff", text: frame.content, name: this.state.handoff.agent, at: frame.created_at });
+      this.add({ who: "staff", text: frame.content, attachments: frame.attachments, name: this.state.handoff.agent, at: frame.created_at });
       this.set({ unread: this.state.unread + 1, typing: false });
     }
+  }
+
+  // Tells staff that the customer is typing, or has read all that they wrote.
+  tell(type) {
+    const now = Date.now();
+    if (this.state.handoff.state !== "assigned" || (type === "typing" && now - this.told < TELL_MS)) return;
+    if (type === "typing") this.told = now;
+    this.line.send({ type, seq: this.last });
   }
 
   typed() {
@@ -282,5 +305,5 @@ export class Conversation {
 }
 
 function shown(entry) {
-  return { key: newId(), who: entry.who, text: entry.text, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, related: entry.related, buttons: entry.buttons, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
+  return { key: newId(), who: entry.who, text: entry.text, attachments: entry.attachments, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, related: entry.related, buttons: entry.buttons, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
 }

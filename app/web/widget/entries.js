@@ -3,6 +3,7 @@ import { clock } from "../shared/i18n.js";
 import { Prose, SAFE } from "../shared/markdown.js";
 import { told } from "../shared/ui.js";
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { Files, said } from "./files.js";
 import { ICONS } from "./icons.js";
 import { Sources, Unfold, marks, stretches } from "./sources.js";
 import { PERSON, t } from "./words.js";
@@ -15,7 +16,7 @@ const RATED = ["answered", "partially_answered", "low_confidence", "no_evidence"
 export function Entry({ entry, last, free, act }) {
   if (entry.who === "system") return entry.event ? html`<p class="event">${eventText(entry)}</p>` : null;
   if (entry.who === "customer") return html`<${Question} entry=${entry} act=${act} />`;
-  if (entry.who === "staff") return html`<article class="entry staff"><div class="by">${entry.name || t("someone")} · <time>${clock(entry.at)}</time></div><div class="bubble prose"><p class="plain">${entry.text}</p></div></article>`;
+  if (entry.who === "staff") return html`<article class="entry staff"><div class="by">${entry.name || t("someone")} · <time>${clock(entry.at)}</time></div>${said(entry) && html`<div class="bubble prose"><p class="plain">${said(entry)}</p></div>`}<${Files} entry=${entry} load=${act.blob} /></article>`;
   return html`<${Answer} entry=${entry} last=${last} free=${free} act=${act} />`;
 }
 
@@ -26,8 +27,8 @@ function eventText({ event, name }) {
 function Question({ entry, act }) {
   const seconds = useSeconds(entry.delivery === "limited" ? entry.until : 0);
   const failed = entry.delivery === "failed" || entry.delivery === "limited";
-  return html`<article class="entry customer"><span class="yd-sr">${t("you")}</span><div class="bubble plain">${entry.text}</div>
-    ${["sending", "reconnecting", "delivered"].includes(entry.delivery) && html`<div class="delivery" data-state=${entry.delivery} role="status">${t(entry.delivery)}</div>`}
+  return html`<article class="entry customer"><span class="yd-sr">${t("you")}</span>${said(entry) && html`<div class="bubble plain">${said(entry)}</div>`}<${Files} entry=${entry} load=${act.blob} />
+    ${["sending", "reconnecting", "delivered", "seen"].includes(entry.delivery) && html`<div class="delivery" data-state=${entry.delivery} role="status">${t(entry.delivery)}</div>`}
     ${failed && html`<div class="delivery" data-state="failed" role="alert">
       <span>${entry.delivery === "limited" ? (seconds ? t("limited", { n: seconds }) : t("ready")) : `${t("failed")}：${told(entry.error)}`}</span>
       ${entry.error.requestId && html` <span class="yd-tiny yd-mono">${t("request", { id: entry.error.requestId })}</span>`}

@@ -27,6 +27,10 @@ export class Line {
     this.drop();
   }
 
+  send(frame) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
+  }
+
   drop() {
     clearTimeout(this.silence);
     const socket = this.socket;

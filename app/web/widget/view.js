@@ -4,6 +4,7 @@ import { Dialog, told } from "../shared/ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { DeskBar, Rating } from "./desk.js";
 import { Entry } from "./entries.js";
+import { ACCEPT, useWaiting, Waiting } from "./files.js";
 import { ICONS } from "./icons.js";
 import { Passage } from "./sources.js";
 import { t } from "./words.js";
@@ -72,6 +73,7 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     ask: (text) => { conversation.send(text); input.current?.focus(); },
     open: (entry, source) => setPassage({ entry, source }),
     load: (entry, source) => conversation.passage(entry, source),
+    blob: (one) => conversation.blob(one),
     rate: (entry, rating, reason) => attempt(() => conversation.rate(entry.key, rating, reason)),
     person: () => desk(() => conversation.person()),
     askPerson: () => setSure({ title: t("person"), text: t("personSure"), action: t("personYes"), work: act.person }),
@@ -84,6 +86,14 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
   const fresh = () => { attempt(() => conversation.fresh()); input.current?.focus(); };
   const free = !["queued", "out_of_hours", "assigned"].includes(state.handoff.state);
   const name = state.greeting?.name || t("title");
+  const files = useWaiting((file) => conversation.upload(file), setFailure);
+  const send = (text) => { conversation.send(text, files.waiting.map(({ key, ...one }) => one)); files.clear(); input.current?.focus(); };
+  useEffect(() => {
+    const read = () => document.hidden || conversation.tell("seen");
+    read();
+    document.addEventListener("visibilitychange", read);
+    return () => document.removeEventListener("visibilitychange", read);
+  }, [state.entries.length, state.handoff.state]);
   return html`<header class="head"><div class="face" aria-hidden="true">${look.avatar ? html`<img src=${look.avatar} alt="" />` : [...name][0]}</div>${full ? html`<h1 class="yd-grow yd-clip">${name}</h1>` : html`<h2 class="yd-grow yd-clip">${name}</h2>`}
       ${free && state.phase === "ready" && html`<button class="tool" aria-label=${t("person")} title=${t("person")} onClick=${act.askPerson}>${ICONS.person}</button>`}
       ${conversation.proof.past().length > 0 && html`<button class="tool" aria-label=${t("past")} title=${t("past")} onClick=${() => setLooking(conversation.proof.past())}>${ICONS.past}</button>`}
@@ -93,7 +103,7 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     ${free && html`<${Rating} state=${state} onRate=${(score, comment) => attempt(() => conversation.rateService(score, comment))} onLater=${() => conversation.set({ asked: false })} />`}
     <${Log} look=${look} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
     ${failure && html`<div class="bar" data-tone="bad" role="alert"><span class="yd-grow">${told(failure)} ${failure.requestId && html`<span class="yd-tiny yd-mono">${t("request", { id: failure.requestId })}</span>`}</span><button class="link" onClick=${() => setFailure(null)}>${t("close")}</button></div>`}
-    <${Composer} input=${input} state=${state} onSend=${act.ask} onType=${() => conversation.proof.open().catch(() => {})} onStop=${() => conversation.stop()} />
+    <${Composer} input=${input} state=${state} files=${files} onSend=${send} onType=${() => { conversation.proof.open().catch(() => {}); conversation.tell("typing"); }} onStop=${() => conversation.stop()} />
     ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
     ${looking && html`<${Dialog} title=${t("past")} onClose=${() => setLooking(null)}><div class="questions">${looking.map((one) => html`<button class="question" onClick=${() => { setLooking(null); attempt(() => conversation.goBack(one)); }}><div class="yd-clip">${one.title}</div><small class="yd-muted">${moment(one.at)}</small></button>`)}</div><//>`}
     ${sure && html`<${Dialog} title=${sure.title} onClose=${() => setSure(null)}><p>${sure.text}</p>
@@ -132,9 +142,11 @@ function Problem({ error, retry }) {
     ${error.requestId && html`<p class="yd-tiny yd-mono">${t("request", { id: error.requestId })}</p>`}<button class="yd-btn" onClick=${retry}>${t("retry")}</button></div>`;
 }
 
-function Composer({ input, state, onSend, onStop, onType }) {
+function Composer({ input, state, files, onSend, onStop, onType }) {
+  const picker = useRef();
   const [text, setText] = useState("");
   const ready = state.phase === "ready";
+  const full = text.trim() || files.waiting.length > 0;
   useEffect(() => { if (matchMedia("(hover: hover)").matches) input.current.focus({ preventScroll: true }); }, [ready]);
   useLayoutEffect(() => {
     const { style } = input.current;
@@ -143,13 +155,15 @@ function Composer({ input, state, onSend, onStop, onType }) {
   }, [text]);
   const send = (event) => {
     event?.preventDefault();
-    if (!text.trim() || state.busy || !ready) return;
+    if (!full || state.busy || !ready || files.busy) return;
     onSend(text.trim());
     setText("");
   };
-  const typed = (event) => { if (!text) onType(); setText(event.target.value); };
+  const typed = (event) => { onType(); setText(event.target.value); };
+  const given = (event, { files: list }) => { if (!list.length || !ready) return; event.preventDefault(); files.take(list); };
   const pressed = (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event); };
-  return html`<form class="composer" onSubmit=${send}><div class="column yd-row">
+  return html`<form class="composer" onSubmit=${send} onDragOver=${(event) => event.preventDefault()} onDrop=${(event) => given(event, event.dataTransfer)} onPaste=${(event) => given(event, event.clipboardData)}><div class="column"><${Waiting} files=${files} /><div class="yd-row">
+    <input ref=${picker} type="file" multiple hidden accept=${ACCEPT} onChange=${({ target }) => { files.take(target.files); target.value = ""; }} /><button type="button" class="tool clip" aria-label=${t("attach")} title=${t("attach")} disabled=${!ready} onClick=${() => picker.current.click()}>${ICONS.clip}</button>
     <textarea ref=${input} class="yd-input" rows="1" value=${text} maxlength=${MOST_CHARS} disabled=${!ready} aria-label=${t("say")} placeholder=${t("say")} onInput=${typed} onKeyDown=${pressed}></textarea>
-    ${state.busy ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${onStop}>${ICONS.stop}</button>` : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim() || !ready}>${ICONS.send}</button>`}</div></form>`;
+    ${state.busy ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${onStop}>${ICONS.stop}</button>` : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!full || !ready || files.busy}>${ICONS.send}</button>`}</div></div></form>`;
 }

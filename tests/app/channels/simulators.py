@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+JSON = "application/json"
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -28,7 +30,7 @@ class Call:
         return json.loads(self.raw) if self.raw else {}
 
 
-Answer = dict[str, Any] | tuple[int, dict[str, Any]]
+Answer = dict[str, Any] | tuple[int, dict[str, Any]] | bytes
 
 
 @dataclass
@@ -63,8 +65,9 @@ class Platform:
         faults = self.faults.get(call.path)
         told = faults.pop(0) if faults else self.answer(call)
         status, body = told if isinstance(told, tuple) else (200, told)
-        sent = json.dumps(body).encode()
-        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(sent)}\r\nConnection: close\r\n\r\n".encode() + sent)
+        sent, media = (body, "image/jpeg") if isinstance(body, bytes) else (json.dumps(body).encode(), JSON)
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: {media}\r\nContent-Length: {len(sent)}\r\n"
+        writer.write(f"{head}Connection: close\r\n\r\n".encode() + sent)
         await writer.drain()
         writer.close()
         async with self._came:

@@ -12,6 +12,7 @@ down_revision = "0043"
 def upgrade() -> None:
     for table in ("turns", "desk_messages"):
         op.add_column(table, sa.Column("attachments", sa.JSON(), nullable=False, server_default="[]"))
+    op.add_column("channel_messages", sa.Column("media", sa.JSON(), nullable=False, server_default="{}"))
     for name in ("customer_seen", "staff_seen"):
         op.add_column("desk_sessions", sa.Column(name, sa.BigInteger(), nullable=False, server_default="0"))
     op.create_table(
@@ -48,5 +49,6 @@ def downgrade() -> None:
     op.drop_table("attachments")
     for name in ("customer_seen", "staff_seen"):
         op.drop_column("desk_sessions", name)
+    op.drop_column("channel_messages", "media")
     for table in ("turns", "desk_messages"):
         op.drop_column(table, "attachments")
