@@ -17,6 +17,7 @@ KEY, PASSWORD = "the-first-admin-key", "correct horse battery"
 def test_a_colleague_is_invited_chooses_a_password_and_serves_for_a_team(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path, **LIGHT, API_KEY=KEY) as address:
         page = browser.new_page(locale="zh-CN")
+        page.set_default_timeout(60_000)
         page.goto(f"{address}/admin#/people")
         assert serious(page) == []
         sign_in(page, KEY)
@@ -37,6 +38,7 @@ def test_a_colleague_is_invited_chooses_a_password_and_serves_for_a_team(browser
         expect(page.get_by_role("row").filter(has_text="小艾")).to_contain_text("待设密码")
 
         context = browser.new_context(locale="zh-CN", viewport={"width": 390, "height": 800})
+        context.set_default_timeout(60_000)
         amy = context.new_page()
         amy.goto(link)
         expect(amy.get_by_role("heading", name="设置密码")).to_be_visible()
