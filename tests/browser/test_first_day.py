@@ -72,3 +72,4 @@ def _dress_the_widget(page: Page, address: str) -> None:
     expect(page.locator(".yd-toast")).to_contain_text("已保存")
     page.reload()
     expect(content.get_by_label("说什么")).to_have_value("想了解价格？")
+    expect(page.locator("yingda-chat .launcher")).to_be_visible()

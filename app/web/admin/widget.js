@@ -70,12 +70,14 @@ function Rules({ rules, onChange }) {
 function Preview({ look }) {
   const place = useRef();
   const element = useRef();
+  const latest = useRef();
+  latest.current = look; // it may change while the widget is fetched
   const [round, setRound] = useState(0);
   useEffect(() => {
     let gone = false;
     import("../widget/main.js").then(() => {
       if (gone) return;
-      element.current = Object.assign(document.createElement("yingda-chat"), { look });
+      element.current = Object.assign(document.createElement("yingda-chat"), { look: latest.current });
       element.current.dataset.open = "";
       place.current.append(element.current);
     });

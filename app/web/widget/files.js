@@ -4,25 +4,22 @@ import { Dialog } from "../shared/ui.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { t } from "./words.js";
 
-export const ACCEPT = "image/png,image/jpeg,image/webp,image/gif,image/bmp,.pdf,.docx,.xlsx,.pptx,.txt,.csv,.mp4,.mov,.mp3,.m4a,.wav,.amr";
+export const ACCEPT = "image/png,image/jpeg,image/webp,image/gif,.pdf,.docx,.xlsx,.pptx,.txt,.csv,.mp4,.mov,.mp3,.m4a,.wav,.amr";
 const MOST = 9;
 const bare = (text) => text === "[图片]" || text === "[文件]";
-const size = (bytes) => (bytes < 1048576 ? `${Math.max(1, Math.round(bytes / 1024))} KB` : `${(bytes / 1048576).toFixed(1)} MB`);
+const size = (bytes) => `${Math.ceil(bytes / 1024)} KB`;
 
 // What was said beside the files; empty where the server put words there.
 export const said = (entry) => (entry.attachments?.length && bare(entry.text) ? "" : entry.text);
 
-function Picture({ one, load, full }) {
+function Picture({ one, load }) {
   const canvas = useRef();
   const [gone, setGone] = useState(false);
   useEffect(() => {
     let left = false;
     load(one).then(createImageBitmap).then((bitmap) => {
       if (left) return;
-      const scale = Math.min(1, (full ? 2560 : 480) / Math.max(bitmap.width, bitmap.height));
-      canvas.current.width = bitmap.width * scale;
-      canvas.current.height = bitmap.height * scale;
-      canvas.current.getContext("2d").drawImage(bitmap, 0, 0, canvas.current.width, canvas.current.height);
+      canvas.current.getContext("2d").drawImage(bitmap, 0, 0);
     }).catch(() => setGone(true));
     return () => { left = true; };
   }, [one.id]);
@@ -41,7 +38,7 @@ export function Files({ entry, load }) {
   if (!entry.attachments?.length) return null;
   return html`<div class="files">${entry.attachments.map((one) => html`<button key=${one.id} class=${one.width ? "picture" : "file"} onClick=${() => (one.width ? show(one) : save(one).catch(() => show(one)))}>
       ${one.width ? html`<${Picture} one=${one} load=${load} />` : html`<b class="yd-clip">${one.name}</b><span class="yd-tiny">${size(one.bytes)}</span>`}</button>`)}
-    ${shown && html`<${Dialog} title=${shown.name} onClose=${() => show(null)}><div class="look-at">${shown.width ? html`<${Picture} one=${shown} load=${load} full />` : t("fileGone")}</div>${shown.width > 0 && html`<button class="yd-btn" onClick=${() => save(shown)}>${t("save")}</button>`}<//>`}</div>`;
+    ${shown && html`<${Dialog} title=${shown.name} onClose=${() => show(null)}><div class="look-at">${shown.width ? html`<${Picture} one=${shown} load=${load} />` : t("fileGone")}</div>${shown.width > 0 && html`<button class="yd-btn" onClick=${() => save(shown)}>${t("save")}</button>`}<//>`}</div>`;
 }
 
 // Files on their way: {waiting, take, drop, clear, busy}. Each is uploaded as soon as it is chosen.
