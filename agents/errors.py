@@ -60,11 +60,13 @@ class GenerationForbidden(GenerationRejected):
 
 
 class UnreadableReply(GenerationError):
-    """The reply is not what was asked for. usage: what it cost, None where whoever reads it does not know."""
+    """The reply is not what was asked for. usage: what it cost, None where whoever reads it does not know.
+    provider: who wrote it, empty where that is not known either.
+    """
 
     def __init__(self, message: str = "", usage: Usage | None = None) -> None:
         super().__init__(message)
-        self.usage = usage
+        self.usage, self.provider = usage, ""
 
 
 class BusinessUnavailable(AgentError):

@@ -100,6 +100,11 @@ class Judge:
         self._judged: LRUCache[tuple[str, str, str, int], float] = LRUCache(REMEMBERED)
 
     @property
+    def title(self) -> str:
+        """Of the model, for people."""
+        return self._model.name
+
+    @property
     def key(self) -> str:
         """Names what its judgements depend on: model, prompts and the examples that it is measured by."""
         versions = [self._prompts.versions[name] for name in (self.kind.rules, self.kind.prompt)]

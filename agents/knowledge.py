@@ -282,7 +282,7 @@ class KnowledgeAgent:
             meant = related_places((c for c in found if mentions(c.chunk, name)), whole=True) or meant
         english = self._english(question)
         if meant:
-            topics = tuple(place.topic for place in meant)
+            topics = tuple(dict.fromkeys(place.asked for place in meant))
             reply = _clarifying(topics, english, question.text)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
@@ -295,7 +295,7 @@ class KnowledgeAgent:
 
     def _refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
         """key: of what is said; the fallback script is the tenant's. near: what can be read instead."""
-        topics = tuple(place.topic for place in near)
+        topics = tuple(dict.fromkeys(place.asked for place in near))
         reply = self._policy.profile.fallback(english) if key == "fallback" else say(key, english)
         if near:
             reply += "\n\n" + say("nearest", english, topics=_numbered(topics))

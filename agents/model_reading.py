@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from loguru import logger
@@ -48,6 +48,7 @@ _SHAPE = Shape(
         "language": TEXT,
     },
     {"intents": [], "slots": _NO_SLOTS, "language": ""},
+    tokens=400,
 )
 
 
@@ -80,9 +81,19 @@ class Understood:
 
 
 class ModelUnderstanding:
-    """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose."""
+    """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose;
+    trusted: whether the model's word is worth anything, so that it is asked.
+    """
 
-    def __init__(self, model: Completer, seconds: float, analyzer: Analyzer, prompts: Prompts | None = None) -> None:
+    def __init__(
+        self,
+        model: Completer,
+        seconds: float,
+        analyzer: Analyzer,
+        prompts: Prompts | None = None,
+        trusted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.trusted = trusted
         self._model = model
         self._prompts = prompts or shipped()
         self._seconds = seconds

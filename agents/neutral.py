@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
+from agents.places import RelatedPlace
 from agents.types import Answer, AnswerEvent, Done, Replace, RowSource, Source, Token
 
 MAX_HELD = 600
@@ -86,9 +87,13 @@ def neutral_answer(answer: Answer) -> Answer:
         reply=neutral(answer.reply),
         sources=tuple(map(_source, answer.sources)),
         suggestions=tuple(map(neutral, answer.suggestions)),
-        related=tuple(replace(one, title=neutral(one.title), heading=neutral(one.heading)) for one in answer.related),
+        related=tuple(map(_place, answer.related)),
         buttons=tuple(replace(one, label=neutral(one.label), message=neutral(one.message)) for one in answer.buttons),
     )
+
+
+def _place(place: RelatedPlace) -> RelatedPlace:
+    return replace(place, title=neutral(place.title), heading=neutral(place.heading), question=neutral(place.question))
 
 
 async def neutral_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:

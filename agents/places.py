@@ -9,15 +9,22 @@ from dataclasses import dataclass
 class RelatedPlace:
     """A place of the documents that is near a question which they do not answer: no fact is told from it. `heading`:
     the nearest one, or the question of a FAQ entry; empty where the document as a whole is meant. `score`: the
-    calibrated probability that it answers the question, below the gate.
+    calibrated probability that it answers the question, below the gate; `question`: what a customer would ask about it,
+    empty where nobody can say.
     """
 
     document_id: str
     title: str
     heading: str
     score: float
+    question: str = ""
 
     @property
     def topic(self) -> str:
-        """What a customer asks to read there."""
+        """What it is called in the documents."""
         return self.heading or self.title
+
+    @property
+    def asked(self) -> str:
+        """What a customer asks to read there."""
+        return self.question or self.topic

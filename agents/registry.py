@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,9 @@ from agents.recall import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
-from agents.types import AnswerEvent, Question
+from agents.types import Answer, AnswerEvent, Done, Question
 from agents.verifier import Verifier
+from knowledge.text import fold
 
 if TYPE_CHECKING:
     from agents.business.agent import BusinessAgent, BusinessParts
@@ -144,7 +145,7 @@ class Roster:
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):
             async for event in events:
-                yield event
+                yield Done(_without_repetition(event.answer, question.text)) if isinstance(event, Done) else event
 
     def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
@@ -152,3 +153,13 @@ class Roster:
         if knowledge in agents:
             return agents
         return tuple(InTurn(agent, knowledge) if agent is business else agent for agent in agents)
+
+
+def _without_repetition(answer: Answer, question: str) -> Answer:
+    """What was just asked is no suggestion."""
+    asked = _words(question)
+    return replace(answer, suggestions=tuple(one for one in answer.suggestions if _words(one) != asked))
+
+
+def _words(text: str) -> str:
+    return fold(text).strip(" ?？!！。.")

@@ -47,12 +47,14 @@ def object_of(fields: Mapping[str, Schema]) -> Schema:
 @dataclass(frozen=True, slots=True)
 class Shape:
     """An object with these fields. name: of what is asked for, in Latin letters; lacking: what stands for a field that
-    a model leaves out or fills badly, for those that may be.
+    a model leaves out or fills badly, for those that may be; tokens: that suffice for a reply, 0 where nobody knows:
+    small models do not come to an end.
     """
 
     name: str
     fields: Mapping[str, Schema]
     lacking: Mapping[str, Any]
+    tokens: int = 0
 
     @property
     def schema(self) -> Schema:

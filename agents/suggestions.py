@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agents.answering.naming import shown_heading, shown_title, topic_of
-from agents.answering.phrasing import question_about
+from agents.answering.phrasing import plain_heading, question_about
 from agents.passages.quotable import safe_text
 from agents.places import RelatedPlace
 from knowledge.types import Candidate, Chunk
@@ -36,7 +36,10 @@ def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> t
 def _related(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
     title = shown_title(chunk)
     topic = title if whole else topic_of(chunk)
-    return RelatedPlace(chunk.document.id, title, "" if topic == title else topic, score)
+    question = "" if whole or topic == title else chunk.question or question_about(title, topic, chunk.text)
+    return RelatedPlace(
+        chunk.document.id, title, "" if topic == title else topic, score, question or plain_heading(topic)
+    )
 
 
 def _place(candidate: Candidate) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.documents.limits import FORM_BYTES, UPLOADS, max_bytes
+from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -118,6 +118,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.job_worker.start(container.startup.ready)
         container.reader.start(container.startup.ready)
         container.claim_reader.start(container.startup.ready)
+        await container.connections.follow()
         await container.leader.look()
         container.leader.start()
         container.scheduler.start()
@@ -178,7 +179,7 @@ class Application(FastAPI):
 
 def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
-    uploads = {UPLOADS: max_bytes(settings.max_upload_bytes)}
+    uploads = dict.fromkeys((UPLOADS, PREVIEWS), max_bytes(settings.max_upload_bytes))
     uploads |= {"attachments": settings.attachment_max_bytes + FORM_BYTES}
     return [
         Middleware(CorsMiddleware),

@@ -42,6 +42,12 @@ class ReaderScale:
         """Returns once that was done or tried in vain."""
         await self._tried.wait()
 
+    async def replace(self, judge: Judge | None, ready: asyncio.Event) -> None:
+        """Another model judges from here on: it is not asked before it is measured."""
+        await self.close()
+        self._judge, self.calibration, self.worthless, self._tried = judge, None, False, asyncio.Event()
+        self.start(ready)
+
     async def close(self) -> None:
         """Stops measuring."""
         if self._task is not None:

@@ -235,6 +235,9 @@ class Settings(
     answer_while_queued: bool = Field(
         True, description="顾客排队等人工时，智能客服是否继续回答；false 则把消息存下来，只等客服"
     )
+    desk_response_minutes: float = Field(
+        5.0, gt=0, le=1440, description="客服首次响应的时限（分钟），团队报表按它算按时响应的比例"
+    )
     desk_release_minutes: float = Field(
         15.0, gt=0, description="客服多少分钟没有露面且没有回复时，会话退回队列重新安排"
     )
@@ -260,6 +263,8 @@ class Settings(
     session_token_hours: float = Field(
         168.0, gt=0, le=87_600, description="会话凭据 session_token 最后一次使用之后多少小时内有效"
     )
+    sign_in_idle_hours: float = Field(12.0, gt=0, le=720, description="员工登录后多少小时没有操作就退出")
+    sign_in_hours: float = Field(168.0, gt=0, le=8760, description="员工登录一次最多多少小时，到时须重新登录")
 
     # Checking what a model wrote
     verify_enabled: bool = Field(True, description="大模型写的回答是否由小模型再读一遍；关闭后只做不用模型的校验")
@@ -271,6 +276,11 @@ class Settings(
     quality_sensitive_words: str = Field(
         "仅供内部,内部资料,内部使用,请勿外传,严禁外传,机密,国家级,全网最低,百分百有效",
         description="质量检查里的敏感词，以逗号分隔：不该给顾客看的字样，以及广告法不许用的说法；留空为不查",
+    )
+
+    secrets_key: SecretStr = Field(
+        SecretStr(""),
+        description="加密控制台里保存的大模型密钥用的口令，几台服务要相同；留空则自己生成，放在 DATA_DIR/secrets.key",
     )
 
     # Caches

@@ -35,11 +35,14 @@ class TenantParts:
     configuration: str
     tuned: Tuned
     prompts: Prompts
+    models: int
+    """The version of the language models."""
 
 
 class Tenants:
     """tuning: a tenant's parameters. search: opens its knowledge base, searched by settings; build: makes its parts of
-    that and its profile; retain: told which search of a tenant is still used; prompts: gives those in force.
+    that and its profile; retain: told which search of a tenant is still used; prompts: gives those in force; models:
+    the version of the language models.
     """
 
     def __init__(
@@ -50,13 +53,14 @@ class Tenants:
         build: Callable[[str, CalibratedSearch, TenantProfile, Tuned], TenantParts],
         retain: Callable[[str, CalibratedSearch], Awaitable[None]],
         prompts: Callable[[], Prompts],
+        models: Callable[[], int],
     ) -> None:
         self._profiles = profiles
         self._tuning = tuning
         self._search = search
         self._build = build
         self._retain = retain
-        self._prompts = prompts
+        self._prompts, self._models = prompts, models
         self._open: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
@@ -71,10 +75,10 @@ class Tenants:
         if parts is None or parts.tuned is not tuned:
             async with outside():  # one is opened after the other, and the first time it is calibrated
                 parts = await self._opened(tenant, profile)
-        known = parts.profile, parts.head, parts.analyzer, parts.prompts
+        known = parts.profile, parts.head, parts.analyzer, parts.prompts, parts.models
         heads = parts.retriever.generation.learning.heads
         head, analyzer = heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
-        current = profile, head, analyzer, self._prompts()
+        current = profile, head, analyzer, self._prompts(), self._models()
         if any(one is not other for one, other in zip(known, current, strict=True)):
             parts = self._open[tenant] = self._build(tenant, parts.retriever, profile, parts.tuned)
         return parts

@@ -61,7 +61,7 @@ class Identity:
         if version is None:
             version = canonical(found.product_version) or version_of(found.title, name, self.folder)
         place = self.category, self.tags, self.folder
-        return DocumentMeta(self.document_id, name, found.title, *place, product, version)
+        return DocumentMeta(self.document_id, name, found.title, *place, product, version, found.dated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,15 @@ class Ingestor:
             vocabulary=tokenised.vocabulary,
             columns=columns,
             corrected=corrected,
+        )
+
+    async def preview(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
+        """What `prepare` would cut a file into with these sizes. Raises InvalidDocument by its subclasses."""
+        embedder = await self._embedder_of(tenant)
+        return await self._reader.read(
+            tenant, name, content, replace(options, tokenizer=embedder.tokenizer_file), columns
         )
 
     async def paragraphs(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ReadDocument:
     """A title and at least one chunk. Ids and document are blank until `labelled`: "-0", "-1" … and entries "-q0" …
 
-    product, product_version: see `ParsedDocument`.
+    product, product_version, dated: see `ParsedDocument`.
     """
 
     title: str
@@ -28,6 +28,7 @@ class ReadDocument:
     notices: tuple[Notice, ...] = ()
     product: str = ""
     product_version: str = ""
+    dated: str = ""
 
     def labelled(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
         """The chunks of a version of a document, with the ids of `chunking.split`."""
@@ -59,4 +60,4 @@ def read(
         indexed += len(chunk.indexed_text)
         if number > limits.max_chunks or indexed > limits.max_indexed_characters:
             raise DocumentTooLarge(name, "切分后的文字过多（标题、问法或答案大量重复），请拆分后再上传")
-    return ReadDocument(title, chunks, parsed.notices, parsed.product, parsed.product_version)
+    return ReadDocument(title, chunks, parsed.notices, parsed.product, parsed.product_version, parsed.dated)

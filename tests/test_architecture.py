@@ -91,6 +91,7 @@ packages share moves beneath both.
 DISTRIBUTIONS = {
     "cv2": "opencv-python-headless",
     "docx": "python-docx",
+    "argon2": "argon2-cffi",
     "jwt": "pyjwt",
     "markdown_it": "markdown-it-py",
     "pil": "pillow",

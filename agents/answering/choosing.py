@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agents.answering.conflicts import is_repeated
 from agents.answering.scoring import Scored, bigrams
 from agents.answering.wanted import AskedTerms
 from agents.understanding.answer_type import AnswerType
@@ -70,6 +71,8 @@ def _adds(candidate: Scored, best: Scored, chosen: Sequence[Scored], wanted: Ask
         return enough and not _is_other_case(candidate, best)
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))
     if size > REPLY_CHARS or (wanted.exact & met and wanted.exact.isdisjoint(candidate.met)):
+        return False
+    if is_repeated(candidate, chosen):
         return False
     short = candidate.size <= ADDED_CHARS and candidate.score >= ADDED_SHARE * most
     if candidate.score >= NEARLY * most:

@@ -110,4 +110,5 @@ def _labelled(item: Scored, name: str) -> Scored:
     """With the thing in front of what is said of it, where it is not named."""
     if name in fold(item.shown[0]):
         return item
-    return replace(item, shown=(f"{name.upper() if name.isascii() else name}：{item.shown[0]}", *item.shown[1:]))
+    label = f"{name.upper() if name.isascii() else name}：" + "\n\n" * item.shown[0].startswith("| ")
+    return replace(item, shown=(label + item.shown[0], *item.shown[1:]))

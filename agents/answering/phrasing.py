@@ -73,6 +73,11 @@ def _rules(text: str) -> bool:
     return 2 * sum(holds(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
 
 
+def plain_heading(heading: str) -> str:
+    """A heading without its number, label and brackets; as it is where nothing else is left."""
+    return _plain(heading) or heading
+
+
 def _plain(heading: str) -> str:
     plain = _LABEL.sub("", _BRACKETS.sub("", _NUMBER.sub("", heading))).strip()
     return _HOW_MANY.sub("", plain).replace("我们", "你们")

@@ -12,7 +12,7 @@ from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import AskedTerms, QuestionReader
-from agents.passages.rows import TableRow
+from agents.passages.rows import TableRow, draw_rows
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
@@ -78,9 +78,9 @@ class Scored:
 
     @property
     def size(self) -> int:
-        """Characters of it that are read in a reply: code is looked at."""
+        """Characters of it that are read in a reply: code is looked at, and the header of a table is not counted."""
         said = zip(self.unit.sentences, self.shown, strict=True)
-        return sum(len(shown) for sentence, shown in said if not sentence.is_code)
+        return sum(_size(sentence, shown) for sentence, shown in said if not sentence.is_code)
 
 
 def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[Scored]:
@@ -119,16 +119,17 @@ def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[U
 def _table(rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader) -> list[tuple[Unit, tuple[str, ...]]]:
     """The rows asked for, each by itself, or all together where the question is about the table and they fit.
 
-    A row alone is no table: 红灯：缺水；绿灯：正常 is left as it stands.
+    A line alone may be no row, where no format says that it is: 红灯：缺水；绿灯：正常 is left as it stands.
     """
-    if len(rows) == 1:
+    if len(rows) == 1 and rows[0].passage.chunk.layout is None:
         return [(rows[0], (rows[0].text,))]
     asked = asked_rows([unit.row for unit in rows], lambda text: reader.held(text, wanted), wanted)
     kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
     columns = asked_columns([unit.row for unit in kept], wanted)
-    shown = [unit.row.shown(columns) for unit in kept]
+    shown = draw_rows([unit.row for unit in kept], columns)
     longest = MAX_LIST_CHARS if asked or wanted.measured or wanted.way else SHORT_LIST_CHARS
-    if len(kept) > 1 and sum(map(len, shown)) <= longest:
+    size = sum(_size(unit.sentences[0], text) for unit, text in zip(kept, shown, strict=True))
+    if len(kept) > 1 and size <= longest:
         indices = tuple(index for unit in kept for index in unit.indices)
         return [(Unit(kept[0].passage, indices), tuple(shown))]
     return [(unit, (text,)) for unit, text in zip(kept, shown, strict=True)]
@@ -170,6 +171,10 @@ def _same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
     """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
     above = codes_in(context)
     return not above or names_one((*above, *codes_in(text)), asked)
+
+
+def _size(sentence: Sentence, shown: str) -> int:
+    return len(shown.rpartition("\n")[2] if sentence.is_row else shown)
 
 
 def _units_of_measure(unit: Unit) -> str:

@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
+from agents.answering.conflicts import find_rivals
 from agents.answering.meaning import Closeness
+from agents.answering.naming import shown_title
 from agents.answering.others import without_others
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import QuestionReader
 from agents.generator import Request
+from agents.passages.quotable import safe_text
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage, passage_of
+from agents.wording.catalogue import say
 from knowledge.blocks import BlockKind, Span
 from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Sentences of one fragment, in document order, and how each is shown: a row of a table reads as a sentence."""
+    """Sentences of one fragment, in document order, and how each is shown: a row of a table under its header.
+
+    introduction: what is said before them; empty but for documents that say different things.
+    """
 
     fragment: int
     sentences: tuple[Sentence, ...]
     shown: tuple[str, ...]
+    introduction: str = ""
 
     def pieces(self, source: str) -> list[str]:
         """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
-        fenced, so that a page draws it as such; what comes after it, a citation too, is on a line of its own.
+        fenced and rows of a table stand under one header, so that a page draws them as such; what comes after them, a
+        citation too, is on a line of its own.
         """
         pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+        for header, numbers in groupby(range(len(pieces)), key=self._header):
+            if header:
+                first, *others = numbers
+                pieces[first] = "\n\n" * bool(first) + self.shown[first]
+                for number in others:
+                    pieces[number] = self.shown[number].removeprefix(header)
+                pieces[[first, *others][-1]] += "\n\n"
+        if self.introduction:
+            pieces[0] = self.introduction + "\n\n" * pieces[0].startswith("| ") + pieces[0]
         for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
             if code is not None:
                 run = list(numbers)
@@ -48,6 +66,11 @@ class Quote:
     def verbatim(self, source: str) -> str:
         """The sentences as the source has them."""
         return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+
+    def _header(self, number: int) -> str:
+        """Of a row that is shown as a table the lines above it; empty for anything else."""
+        shown = self.shown[number]
+        return shown.rpartition("\n")[0] if self.sentences[number].is_row else ""
 
     def _gaps(self, source: str) -> list[str]:
         gaps: list[str] = []
@@ -97,7 +120,11 @@ class SentenceSelector:
             near,
         )
         pair = compared(request.question, passages)
-        chosen = (side_by_side(scored, pair, most) if pair else None) or choose(scored, wanted, most)
+        aside = side_by_side(scored, pair, most) if pair else None
+        chosen = aside or choose(scored, wanted, most)
+        rivals = find_rivals(chosen[0], scored, request.question)[: most - 1] if chosen and not aside else []
+        if rivals:
+            return _told_apart([chosen[0], *rivals], english=request.english)
         quoted = [passage for passage in passages if any(item.unit.passage is passage for item in chosen)]
         return [_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
 
@@ -119,6 +146,19 @@ def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
         tuple(passage.sentences[index] for index in indices),
         readable(passage, [(index, shown[index]) for index in indices], first=first),
     )
+
+
+def _told_apart(items: Sequence[Scored], *, english: bool) -> list[Quote]:
+    """Groups of documents that say different things, each with the title and the day of its document, newest first."""
+    quotes: list[Quote] = []
+    for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
+        chunk = item.unit.passage.chunk
+        key = "source_dated" if chunk.document.dated else "source_undated"
+        title = shown_title(chunk) if safe_text(chunk.document.title) else ""
+        told = say(key, english, title=title, date=chunk.document.dated)
+        begins = say("sources_differ", english) + "\n" if not quotes else ""
+        quotes.append(replace(_quote(item.unit.passage, [item], first=True), introduction=begins + told))
+    return quotes
 
 
 def _distinct(passages: Sequence[Passage]) -> list[Passage]:

@@ -11,10 +11,12 @@ from typing import Protocol
 from loguru import logger
 
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
+from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.generation import SqlWriter
 from agents.business.identity import IdentityCheck
+from agents.business.replies import DeclaredReplies
 from agents.business.scope import UnsafeQuery
 from agents.business.sources import row_sources
 from agents.business.tools import ToolName, ToolRequest
@@ -34,13 +36,16 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class BusinessParts:
-    """What the agent is built from. Without a `writer` the offline layer answers alone; `today`: the shop's date."""
+    """What the agent is built from. Without a `writer` the offline layer answers alone; `today`: the shop's date;
+    `company`: tools of the company's own, which a model may call.
+    """
 
     database: BusinessDatabase
     queries: OfflineQueries
     replies: Replies
     writer: SqlWriter | None = None
     today: Callable[[], date] = date.today
+    company: CompanyTools | None = None
 
 
 MENTIONED_CLAIM = 0.2
@@ -167,7 +172,13 @@ class BusinessAgent:
         return replace(answer, usage=usage, degraded=("llm",) if failed else ())
 
     async def _granted(self, question: Question, requested: ToolRequest) -> Answer | None:
-        """What a model wishes besides rows, as far as anybody may have it; None for nothing that is done here."""
+        """What a model wishes besides rows, as far as anybody may have it; None for nothing that is done here. Raises
+        BusinessUnavailable.
+        """
+        if (company := self._parts.company) is not None and requested.tool in company.tools:
+            rows = await company.call(requested.tool, requested.arguments, question.caller)
+            reply = DeclaredReplies({}, company.schema).write(rows, None, self._parts.today())
+            return replace(self._said(reply, Outcome.ANSWERED), sources=row_sources(rows, company.schema))
         if requested.tool is ToolName.OPEN_TICKET and self._tickets is not None:
             return await self._tickets.propose(question, requested.category)
         if requested.tool is ToolName.HAND_OVER:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import NoneType
 
 from loguru import logger
 
+from agents.business.company_tools import CompanyTool
 from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
 from agents.business.tools import TOOLS, ToolRequest, read_call
@@ -38,7 +39,7 @@ class SqlWriter:
     """Asks a model for one statement, or for another tool; it sees the schema and the day, never who asks.
 
     Whether the model calls tools at all its first reply tells; one that does not is asked for JSON alone from then on.
-    timeout: seconds for a reply; prompts: gives those in force.
+    timeout: seconds for a reply; prompts: gives those in force; company: its own tools, offered beside ours.
     """
 
     def __init__(
@@ -48,8 +49,13 @@ class SqlWriter:
         dialect: str,
         timeout: float,
         prompts: Callable[[], Prompts] = shipped,
+        company: Mapping[str, CompanyTool] | None = None,
     ) -> None:
         self._model = model
+        self._company = company or {}
+        own = "、".join(self._company)
+        self._own_tools = f"公司另有工具 {own}：问的正是它们各自说明的内容时才调用，不写是谁。" if own else ""
+        self._tools = (*TOOLS, *(tool.as_offered() for tool in self._company.values()))
         self._prompts = prompts
         self._schema = schema.described()
         self._dialect = dialect_of(dialect).shown
@@ -73,7 +79,7 @@ class SqlWriter:
     async def _write_or_call(self, messages: PromptedMessages) -> Written | None:
         """None where the endpoint knows no tools. Raises GenerationError."""
         try:
-            reply, usage = await self._model.complete_or_call(messages, TOOLS, self._timeout)
+            reply, usage = await self._model.complete_or_call(messages, self._tools, self._timeout)
         except (GenerationForbidden, BudgetExhausted):
             raise
         except GenerationRejected as error:
@@ -86,7 +92,7 @@ class SqlWriter:
             self._calls_tools = bool(self._calls_tools)
             return Written(parse_sql(reply), usage)
         self._calls_tools = True
-        requested = read_call(reply)
+        requested = read_call(reply, self._company)
         if requested is None:
             logger.info("a model called a tool otherwise than told")
             return Written(None, usage)
@@ -99,7 +105,7 @@ class SqlWriter:
         rules = prompts.fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
         if offers:
             names.append("business_tools")
-            rules = f"{rules}\n\n{prompts.template('business_tools')}"
+            rules = f"{rules}\n\n{prompts.template('business_tools')}{self._own_tools}"
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = whole_word(question.caller).sub("我", text)

@@ -79,3 +79,32 @@ def _number(value: int) -> exp.Expression:
 
 def _text(value: str) -> exp.Expression:
     return exp.Literal.string(value)
+
+
+def mask_text(text: str, mask: Mask) -> str:
+    """The same of a value that no database masked."""
+    return _TEXT_MASKS[mask](text)
+
+
+def _text_ends(head: int, tail: int) -> Callable[[str], str]:
+    def ends(text: str) -> str:
+        if len(text) <= head + len(HIDDEN) + tail - 1:
+            return HIDDEN
+        return text[:head] + HIDDEN + (text[-tail:] if tail else "")
+
+    return ends
+
+
+def _text_email(text: str) -> str:
+    at = text.find("@")
+    return f"{text[:1]}***{text[at:]}" if at > 0 else HIDDEN
+
+
+_TEXT_MASKS: Mapping[Mask, Callable[[str], str]] = {
+    "phone": _text_ends(3, 4),
+    "name": lambda text: f"{text[:1]}*",
+    "email": _text_email,
+    "address": _text_ends(6, 0),
+    "id_card": _text_ends(3, 4),
+    "bank_card": _text_ends(0, 4),
+}

@@ -105,8 +105,8 @@ def load_schema(path: Path) -> Schema:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error}") from error
     try:
-        data = _entry("顶层", data, {"tables"}, {"identity", "questions", "goods"})
-        tables = {name: _table(name, fields) for name, fields in _named("tables", data["tables"]).items()}
+        data = read_entry("顶层", data, {"tables"}, {"identity", "questions", "goods"})
+        tables = {name: read_table(name, fields) for name, fields in read_named("tables", data["tables"]).items()}
     except ValueError as error:
         raise InvalidConfiguration(f"业务库描述 {path}：{error}") from error
     schema = Schema(tables, data.get("identity", "text"))
@@ -122,19 +122,22 @@ def load_schema(path: Path) -> Schema:
     return schema
 
 
-def _table(name: str, given: object) -> Table:
+def read_table(name: str, given: object) -> Table:
+    """Raises ValueError."""
     what = f"表 {name}"
-    fields = _entry(what, given, {"description", "columns"}, {"owner", "key", "words", "states", "time", "money"})
-    named = _named(f"{what} 的 columns", fields["columns"])
+    fields = read_entry(what, given, {"description", "columns"}, {"owner", "key", "words", "states", "time", "money"})
+    named = read_named(f"{what} 的 columns", fields["columns"])
     columns = {column: _column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
     owner = None
     if isinstance(fields.get("owner"), str):
         owner = Owner(fields["owner"])
     elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
-        owner = Owner(**_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
+        owner = Owner(**read_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
     states = tuple(
         ColumnState(**{**entry, "words": _words(what, entry["words"])})
-        for entry in (_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ()))
+        for entry in (
+            read_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ())
+        )
     )
     kinds = {kind: [column.name for column in columns.values() if column.type in TYPES[kind]] for kind in TYPES}
     chosen = {kind: fields.get(kind, (*kinds[kind], "")[0]) for kind in TYPES}
@@ -145,7 +148,7 @@ def _table(name: str, given: object) -> Table:
 
 
 def _column(what: str, name: str, given: object) -> Column:
-    fields = _entry(what, given, {"type", "description"}, {"mask", "values", "words", "named"})
+    fields = read_entry(what, given, {"type", "description"}, {"mask", "values", "words", "named"})
     if not isinstance(codes := fields.get("values", {}), dict):
         raise ValueError(f"{what} 的 values 要写成“代码: 含义”")
     spoken = {str(code): _words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()}
@@ -174,7 +177,9 @@ def _words(what: str, given: object) -> tuple[str, ...]:
     return tuple(str(word) for word in given)
 
 
-def _entry(what: str, given: object, needed: Collection[str], allowed: Collection[str] = frozenset()) -> dict[str, Any]:
+def read_entry(
+    what: str, given: object, needed: Collection[str], allowed: Collection[str] = frozenset()
+) -> dict[str, Any]:
     """Raises ValueError for a key that is missing, and for one that is unknown: a misspelt mask would hide nothing, a
     misspelt owner give the rows to everybody.
     """
@@ -187,7 +192,7 @@ def _entry(what: str, given: object, needed: Collection[str], allowed: Collectio
     return given
 
 
-def _named(what: str, given: object) -> dict[str, Any]:
+def read_named(what: str, given: object) -> dict[str, Any]:
     """Raises ValueError for what is no mapping with names: YAML takes a plain on, no or 2024 for none."""
     if not isinstance(given, dict) or not given:
         raise ValueError(f"{what} 是空的")

@@ -7,9 +7,12 @@ opened once they say yes, a person is called within the limits of the desk. No a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from agents.business.company_tools import CompanyTool
 from agents.llm.replies import UnreadableReply, read_object
 from agents.llm.tools import Tool, ToolCall
 from agents.understanding.tickets import Category
@@ -39,16 +42,22 @@ TOOLS: tuple[Tool, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A call as it was read. sql: of QUERY_ROWS; category: of OPEN_TICKET."""
+    """A call as it was read. sql: of QUERY_ROWS; category: of OPEN_TICKET; arguments: of one of the company's tools,
+    whose name `tool` then is.
+    """
 
-    tool: ToolName
+    tool: ToolName | str
     sql: str = ""
     category: Category | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_call(call: ToolCall) -> ToolRequest | None:
-    """None for a tool that there is not, or arguments of another shape."""
+def read_call(call: ToolCall, company: Mapping[str, CompanyTool]) -> ToolRequest | None:
+    """None for a tool that there is not, or arguments of another shape. company: its own tools."""
     try:
+        if (own := company.get(call.name)) is not None:
+            given = read_object(call.arguments)
+            return ToolRequest(own.name, arguments=given) if own.accepts(given) else None
         tool = ToolName(call.name)
         (name,) = next(each for each in TOOLS if each.name == tool).arguments
         arguments = read_object(call.arguments, **{name: str})

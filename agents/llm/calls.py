@@ -74,7 +74,7 @@ class NotedModel:
                 with call.span.current():
                     reply, call.usage = await ask()
             except UnreadableReply as error:
-                call.usage = error.usage or call.usage
+                call.usage, error.provider = error.usage or call.usage, self._provider
                 raise
             return reply, call.usage
 

@@ -34,6 +34,7 @@ RETRY_SECONDS = 0.2
 MAX_RETRY_SECONDS = 2.0
 """An endpoint that asks for more patience than this is as good as down for the customer who waits."""
 _PATH = "/chat/completions"
+_LENGTHS = "max_tokens", "max_completion_tokens"
 _COUNTS = "prompt_tokens", "completion_tokens"
 _FOR_ALL = frozenset({401, 402, 403, 404})
 """Refusals that do not depend on what was asked."""
@@ -63,6 +64,7 @@ class EndpointModel:
             self._shaping = {name: options.parameters[name] for name in shaping if options.parameters[name]}
         self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
         self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
+        self._length = [name for name in _LENGTHS if name in self._body]
         self._tells_probabilities = True
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=None
@@ -173,14 +175,19 @@ class EndpointModel:
         refuses is not tried again.
         """
         shape = shape_of(messages)
-        if shape is None or self._shaping is not None:
-            return await self._request(messages, self._shaping if shape else None)
+        if shape is None:
+            return await self._request(messages)
+        bound: dict[str, Any] = {}
+        if shape.tokens and not self._thinks:  # thoughts count, too
+            bound = dict.fromkeys(self._length, min(shape.tokens, self._options.max_tokens))
+        if self._shaping is not None:
+            return await self._request(messages, self._shaping | bound)
         import openai
 
         while True:
             mode = self._modes[0]
             try:
-                return await self._request(messages, request_fields(mode, shape))
+                return await self._request(messages, request_fields(mode, shape) | bound)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if mode is Mode.PLAIN:  # it was not about the shape
                     self._modes = list(Mode)

@@ -29,7 +29,8 @@ class Quoted:
 
 
 class ExtractiveGenerator:
-    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table as a sentence.
+    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table under
+    its header.
 
     What a citation quotes is verbatim throughout. Several questions are answered one by one, in numbered lines.
     """
@@ -89,7 +90,8 @@ async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerato
         if place:
             yield Text("\n")
         for number, piece in enumerate(one.pieces):
-            yield Text(piece if place or number else opening + piece)
+            begins = opening.rstrip() + "\n\n" if opening and piece.startswith("| ") else opening
+            yield Text(piece if place or number else begins + piece)
             await asyncio.sleep(0)  # a long reply must not hold up the other streams
         yield one.citation
         yield Checked()

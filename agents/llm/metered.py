@@ -21,6 +21,9 @@ class Meter(Protocol):
     def spent(self, model: str, usage: Usage) -> None:
         """Writes down what was used, at once or soon."""
 
+    def unreadable(self, provider: str, model: str) -> None:
+        """Counts a reply that could not be read, asked for once more or not."""
+
 
 class MeteredModel:
     """Every request is allowed first; what it cost is written down as it is told, by failed requests too."""
@@ -53,7 +56,10 @@ class MeteredModel:
         except CircuitOpen:
             raise
         except GenerationError as error:
-            told = error.usage if isinstance(error, UnreadableReply) else None
+            told = None
+            if isinstance(error, UnreadableReply):
+                told = error.usage
+                self._meter.unreadable(error.provider, self.name)
             self._meter.spent(self.name, told or Usage(calls=1))
             raise
         self._meter.spent(self.name, usage)

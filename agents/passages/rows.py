@@ -1,8 +1,8 @@
-"""Rows of tables, which the chunks hold as 列名：值；列名：值, and how a reader sees them."""
+"""Rows of tables, which the chunks hold as 列名：值；列名：值, and as a reader sees them: in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -35,22 +35,26 @@ class TableRow:
         """The heads of the columns, in order."""
         return tuple(cell.name for cell in self.cells)
 
-    def shown(self, columns: Container[str]) -> str:
-        """The row as a sentence, of those columns: E05，含义：主刷缠绕；处理：取出滚刷。
 
-        The subject needs no head, and of a pair neither does the value: 吸力：5000 Pa。
-        """
-        subject, *others = self.cells
-        rest = [cell for cell in others if cell.name in columns]
-        if len(others) == 1 or not rest:
-            return _ended("：".join([subject.value, *(cell.value for cell in others)]))
-        return _ended(f"{subject.value}，" + "；".join(f"{cell.name}：{cell.value}" for cell in rest))
+def draw_rows(rows: Sequence[TableRow], columns: Container[str]) -> list[str]:
+    """For each of some rows of a table a Markdown table that holds it alone; the header is the same for all of them,
+    and has those of the columns that they have.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row.names if name in columns))
+    held = [{cell.name: cell.value for cell in row.cells} for row in rows]
+    return [draw_table(names, [[values.get(name, "") for name in names]]) for values in held]
+
+
+def draw_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table of the values of rows below the names of their columns."""
+    lines = (names, ("---",) * len(names), *rows)
+    return "\n".join(f"| {' | '.join(map(_in_one_line, line))} |" for line in lines)
+
+
+def _in_one_line(value: str) -> str:
+    return " ".join(value.replace("|", "\\|").split())
 
 
 def parallel(name: str, other: str) -> bool:
     """Whether two columns hold the same of different things: 金笙 and 银笙, 月付 and 年付, YS-P10 and YS-P20."""
     return name != other and bool(name and other) and (name[-1] == other[-1] or name[:2] == other[:2])
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(("。", "！", "？", "；", ".")) else f"{text}。"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from agents.passages.rows import draw_table
 from agents.passages.sentences import split_sentences
 from knowledge.blocks import BlockKind, Layout, Span, spans_of
 from knowledge.marks import guessed_spans
@@ -105,9 +106,4 @@ def _table(text: str, rows: Sequence[Span]) -> str:
     names = tuple(name for name, _ in rows[0].cells)
     if not any(names) or any(tuple(name for name, _ in row.cells) != names for row in rows):
         return "\n".join(text[row.start : row.end] for row in rows)
-    lines = [names, ("-",) * len(names), *(tuple(value for _, value in row.cells) for row in rows)]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(value: str) -> str:
-    return " ".join(value.replace("|", "\\|").split())
+    return draw_table(names, [[value for _, value in row.cells] for row in rows])

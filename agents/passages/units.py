@@ -17,6 +17,8 @@ MAX_LIST_CHARS = 300
 """A list is kept together up to here; the rest of a longer one is left to the source."""
 MAX_PARAGRAPH_CHARS = 200
 """A paragraph is kept together up to here, and with a note on it."""
+MAX_DEFINITION_CHARS = 500
+"""A term is kept together with its definition up to here."""
 MAX_PROCEDURE_CHARS = 600
 """Numbered steps are kept together up to here: half a procedure misleads."""
 SHORT_LIST_CHARS = 160
@@ -214,7 +216,8 @@ def _joins(group: Sequence[Sentence], sentence: Sentence) -> bool:
         return sentence.is_code
     size = sentence.said_chars + sum(item.said_chars for item in group)
     if sentence.block is previous.block:
-        return size <= MAX_PARAGRAPH_CHARS
+        defines = sentence.block.kind is BlockKind.FIELD
+        return size <= (MAX_DEFINITION_CHARS if defines else MAX_PARAGRAPH_CHARS)
     if previous.leads_in and (not previous.asks or previous.marked_question):
         return size <= MAX_LIST_CHARS
     if sentence.block.kind is BlockKind.ITEM and previous.block.kind is BlockKind.ITEM:

@@ -17,18 +17,21 @@ _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Role(StrEnum):
-    """What a caller may do: manage, serve customers as a person, ask for a customer whom it vouches for, ask, or read
-    the metrics and nothing else.
+    """What a caller may do: manage, lead those who serve customers, serve customers as a person, ask for a customer
+    whom it vouches for, ask, or read the metrics and nothing else.
     """
 
     ADMIN = "admin"
+    LEAD = "lead"
     AGENT = "agent"
     SERVER = "server"
     CLIENT = "client"
     METRICS = "metrics"
 
 
-TALKING = frozenset({Role.ADMIN, Role.AGENT, Role.SERVER, Role.CLIENT})
+STAFF = frozenset({Role.ADMIN, Role.LEAD, Role.AGENT})
+"""Roles of people who serve customers."""
+TALKING = STAFF | {Role.SERVER, Role.CLIENT}
 """Roles that have anything to do with customers."""
 
 
@@ -37,7 +40,8 @@ class Principal:
     """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; name: what
     people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not; scopes:
     to what of its roles the key is narrowed, empty for all of them; caller: the member who came with a token and no
-    key, empty for all others; bound_to: the documents that answers to it may rest on.
+    key, empty for all others; bound_to: the documents that answers to it may rest on; agent_id: of who signed in with
+    an account, at the desk; then `key` and `name` are the account's.
     """
 
     tenant: str
@@ -48,6 +52,7 @@ class Principal:
     scopes: frozenset[KeyScope] = frozenset()
     caller: str = ""
     bound_to: Filter = Filter()  # noqa: RUF009 - frozen
+    agent_id: str = ""
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

@@ -20,6 +20,7 @@ class KeyScope(StrEnum):
     WEBHOOKS = "webhooks"
     TRACES = "traces"
     OBSERVABILITY = "observability"
+    REPORTS = "reports"
     AUDIT = "audit"
 
 
@@ -39,12 +40,13 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.JOBS: frozenset(("jobs",)),
     KeyScope.WEBHOOKS: frozenset(("webhooks", "channels")),
     KeyScope.TRACES: frozenset(("traces",)),
-    KeyScope.OBSERVABILITY: frozenset(("observability", "performance")),
+    KeyScope.OBSERVABILITY: frozenset(("observability", "performance", "models")),
+    KeyScope.REPORTS: frozenset(("reports",)),
     KeyScope.AUDIT: frozenset(("audit",)),
 }
-UNSCOPED = frozenset(("keys", "signin", "health"))
-"""What no scope covers: whoever makes keys could make one without scopes; the others ask for no key."""
-ALSO: Mapping[KeyScope, frozenset[str]] = {KeyScope.CHAT: frozenset(("read_greeting",))}
+UNSCOPED = frozenset(("keys", "people", "signin", "health"))
+"""What no scope covers: whoever makes keys or accounts could make one without scopes; the others ask for no key."""
+ALSO: Mapping[KeyScope, frozenset[str]] = {KeyScope.CHAT: frozenset(("read_greeting", "read_widget"))}
 """Operations beside the tags: what a chat window shows before anybody speaks."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from app.auth.principal import Principal, Role
+from app.auth.principal import STAFF, Principal, Role
 from app.limits.types import NOBODY, Requester, network
 
 
@@ -15,6 +15,6 @@ def sender_of(principal: Principal, host: str | None) -> Requester:
 
 @lru_cache(maxsize=4096)
 def _sender(key: str, roles: frozenset[Role], host: str) -> Requester:
-    staff = not roles.isdisjoint((Role.ADMIN, Role.AGENT))
+    staff = not roles.isdisjoint(STAFF)
     server = not staff and Role.SERVER in roles
     return Requester(key, network(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff)

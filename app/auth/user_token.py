@@ -49,7 +49,7 @@ class UserTokens:
         tenant_claim: str = "",
         provider: Provider | None = None,
     ) -> None:
-        self._secret, self._secrets, self._provider = secret, secrets, provider
+        self._secret, self._secrets, self.provider = secret, secrets, provider
         self._issuer, self._audience, self._longest = issuer, audience, longest
         self._tenant_claim = tenant_claim
         self._always = [name for name, needed in (("iat", longest), (tenant_claim, tenant_claim)) if needed]
@@ -83,7 +83,7 @@ class UserTokens:
         """The member that a token names. Raises Unauthorized, saying what is wrong with the token, and
         IdentityUnavailable where that cannot be told now.
         """
-        trusted = self._provider if tenant not in self._secrets else None
+        trusted = self.provider if tenant not in self._secrets else None
         secret = self.secret_of(tenant)
         if not secret and trusted is None:
             told = "服务没有设置 USER_TOKEN_SECRET 或 OIDC_ISSUER，不接受 user_token"

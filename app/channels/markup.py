@@ -16,16 +16,41 @@ _STRONG = re.compile(r"(\*\*|__)(?=\S)([^\n]{1,2000}?)(?<=\S)\1")
 _CODE = re.compile(r"`([^`\n]{1,2000})`")
 _FENCE = re.compile(r"^[ \t]*```.*$\n?", re.MULTILINE)
 _LIST = re.compile(r"^([ \t]*)[*+-][ \t]+", re.MULTILINE)
+_TABLE = re.compile(
+    r"^[ \t]*(\|.*\|)[ \t]*\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*((?:\n[ \t]*\|.*\|[ \t]*)+)", re.MULTILINE
+)
+_CELL_END = re.compile(r"(?<!\\)\|")
 _SPACE = re.compile(r"\n{3,}")
 
 
 def plain_text(markdown: str) -> str:
     """Without the marks of Markdown; a link shows its address."""
-    text = _FENCE.sub("", markdown)
+    text = _FENCE.sub("", draw_tables_as_lines(markdown))
     text = _HEADING.sub(r"\1", text)
     text = _LINK.sub(lambda found: f"{found[1]} {found[2]}".strip(), text)
     text = _CODE.sub(r"\1", _STRONG.sub(r"\2", text))
     return _SPACE.sub("\n\n", _LIST.sub(r"\1· ", text)).strip()
+
+
+def draw_tables_as_lines(markdown: str) -> str:
+    """For platforms that draw no tables: a line a row, E05，含义：主刷缠绕；处理：取出滚刷, or 吸力：5000 Pa."""
+    return _TABLE.sub(_rows_as_lines, markdown)
+
+
+def _rows_as_lines(table: re.Match[str]) -> str:
+    _, *names = _cells(table[1])
+    lines = []
+    for subject, *values in map(_cells, table[2].split("\n")[1:]):
+        told = [f"{name}：{value}" if name else value for name, value in zip(names, values, strict=False) if value]
+        if len(names) == 1:
+            lines.append("：".join([subject, *values]))
+        else:
+            lines.append("，".join(filter(None, (subject, "；".join(told)))))
+    return "\n".join(lines)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.replace("\\|", "|").strip() for cell in _CELL_END.split(line.strip())[1:-1]]
 
 
 def draw_plain(reply: ChannelReply, *, suggestions: bool) -> str:
@@ -39,13 +64,14 @@ def draw_plain(reply: ChannelReply, *, suggestions: bool) -> str:
 
 
 def draw_markdown(reply: ChannelReply) -> str:
-    """The whole reply as Markdown, without suggestions; sources that have an address are links."""
+    """The whole reply as Markdown, without suggestions and tables; sources that have an address are links."""
     sources = [
         f"[{source.index}] [{_label(source.title)}]({source.url})" if source.url else f"[{source.index}] {source.title}"
         for source in reply.sources
     ]
     links = [f"[{_label(label)}]({url})" for label, url in reply.links]
-    return "\n\n".join(part for part in (reply.text.strip(), "\n\n".join(sources), "\n\n".join(links)) if part)
+    text = draw_tables_as_lines(reply.text).strip()
+    return "\n\n".join(part for part in (text, "\n\n".join(sources), "\n\n".join(links)) if part)
 
 
 def split_text(text: str, most: int, pieces: int = MAX_PIECES) -> list[str]:

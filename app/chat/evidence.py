@@ -15,7 +15,7 @@ from agents.model_reading import ModelUnderstanding, Understood, may_be_read
 from agents.recall import Searcher, recall
 from agents.registry import Roster
 from agents.router import Router, named
-from agents.routing.types import Band, Intent, Route
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
 from agents.types import Question, Usage
 from app.chat.account import Account
@@ -23,7 +23,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.tracing import span
-from knowledge.types import DocumentMeta, Retrieval
+from knowledge.types import DocumentMeta, GateVerdict, Retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     beside themselves waits for no model.
     """
     model = team.understanding if not picked and may_be_read(question) else None
+    model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
         route, searched = await _looked_up(team, question, team.searcher if reading is None else team.unread)
@@ -90,13 +91,15 @@ async def _understood(
     team: Team, question: Question, turn: TurnEvidence, understood: Understood, *, judged: bool
 ) -> TurnEvidence:
     """The evidence in the light of what a model read; searched and routed anew where that is news, or where what was
-    found is still to be judged.
+    found is still to be judged. That a message is about nothing here does not stand against what was found for it.
     """
     heard = understood.of(question)
     route, searched = turn.route, replace(heard, found=turn.found, curated=turn.question.curated)
     if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
         route, searched = await _looked_up(team, heard, team.searcher)
-    return replace(turn, question=searched, route=named(route, understood.intents))
+    answered = searched.found is not None and searched.found.verdict is GateVerdict.PASS
+    intents = understood.intents.difference(OFF_TOPIC) if answered else understood.intents
+    return replace(turn, question=searched, route=named(route, intents))
 
 
 async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:

@@ -38,7 +38,7 @@ class History:
         conversations: ConversationRepository,
         turns: int,
         *,
-        rows_to_model: bool,
+        rows_to_model: Callable[[], bool],
         texts: Callable[[SessionKey, Sequence[str]], Awaitable[tuple[str, ...]]] | None = None,
     ) -> None:
         self._conversations = conversations
@@ -92,7 +92,7 @@ class History:
         return state if state.member in ("", message.caller) else NOTHING_SAID
 
     def _readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
-        return readable(rows, message.caller, to_model=self._rows_to_model)
+        return readable(rows, message.caller, to_model=self._rows_to_model())
 
     async def _rows(self, message: Message) -> list[TurnRow]:
         """The last turns that are kept, at least one."""
@@ -105,7 +105,7 @@ class History:
         if message.history:
             asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
-            known = ("", message.caller) if self._rows_to_model else ("",)
+            known = ("", message.caller) if self._rows_to_model() else ("",)
             asked = await self._conversations.questions_before(
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )

@@ -19,6 +19,16 @@ class BusinessSource(BaseModel):
     offers: Path | None = None
 
 
+class McpSource(BaseModel):
+    """A tenant's own MCP server, and the file that says which of its tools may answer, and what of their results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: str = Field(pattern=r"^https?://")
+    key: SecretStr = SecretStr("")
+    tools: Path
+
+
 class BusinessSettings(BaseModel):
     """The database of one tenant has settings of its own; those of several are one setting."""
 
@@ -38,6 +48,11 @@ class BusinessSettings(BaseModel):
     )
     business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
     business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
+    business_mcp: dict[str, McpSource] = Field(
+        {},
+        description="公司自己的 MCP 服务，写成 JSON：租户名到 url、key（可以不写）与 tools（列出可用工具的 YAML）；"
+        "这个租户须接了业务库和会调用工具的大模型",
+    )
     business_rows_to_model: bool = Field(
         False, description="同一会员之后的提问里，大模型能否读到此前含业务数据的对话；关闭时模型读不到这些轮次"
     )
@@ -48,6 +63,12 @@ class BusinessSettings(BaseModel):
             raise ValueError(
                 f"租户 {self.business_tenant} 的业务库写了两处，BUSINESS_DATABASE_URL 与 BUSINESS_DATABASES 只能留一处"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _tools_beside_rows(self) -> Self:
+        if missing := sorted(self.business_mcp.keys() - self.business_sources.keys()):
+            raise ValueError(f"BUSINESS_MCP 里的租户 {'、'.join(missing)} 没有业务库：问的是不是自己的数据，由它核对")
         return self
 
     @property

@@ -63,6 +63,7 @@ class StoredTurn(Base):
         ),
         UniqueConstraint("tenant_id", "session_id", "number"),
         Index(None, "tenant_id", "trace_id"),
+        Index(None, "tenant_id", "created_at"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
 from app.attachments.types import Sender as Side
 from app.db.base import now
@@ -30,7 +30,7 @@ from app.desk.schemas import (
 )
 from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant, Wiring, acting_agent
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -65,7 +65,7 @@ async def list_pending_sessions(
     if agent_id:
         await wiring.desk.staff.seen(tenant, agent_id)
         member = await wiring.desk.staff.get(tenant, agent_id)
-        found = [session for session in found if member is None or member.can(session.skill)]
+        found = [session for session in found if member is None or member.can(session.skill, session.team)]
     return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
@@ -107,23 +107,28 @@ async def read_desk_session(
 
 
 @router.patch("/{session_id}", responses=fails(404, 409))
-async def change_session(session_id: SessionId, body: SessionPatch, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def change_session(
+    session_id: SessionId, body: SessionPatch, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Makes a session more or less urgent, or puts it aside for a while."""
-    key, service = SessionKey(tenant, session_id), wiring.desk.service
+    key, service, by = SessionKey(tenant, session_id), wiring.desk.service, acting_agent(request, body.agent_id)
     session = await require(wiring, tenant, session_id)
     if body.priority is not None:
         session = await service.set_priority(key, body.priority)
     if "snoozed_until" in body.model_fields_set:
         if body.snoozed_until is not None and not now() < body.snoozed_until <= now() + LONGEST_SNOOZE:
             raise InvalidRequest("稍后处理要定在 30 天之内的将来。", code="bad_snooze")
-        session = await service.snooze(key, body.snoozed_until, body.agent_id)
-    return await wiring.desk.overview.describe(session, body.agent_id)
+        session = await service.snooze(key, body.snoozed_until, by)
+    return await wiring.desk.overview.describe(session, by)
 
 
 @router.put("/{session_id}/read", responses=fails(404))
-async def mark_session_read(session_id: SessionId, body: ReadIn, tenant: StaffTenant, wiring: Wiring) -> ReadOut:
+async def mark_session_read(
+    session_id: SessionId, body: ReadIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> ReadOut:
     """Keeps how far somebody has read, and that they have the session open; a mark never goes back."""
     key = SessionKey(tenant, session_id)
+    acting_agent(request, body.agent_id)
     await wiring.desk.mark_read(key, body.agent_id, body.seq, viewing=body.viewing)
     unread = await wiring.desk.reads.unread(tenant, body.agent_id, [session_id])
     viewers = await wiring.desk.reads.viewers(key, body.agent_id)
@@ -131,10 +136,13 @@ async def mark_session_read(session_id: SessionId, body: ReadIn, tenant: StaffTe
 
 
 @router.post("/{session_id}/accept", responses=fails(404, 409))
-async def accept_session(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def accept_session(
+    session_id: SessionId, body: AcceptIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Takes a waiting session; of those who try at once one wins, the others get 409."""
-    session = await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id)
-    return await wiring.desk.overview.describe(session, body.agent_id)
+    by = required_agent(request, body.agent_id)
+    session = await wiring.desk.service.accept(SessionKey(tenant, session_id), by)
+    return await wiring.desk.overview.describe(session, by)
 
 
 @router.get("/{session_id}/messages", responses=fails(404))
@@ -148,50 +156,65 @@ async def read_desk_messages(
 
 @router.post("/{session_id}/messages", status_code=201, responses=fails(404, 409))
 async def send_desk_message(
-    session_id: SessionId, body: MessageIn, tenant: StaffTenant, wiring: Wiring
+    session_id: SessionId, body: MessageIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> DeskMessageOut:
     """Says something to the customer."""
-    key = SessionKey(tenant, session_id)
-    return DeskMessageOut.of(await say_to_customer(wiring, key, body))
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
+    return DeskMessageOut.of(await say_to_customer(wiring, key, body, by))
 
 
 @router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
-async def write_desk_note(session_id: SessionId, body: NoteIn, tenant: StaffTenant, wiring: Wiring) -> NoteOut:
+async def write_desk_note(
+    session_id: SessionId, body: NoteIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> NoteOut:
     """Writes something down for colleagues; the customer never sees it."""
-    key = SessionKey(tenant, session_id)
-    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, body.agent_id))
+    key, by = SessionKey(tenant, session_id), required_agent(request, body.agent_id)
+    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, by))
 
 
 @router.post("/{session_id}/transfer", responses=fails(404, 409))
-async def transfer_session(session_id: SessionId, body: TransferIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
-    """Hands the session to a colleague, or back into the queue for somebody with a skill."""
-    key = SessionKey(tenant, session_id)
-    moved = wiring.desk.service.transfer(key, by=body.by, to=body.agent_id, skill=body.skill, note=body.note)
-    return await wiring.desk.overview.describe(await moved, body.by)
+async def transfer_session(
+    session_id: SessionId, body: TransferIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
+    """Hands the session to a colleague, or back into the queue for a team or somebody with a skill."""
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.by, for_others=True)
+    moved = wiring.desk.service.transfer(key, by=by, to=body.agent_id, team=body.team, skill=body.skill, note=body.note)
+    return await wiring.desk.overview.describe(await moved, by)
 
 
 @router.post("/{session_id}/resolve", responses=fails(404, 409))
-async def resolve_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def resolve_session(
+    session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Ends the person's part; the bot answers the next message."""
-    key = SessionKey(tenant, session_id)
-    session = await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note)
-    return await wiring.desk.overview.describe(session, body.agent_id)
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id, for_others=True)
+    session = await wiring.desk.service.resolve(key, by=by, note=body.note)
+    return await wiring.desk.overview.describe(session, by)
 
 
 @router.post("/{session_id}/close", responses=fails(404, 409))
-async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+async def close_session(
+    session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SessionOut:
     """Ends the session, also one that nobody accepted."""
-    key = SessionKey(tenant, session_id)
-    session = await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note)
-    return await wiring.desk.overview.describe(session, body.agent_id)
+    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
+    session = await wiring.desk.service.close(key, Actor.STAFF, by=by, note=body.note)
+    return await wiring.desk.overview.describe(session, by)
 
 
-async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn) -> DeskMessage:
-    """A message of staff with what goes with it. Raises NotFound, Conflict."""
+def required_agent(request: Request, named: str) -> str:
+    """As `acting_agent`. Raises InvalidRequest where a request with a key names nobody."""
+    if by := acting_agent(request, named):
+        return by
+    raise InvalidRequest("用密钥时请写明 agent_id。", code="agent_id_missing")
+
+
+async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn, by: str) -> DeskMessage:
+    """A message of staff, `by` one of them, with what goes with it. Raises NotFound, Conflict."""
     used = await wiring.attachments.use(key, body.attachments, Side.STAFF)
     attached = [one.brief() for one in used]
     say = wiring.desk.service.say
-    return await say(key, body.content, by=body.agent_id, client_id=body.id, attachments=attached)
+    return await say(key, body.content, by=by, client_id=body.id, attachments=attached)
 
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:

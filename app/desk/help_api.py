@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from agents.types import Question, RowSource
 from app.conversations.questions import digest
@@ -26,7 +26,7 @@ from app.desk.schemas import (
 from app.desk.solving import angry, asked
 from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wiring, acting_agent
 from app.http.failures import fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -69,7 +69,9 @@ async def assist_with_business(
 
 
 @router.post("/sessions/{session_id}/solution", status_code=201, responses=fails(404, 409))
-async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wiring: Wiring) -> SolutionOut:
+async def write_solution(
+    session_id: SessionId, body: SolutionIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SolutionOut:
     """Keeps question and answer of a resolved session for the knowledge base, without personal data."""
     session = await require(wiring, tenant, session_id)
     if session.state not in _DONE or session.resolved_at is None:
@@ -79,7 +81,7 @@ async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffT
     answer = masked(body.answer or "\n".join(item.content for item in said if item.sender is Sender.AGENT))
     if not answer or (not question and not angry(session)):
         raise Conflict("这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said")
-    agent_id = body.agent_id or session.agent_id
+    agent_id = acting_agent(request, body.agent_id) or session.agent_id
     return SolutionOut.model_validate(
         await wiring.desk.solutions.put(session.key, digest(question) if question else "", question, answer, agent_id)
     )
@@ -111,16 +113,21 @@ async def list_staff(tenant: StaffTenant, wiring: Wiring) -> StaffList:
     return StaffList(staff=[StaffOut.model_validate(member) for member in await wiring.desk.staff.all(tenant)])
 
 
-@router.put("/staff/{agent_id}")
+@router.put("/staff/{agent_id}", responses=fails(404))
 async def write_staff(agent_id: AgentId, body: StaffIn, tenant: AdminTenant, wiring: Wiring) -> StaffOut:
-    """Describes a member of staff: name, skills, capacity."""
-    await wiring.desk.staff.put(tenant, agent_id, body.name, body.skills, body.capacity)
+    """Describes a member of staff: name, skills, teams, hours, capacity."""
+    await wiring.desk.teams.require_all(tenant, body.teams)
+    served = body.name, body.skills, body.capacity, body.teams, body.hours
+    await wiring.desk.staff.put(tenant, agent_id, *served)
     return StaffOut.model_validate(await wiring.desk.staff.get(tenant, agent_id))
 
 
 @router.post("/staff/{agent_id}/presence", status_code=204)
-async def report_presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wiring: Wiring) -> Response:
+async def report_presence(
+    agent_id: AgentId, body: PresenceIn, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> Response:
     """Comes on duty, or leaves; to be repeated every few minutes without an open socket."""
+    acting_agent(request, agent_id)
     staff = wiring.desk.staff
     if body.name:
         await staff.named(tenant, agent_id, body.name)

@@ -11,6 +11,7 @@ from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.base import now
 from app.desk import repository
+from app.desk import repository_handlings as handlings
 from app.desk import repository_messages as desk_messages
 from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
@@ -73,6 +74,7 @@ def move(connection: Connection, step: Step) -> DeskSession:
     if not repository.change(connection, before, values):
         raise refused(get(connection, step.key))
     repository.record(connection, before, step, rule.target)
+    handlings.follow(connection, before, step, moment)
     if step.notice:
         desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
     after = get(connection, step.key)
@@ -111,6 +113,7 @@ def request(
         "priority": opening.priority,
         "emotion": opening.emotion,
         "skill": opening.skill,
+        "team": "",
         "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
         "ticket": opening.ticket,
         "queued_at": now(),
@@ -180,6 +183,7 @@ def _told(session: DeskSession) -> dict[str, Any]:
         "reason": session.reason,
         "priority": session.priority,
         "skill": session.skill,
+        "team": session.team,
         "ticket": session.ticket,
         "card": session.card,
     }

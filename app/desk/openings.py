@@ -107,6 +107,10 @@ class Openings:
         text, level = description or SUBJECT, _level(urgency)
         return (await self._tickets.open(key.tenant, key.session_id, user_id, SUBJECT, text, level)).number
 
+    async def require_working(self, tenant: str, agent_id: str) -> None:
+        """Raises Conflict where a member of staff is known to be off duty."""
+        await self._queue.require_working(tenant, agent_id)
+
     def opener(self, session: DeskSession) -> Opener:
         """As `ticket`, for a session that waits, within a transaction."""
         text, level = str(session.card.get("summary", "")) or SUBJECT, _level(session.priority)

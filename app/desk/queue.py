@@ -10,9 +10,10 @@ from agents.language import in_english
 from agents.types import Question
 from app.db.base import now
 from app.desk.repository_sessions import DeskSessionRepository
-from app.desk.repository_staff import StaffRepository
-from app.desk.types import WAITING, DeskSession, QueueState, State
+from app.desk.repository_staff import StaffLoad, StaffRepository
+from app.desk.types import WAITING, DeskSession, QueueState, Staff, State
 from app.desk.waiting import estimate
+from app.errors import Conflict
 from app.profiles.hours import BusinessHours, business_hours
 
 if TYPE_CHECKING:
@@ -67,17 +68,35 @@ class Queue:
         if session.state in WAITING:
             ahead = await self._sessions.ahead(session.tenant, session.priority, session.queued_at, session.session_id)
             queued = session.state is State.QUEUED
-            wait = await self._wait(session.tenant, ahead + 1, session.skill) if queued else None
+            wait = await self._wait(session.tenant, ahead + 1, session.skill, session.team) if queued else None
             return replace(queue, position=ahead + 1, estimated_wait_s=wait, ticket=session.ticket)
         if session.state is State.ASSIGNED:
             member = await self._staff.get(session.tenant, session.agent_id)
             return replace(queue, agent=member.name if member else session.agent_id)
         return queue
 
-    async def attended(self, tenant: str, skill: str) -> bool:
-        """Whether anybody on duty may accept a session that needs the skill."""
-        return bool((await self._staff.load(tenant)).able(skill))
+    async def attended(self, tenant: str, skill: str, team: str = "") -> bool:
+        """Whether anybody on duty may accept a session that needs the skill and is for the team."""
+        return bool(await self._able(tenant, await self._staff.load(tenant), skill, team))
 
-    async def _wait(self, tenant: str, position: int, skill: str) -> int | None:
+    async def is_working(self, tenant: str, member: Staff, moment: datetime | None = None) -> bool:
+        """Whether the moment lies in the hours of a member of staff. moment: as for `forecast`."""
+        if not member.hours:
+            return True
+        zone = (await self._profiles.get(tenant)).timezone
+        return business_hours(member.hours, zone).open_at(moment or now())
+
+    async def require_working(self, tenant: str, agent_id: str) -> None:
+        """Raises Conflict for a member of staff outside of their hours."""
+        member = await self._staff.get(tenant, agent_id)
+        if member is not None and not await self.is_working(tenant, member):
+            raise Conflict(f"{member.name} 现在不在班次里，请转给别人或客服组。", code="off_hours", agent_id=agent_id)
+
+    async def _able(self, tenant: str, load: StaffLoad, skill: str, team: str) -> list[Staff]:
+        """Those on duty, within their hours, who may accept."""
+        able = [member for member in load.on_duty if member.can(skill, team)]
+        return [member for member in able if await self.is_working(tenant, member)]
+
+    async def _wait(self, tenant: str, position: int, skill: str, team: str = "") -> int | None:
         load = await self._staff.load(tenant)
-        return estimate(position, load.able(skill), load.handling_seconds)
+        return estimate(position, await self._able(tenant, load, skill, team), load.handling_seconds)

@@ -37,6 +37,7 @@ _EMPTY: dict[str, Any] = {
     "priority": 0,
     "emotion": 0.0,
     "skill": "",
+    "team": "",
     "card": {},
     "ticket": "",
     "queued_at": None,

@@ -30,7 +30,17 @@ _ASSIGNED = (
     )
     .scalar_subquery()
 )
-_COLUMNS = Table.agent_id, Table.name, Table.skills, Table.capacity, Table.last_seen, _ASSIGNED
+_COLUMNS = (
+    Table.agent_id,
+    Table.name,
+    Table.skills,
+    Table.capacity,
+    Table.last_seen,
+    _ASSIGNED,
+    Table.teams,
+    Table.hours,
+)
+_UNDESCRIBED = {"skills": [], "capacity": 0, "teams": [], "hours": []}
 _PRESENT = select(*_COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.last_seen > bindparam("since"))
 """Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
 _HANDLED = (
@@ -51,10 +61,6 @@ class StaffLoad:
 
     on_duty: Sequence[Staff]
     handling_seconds: Sequence[float]
-
-    def able(self, skill: str) -> Sequence[Staff]:
-        """Those on duty who may accept a session that needs the skill."""
-        return [member for member in self.on_duty if member.can(skill)]
 
 
 def enlist(connection: Connection, tenant: str, agent_id: str) -> Staff:
@@ -92,9 +98,19 @@ class StaffRepository:
             row = (await connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id)))).first()
         return _staff(row) if row else None
 
-    async def put(self, tenant: str, agent_id: str, name: str, skills: Sequence[str], capacity: int) -> None:
+    async def put(
+        self,
+        tenant: str,
+        agent_id: str,
+        name: str,
+        skills: Sequence[str],
+        capacity: int,
+        teams: Sequence[str] = (),
+        hours: Sequence[str] = (),
+    ) -> None:
         """Describes a member of staff."""
         values = {"name": name, "skills": list(skills), "capacity": capacity}
+        values |= {"teams": list(teams), "hours": list(hours)}
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, last_seen=None, **values)
             key = [Table.tenant_id, Table.agent_id]
@@ -102,7 +118,7 @@ class StaffRepository:
 
     async def named(self, tenant: str, agent_id: str, name: str) -> None:
         """This person is called so; skills and capacity stay as they are."""
-        values = {"tenant_id": tenant, "agent_id": agent_id, "name": name, "skills": [], "capacity": 0}
+        values = {"tenant_id": tenant, "agent_id": agent_id, "name": name} | _UNDESCRIBED
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(last_seen=None, **values)
             key = [Table.tenant_id, Table.agent_id]
@@ -132,7 +148,7 @@ class StaffRepository:
 
 def _seen(connection: Connection, tenant: str, agent_id: str) -> None:
     moment = now()
-    new = {"name": agent_id, "skills": [], "capacity": 0, "last_seen": moment}
+    new = {"name": agent_id, "last_seen": moment} | _UNDESCRIBED
     row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, **new)
     key = [Table.tenant_id, Table.agent_id]
     connection.execute(row.on_conflict_do_update(index_elements=key, set_={"last_seen": moment}))
@@ -143,5 +159,5 @@ def _is(tenant: str, agent_id: str) -> ColumnElement[bool]:
 
 
 def _staff(row: Row[Any]) -> Staff:
-    agent_id, name, skills, *rest = tuple(row)
-    return Staff(agent_id, name, tuple(skills), *rest)
+    agent_id, name, skills, capacity, last_seen, assigned, teams, hours = tuple(row)
+    return Staff(agent_id, name, tuple(skills), capacity, last_seen, assigned, tuple(teams), tuple(hours))

@@ -13,12 +13,15 @@ from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.types import Actor, DeskMessage, Event, QueueState, Sender, State
 from app.http.fields import CLEANED, WHOLE, Moment
+from app.profiles.hours import SPAN
 
 AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
 Label = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 Note = Annotated[str, CLEANED, Field(max_length=2000)]
 Content = Annotated[str, CLEANED, Field(min_length=1, max_length=4000)]
+Span = Annotated[str, Field(pattern=f"^{SPAN}$", max_length=64)]
+_ACCOUNT = "用密钥时必填，登录账号时就是本人"
 
 
 class HandoffOut(BaseModel):
@@ -34,7 +37,7 @@ class HandoffOut(BaseModel):
 class AcceptIn(BaseModel):
     """Who takes the session."""
 
-    agent_id: AgentId = Field(description="接入的客服")
+    agent_id: MaybeAgentId = Field("", description=f"接入的客服；{_ACCOUNT}")
 
 
 class MessageIn(BaseModel):
@@ -56,6 +59,7 @@ class TransferIn(BaseModel):
     """To a colleague, or back into the queue."""
 
     agent_id: MaybeAgentId = Field("", description="转给哪位客服；留空则退回队列")
+    team: MaybeAgentId = Field("", description="转给哪个客服组：退回队列，只有组里的人能接")
     skill: MaybeAgentId = Field("", description="退回队列时所需的技能")
     note: Note = Field("", description="给同事的说明，顾客看不到")
     by: MaybeAgentId = Field("", description="谁转的；填了就须是接待这个会话的客服")
@@ -81,6 +85,8 @@ class StaffIn(BaseModel):
 
     name: Label
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
+    teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
+    hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
     capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
 
 
@@ -99,9 +105,35 @@ class StaffOut(BaseModel):
     agent_id: str
     name: str
     skills: list[str]
+    teams: list[str]
+    hours: list[str]
     capacity: int
     assigned: int = Field(description="正在接待的会话数")
     last_seen: datetime | None
+
+
+class TeamIn(BaseModel):
+    """People who serve the same customers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Label
+
+
+class TeamOut(BaseModel):
+    """A team, and who is in it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    members: list[str] = Field(description="组员，agent_id")
+
+
+class TeamList(BaseModel):
+    """All teams of the tenant, by name."""
+
+    teams: list[TeamOut]
 
 
 class StaffList(BaseModel):
@@ -178,6 +210,7 @@ class SessionOut(BaseModel):
     priority: int
     emotion: float
     skill: str
+    team: str = Field(description="转给了哪个客服组；空为谁都可以接")
     ticket: str
     card: dict[str, Any] = Field(description="转接卡片，已去除个人信息")
     queued_at: datetime | None
@@ -226,7 +259,7 @@ class NoteIn(BaseModel):
     """A note for colleagues."""
 
     content: Annotated[str, CLEANED, Field(min_length=1, max_length=2000, description="备注，顾客看不到")]
-    agent_id: AgentId = Field(description="谁写的")
+    agent_id: MaybeAgentId = Field("", description=f"谁写的；{_ACCOUNT}")
 
 
 class NoteOut(BaseModel):

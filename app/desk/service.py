@@ -90,14 +90,17 @@ class Desk:
         return await self._done(lambda connection: steps.accept(connection, key, agent_id))
 
     async def transfer(
-        self, key: SessionKey, *, by: str = "", to: str = "", skill: str = "", note: str = ""
+        self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
     ) -> DeskSession:
-        """To a colleague, or back into the queue for whoever has the skill; a session keeps its age in the queue. by:
-        who has it, when the caller says so.
+        """To a colleague, or back into the queue for a team, or whoever has the skill; a session keeps its age in the
+        queue. by: who has it, when the caller says so. Raises NotFound, Conflict.
         """
         if to:
+            await self._openings.require_working(key.tenant, to)
             return await self._done(lambda connection: steps.hand_over(connection, key, to, by, note))
-        values = {"agent_id": "", "assigned_at": None, "skill": skill}
+        if team:
+            return await self._done(lambda connection: steps.hand_to_team(connection, key, team, skill, by, note))
+        values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
         return await self._move(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
-from app.auth.principal import Role
+from app.auth.principal import STAFF
 from app.desk.api import say_to_customer
 from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn
@@ -33,13 +33,14 @@ GATHER_SECONDS = 0.02
 async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
     """Frames are described in docs/handoff.md."""
     container: Wiring = websocket.app.state.container
-    async with greeted(websocket, container, "desk", Role.ADMIN, Role.AGENT) as found:
+    async with greeted(websocket, container, "desk", *STAFF) as found:
         if found is not None:
             await _served(websocket, container, *found, agent_id)
 
 
 async def _served(websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, agent_id: str) -> None:
-    name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
+    named = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
+    name = hello.principal.agent_id or named
     if not name:
         await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))
         await websocket.close(1008)
@@ -215,7 +216,7 @@ class _Member:
             case "message":
                 given = {"content": frame.get("content", ""), "attachments": frame.get("attachments", [])}
                 body = MessageIn(**given, agent_id=self._agent_id, id=mark.get("id", ""))
-                sent = await say_to_customer(self._container, key, body)
+                sent = await say_to_customer(self._container, key, body, self._agent_id)
                 await self._line.send("sent", session_id=key.session_id, seq=sent.seq, **mark)
             case "resolve":
                 await service.resolve(key, by=self._agent_id, note=str(frame.get("note", ""))[:2000])

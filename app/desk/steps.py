@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.desk import moves, repository
+from app.desk import repository_handlings as desk_handlings
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_notes as desk_notes
 from app.desk import repository_reads as desk_reads
 from app.desk import repository_staff as desk_staff
+from app.desk import repository_teams as desk_teams
 from app.desk.moves import Step
 from app.desk.partners import Partners
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
@@ -32,7 +34,7 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
     if session.state is not State.ASSIGNED:  # else that is what there is to say
-        _require_place(member, session.skill)
+        _require_place(member, session.skill, session.team)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
     desk_reads.mark_read(connection, key, agent_id, session.messages, viewing=False)
@@ -50,6 +52,16 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
     _require_place(member, "")
     notice = f"已为您转接到客服 {member.name}。"
     return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
+
+
+def hand_to_team(connection: Connection, key: SessionKey, team: str, skill: str, holder: str, note: str) -> DeskSession:
+    """Back into the queue, for members of a team. Raises NotFound, Conflict."""
+    known = desk_teams.find(connection, key.tenant, team)
+    if known is None:
+        raise NotFound("没有找到这个客服组。", code="team_not_found", id=team)
+    values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": team}
+    notice = f"正在为您转接「{known.name}」，请稍候。"
+    return moves.move(connection, Step(key, Event.REQUEUE, Actor.STAFF, holder, holder, note, notice, values))
 
 
 def resolve(
@@ -84,6 +96,7 @@ def say(
         message = desk_messages.add(
             connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id, attachments=attachments
         )
+        desk_handlings.respond(connection, key, message.created_at)
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
 
@@ -131,7 +144,7 @@ def _active(connection: Connection, key: SessionKey) -> DeskSession:
     return session
 
 
-def _require_place(member: Staff, skill: str) -> None:
+def _require_place(member: Staff, skill: str, team: str = "") -> None:
     if member.capacity and member.assigned >= member.capacity:
         raise Conflict(
             f"{member.name} 手上已有 {member.assigned} 个会话，达到上限。",
@@ -143,3 +156,6 @@ def _require_place(member: Staff, skill: str) -> None:
         raise Conflict(
             f"{member.name} 没有“{skill}”技能。", code="skill_missing", agent_id=member.agent_id, skill=skill
         )
+    if not member.can("", team):
+        message = f"这个会话转给了别的客服组，{member.name} 不在其中。"
+        raise Conflict(message, code="team_missing", agent_id=member.agent_id, team=team)

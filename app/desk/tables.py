@@ -33,6 +33,7 @@ class DeskSessionRow(Base):
     priority: Mapped[int]
     emotion: Mapped[float]
     skill: Mapped[str] = mapped_column(String(64))
+    team: Mapped[str] = mapped_column(String(32), server_default="")
     card: Mapped[dict[str, Any]]
     ticket: Mapped[str] = mapped_column(String(32))
     queued_at: Mapped[datetime | None]
@@ -140,7 +141,7 @@ class DeskNoteRow(Base):
 
 
 class DeskStaff(Base):
-    """A person who serves customers. No skills: takes anything; a capacity of 0 is none."""
+    """A person who serves customers. No skills: takes anything; a capacity of 0 is none; no hours: always."""
 
     __tablename__ = "desk_staff"
 
@@ -148,8 +149,23 @@ class DeskStaff(Base):
     agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     skills: Mapped[list[str]]
+    teams: Mapped[list[str]] = mapped_column(server_default="[]")
+    hours: Mapped[list[str]] = mapped_column(server_default="[]")
     capacity: Mapped[int]
     last_seen: Mapped[datetime | None]
+
+
+class DeskTeamRow(Base):
+    """People who serve the same customers; who they are stands with each of them."""
+
+    __tablename__ = "desk_teams"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
 
 
 class DeskSolution(Base):
@@ -171,4 +187,38 @@ class DeskSolution(Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "session_id", "question_hash"),
         Index(None, "tenant_id", "created_at"),
+    )
+
+
+class DeskHandlingRow(Base):
+    """One stay of a session at the desk, from the request for a person until it ended; `number` is the version of the
+    session then. `clock_at`: from when its customer waits within business hours; `response_s` and `resolution_s` count
+    from there, the second of those that a person served.
+    """
+
+    __tablename__ = "desk_handlings"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    channel: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str] = mapped_column(String(32))
+    priority: Mapped[int]
+    skill: Mapped[str] = mapped_column(String(64))
+    agent_id: Mapped[str] = mapped_column(String(64))
+    team: Mapped[str] = mapped_column(String(32))
+    queued_at: Mapped[datetime]
+    clock_at: Mapped[datetime | None]
+    accepted_at: Mapped[datetime | None]
+    responded_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    ending: Mapped[str] = mapped_column(String(16))
+    response_s: Mapped[float | None]
+    resolution_s: Mapped[float | None]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "queued_at"),
     )

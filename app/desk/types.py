@@ -71,7 +71,8 @@ class DeskSession:
     """A session that was with the desk at least once.
 
     `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
-    the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
+    the member of staff, empty for nobody; `skill` what that person must know, empty for anything; `team` of whom it has
+    to be, empty for anybody. `caller` is the
     member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
     `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
     `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
@@ -90,6 +91,7 @@ class DeskSession:
     priority: int
     emotion: float
     skill: str
+    team: str
     card: dict[str, Any]
     ticket: str
     queued_at: datetime | None
@@ -180,7 +182,9 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """A person who serves customers. No `skills`: takes anything; `capacity` is how many at once, 0 any number."""
+    """A person who serves customers. No `skills`: takes anything; `capacity` is how many at once, 0 any number; `hours`
+    as in a profile, none for always.
+    """
 
     agent_id: str
     name: str
@@ -188,10 +192,21 @@ class Staff:
     capacity: int
     last_seen: datetime | None
     assigned: int = 0
+    teams: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
 
-    def can(self, skill: str) -> bool:
-        """Whether this person may take what needs the skill; empty for anything."""
-        return not skill or not self.skills or skill in self.skills
+    def can(self, skill: str, team: str = "") -> bool:
+        """Whether this person may take what needs the skill and is for the team; empty for any."""
+        return (not skill or not self.skills or skill in self.skills) and (not team or team in self.teams)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """People who serve the same customers. `members` are their ids."""
+
+    id: str
+    name: str
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,9 @@ class Watch:
 
     async def _tickets(self, queued: Iterable[DeskSession]) -> None:
         """For those who wait although the last one who could take them left after they came, or never was there."""
-        attended: dict[tuple[str, str], bool] = {}
+        attended: dict[tuple[str, str, str], bool] = {}
         for session in queued:
-            needed = session.tenant, session.skill
+            needed = session.tenant, session.skill, session.team
             if session.ticket:
                 continue
             if needed not in attended:

@@ -46,7 +46,7 @@ def _each(description: str, **schema: Any) -> dict[str, Any]:
     return {"anyOf": [{"type": "array", "items": text}, text], "description": description}
 
 
-_UPLOAD_BODY: dict[str, Any] = {
+UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -96,7 +96,7 @@ _GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的�
 @router.post(
     "",
     status_code=201,
-    openapi_extra=_UPLOAD_BODY,
+    openapi_extra=UPLOAD_BODY,
     response_model=JobDetail,
     responses=_GOING_ON | fails(409, 415),
 )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import httpx
 
     from app.index_follower import Follower
+    from knowledge.chunking import ChunkOptions
+    from knowledge.reading import ReadDocument
 else:
     httpx = LazyModule("httpx")
 
@@ -124,6 +126,14 @@ class IngestionService:
         revision = max((report.revision for report in taken), default=0)
         ready = await self.answers(tenant, revision)
         return [replace(report, ready=ready and report.error is None) for report in taken]
+
+    async def preview(self, tenant: str, file: Incoming, options: ChunkOptions) -> ReadDocument:
+        """What a file would be cut into; waits behind the tenant's other files. Raises InvalidDocument by its
+        subclasses, EmbeddingUnavailable.
+        """
+        async with self._slots.hold(tenant):
+            name = filed(file.path, file.external_id).name
+            return await self._ingestor.preview(tenant, name, file.content, options, file.columns)
 
     async def take(
         self, tenant: str, file: Incoming, progress: Progress | None = None, committed: Committed | None = None

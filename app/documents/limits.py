@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 UPLOADS = "/api/v1/knowledge/documents"
+PREVIEWS = f"{UPLOADS}/preview"
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
 FORM_BYTES = 512 * 1024

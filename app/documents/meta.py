@@ -10,7 +10,7 @@ from knowledge.types import DocumentMeta
 
 META = (
     *(Document.name, Document.title, Document.category, Document.tags),
-    *(Document.path, Document.product, Document.product_version),
+    *(Document.path, Document.product, Document.product_version, Document.dated, Document.updated_at),
 )
 """The columns that it takes, besides the id."""
 
@@ -18,4 +18,5 @@ META = (
 def document_meta(document_id: str, row: Any) -> DocumentMeta:
     """Of a row with the columns of `META`."""
     place = row.category, tuple(row.tags), Filing(row.path).folder
-    return DocumentMeta(document_id, row.name, row.title, *place, row.product, row.product_version)
+    dated = row.dated or row.updated_at.date().isoformat()
+    return DocumentMeta(document_id, row.name, row.title, *place, row.product, row.product_version, dated)

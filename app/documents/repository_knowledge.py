@@ -160,6 +160,7 @@ async def document_values(
         "tags": list(document.tags),
         "product": document.product,
         "product_version": document.product_version,
+        "dated": document.dated,
         "media_type": prepared.media_type,
         "size": len(prepared.content),
         "content_hash": prepared.content_hash,

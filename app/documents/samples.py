@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,12 @@ FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 QUESTIONS = FOLDER.with_name("questions.yaml")
 MARKER = "samples.state"
 """In DATA_DIR: whether they were taken in, so that those that were deleted do not come back."""
+
+
+@cache
+def sample_paths() -> frozenset[str]:
+    """Where samples are filed."""
+    return frozenset(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 
 
 async def sample_questions(tenant: str, documents: DocumentRepository, *, english: bool) -> list[str]:

@@ -56,8 +56,9 @@ def cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def full_text(chunk: Chunk) -> str:
-    """With title and headings, which say what its numbers are about."""
-    return f"{chunk.document.title}\n{' '.join(chunk.heading_path)}\n{chunk.question or ''}\n{chunk.text}"
+    """With title, day and headings, which say what its numbers are about."""
+    above = f"{chunk.document.title} {chunk.document.dated}\n{' '.join(chunk.heading_path)}"
+    return f"{above}\n{chunk.question or ''}\n{chunk.text}"
 
 
 def _place(chunk: Chunk) -> str:

@@ -1,5 +1,5 @@
 """What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
-`CompanyTenant`, `BackendTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
+`CompanyTenant`, `BackendTenant`, `LeadTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.cookies import KEY, from_own_page, session_shown
+from app.auth.cookies import SIGN_IN, from_own_page, session_shown
 from app.auth.identity import proof_of, stays_inside
 from app.auth.origins import require_origin
-from app.auth.principal import TALKING, Principal, Role
+from app.auth.principal import STAFF, TALKING, Principal, Role
 from app.auth.scopes import within
 from app.auth.sender import sender_of
 from app.errors import Forbidden
@@ -134,14 +134,25 @@ def caller_name(request: Request) -> str:
     return principal.name
 
 
-def shown_key(request: Request) -> str | None:
-    """The key of a request: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or that of who signed in on a page of this
-    server.
+def acting_agent(request: Request, named: str, *, for_others: bool = False) -> str:
+    """Who acts at the desk: who signed in with an account, or whom a request with a key names. for_others: leads and
+    administrators may do it whoever has the session. Raises Forbidden for an account that names somebody else.
     """
+    principal: Principal = request.state.principal
+    own = principal.agent_id
+    if not own:
+        return named
+    if named not in ("", own):
+        raise Forbidden("登录的是您自己的账号，不能以别人的名义操作。", code="not_yourself", agent_id=own)
+    return named if for_others and Role.AGENT not in principal.roles else own
+
+
+def shown_key(request: Request) -> str | None:
+    """What a request shows: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the sign-in of a page of this server."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
-    return request.headers.get("x-api-key") or KEY.shown(request) or None
+    return request.headers.get("x-api-key") or SIGN_IN.shown(request) or None
 
 
 TenantId = Annotated[str, Depends(Allow(*TALKING))]
@@ -150,9 +161,11 @@ HolderTenant = Annotated[str, Depends(AllowHolder(*TALKING))]
 """The same where the conversation of the path is the caller's, see `app.conversations.access`."""
 TurnTenant = Annotated[str, Depends(Allow(*TALKING, turns=True))]
 """The same for messages of customers."""
-StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
-CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER))]
+StaffTenant = Annotated[str, Depends(Allow(*STAFF))]
+CompanyTenant = Annotated[str, Depends(Allow(*STAFF, Role.SERVER))]
 """For staff, and for servers of the company: keys that nobody else sees."""
+LeadTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.LEAD))]
+"""For those who lead people who serve customers."""
 BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
 """For servers of the company, which know who its customers are."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
-from app.auth.principal import Role
+from app.auth.principal import STAFF, Role
 from app.errors import InvalidRequest, Overloaded
 from app.http.deps import Allow, current_container
 
@@ -62,11 +62,11 @@ def allow_of(dependant: Dependant) -> Allow | None:
 
 
 def audited(methods: set[str], roles: frozenset[Role]) -> bool:
-    """Whether an endpoint is an administrative action: it changes something and is for administrators alone, or it
-    deletes and is for staff.
+    """Whether an endpoint is an administrative action: it changes something and is for administrators and leads alone,
+    or it deletes and is for staff.
     """
-    staff = roles <= {Role.ADMIN, Role.AGENT}
-    return (roles == {Role.ADMIN} and bool(methods - {"GET", "HEAD"})) or (staff and "DELETE" in methods)
+    leading = roles <= {Role.ADMIN, Role.LEAD}
+    return (leading and bool(methods - {"GET", "HEAD"})) or (roles <= STAFF and "DELETE" in methods)
 
 
 def roles_of(app: FastAPI) -> dict[str, list[Role]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.auth.cookies import KEY
+from app.auth.cookies import SIGN_IN
 from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.scopes import within
@@ -249,7 +249,7 @@ def _key(websocket: WebSocket) -> str | None:
     for offered in websocket.scope.get("subprotocols", []):
         if offered.startswith(_KEY_PREFIX):
             return str(offered.removeprefix(_KEY_PREFIX))
-    return websocket.headers.get("x-api-key") or KEY.shown(websocket) or None
+    return websocket.headers.get("x-api-key") or SIGN_IN.shown(websocket) or None
 
 
 def _cleaned(value: Any) -> Any:

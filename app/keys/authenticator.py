@@ -1,4 +1,4 @@
-"""Who is let in: whoever shows a key, or, where settings say so, the token of a customer alone."""
+"""Who is let in: whoever shows a key, is signed in, or, where settings say so, shows the token of a customer alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 from cachetools import TTLCache
 
 from app.auth.principal import Principal, Role
+from app.auth.sign_in import PREFIX, SignInLookup
 from app.auth.user_token import UserTokens
 from app.errors import RateLimited, Unauthorized
 from app.keys.service import FRESH_SECONDS, KeyRing, digest_of
@@ -22,17 +23,20 @@ class Authenticator:
     no tenant that has no valid key, and none at all while the server has no keys.
     """
 
-    def __init__(self, keys: KeyRing, tokens: UserTokens, attempts: Attempts) -> None:
+    def __init__(self, keys: KeyRing, tokens: UserTokens, attempts: Attempts, sign_ins: SignInLookup) -> None:
         self._keys = keys
+        self._sign_ins = sign_ins
         self._tokens = tokens
         self._attempts = attempts
         # A socket asks for every frame, and to check a signature takes 100 µs.
         self._proved: TTLCache[str, tuple[str, str]] = TTLCache(_MAX_PROVED, FRESH_SECONDS)
 
     async def authenticate(self, key: str | None, host: str | None, user_token: str = "") -> Principal:
-        """The caller who shows these and asks from `host`; a token may stand in the place of the key. Raises
-        Unauthorized, RateLimited, IdentityUnavailable.
+        """The caller who shows these and asks from `host`; a token, or the secret of a sign-in, may stand in the place
+        of the key. Raises Unauthorized, RateLimited, IdentityUnavailable.
         """
+        if key is not None and key.startswith(PREFIX):
+            return await self._signed_in(key, host)
         token = user_token if key is None else key if _is_token(key) else ""
         if not token or not self._tokens.suffice or await self._keys.keyless():
             return await self._keys.authenticate(key, host)
@@ -42,6 +46,18 @@ class Authenticator:
         except RateLimited:
             await self._attempts.pause()
             raise
+
+    async def _signed_in(self, secret: str, host: str | None) -> Principal:
+        """A person, or the owner of a key for as long as the key counts; on a machine without keys, whoever asks."""
+        found, keyless = await self._sign_ins.find(secret), await self._keys.keyless()
+        if found is not None and found.principal is not None:
+            return found.principal
+        if keyless:
+            return await self._keys.authenticate(None, host)
+        async with self._attempts.checking(host, secret):
+            if found is None or found.key_digest is None:
+                raise Unauthorized("登录已经失效，请重新登录")
+            return self._keys.owner(found.key_digest)
 
     async def _member(self, token: str) -> Principal:
         digest = digest_of(token)

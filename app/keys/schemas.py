@@ -21,7 +21,12 @@ _EXPIRY = "到期时间，到时自动失效；null 为不到期"
 _BY_ROLE: dict[str, Any] = {
     "anyOf": [
         {"properties": {"role": {"enum": [Role.CLIENT]}}},
-        {"properties": {"role": {"enum": [Role.ADMIN, Role.AGENT, Role.SERVER]}, "origins": {"maxItems": 0}}},
+        {
+            "properties": {
+                "role": {"enum": [Role.ADMIN, Role.LEAD, Role.AGENT, Role.SERVER]},
+                "origins": {"maxItems": 0},
+            }
+        },
         {
             "properties": {
                 "role": {"enum": [Role.METRICS]},

@@ -86,7 +86,7 @@ class KeyRing:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
         try:
             async with self._attempts.checking(host, key):
-                return self._owner(digest_of(key))
+                return self.owner(digest_of(key))
         except RateLimited:
             await self._attempts.pause()
             raise
@@ -128,7 +128,8 @@ class KeyRing:
         used, self._used = self._used, set()
         return used
 
-    def _owner(self, digest: str) -> Principal:
+    def owner(self, digest: str) -> Principal:
+        """Whose the key of a digest is, by the copy that `keyless` keeps fresh. Raises Unauthorized."""
         if self._first is not None and hmac.compare_digest(digest, self._first):
             return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)

@@ -20,6 +20,7 @@ class LimitKind(StrEnum):
     ADDRESS = "address"
     SESSION = "session"
     SIGN_IN = "sign_in"
+    ACCOUNT = "account"
     HANDOFF = "handoff"
     TICKET = "ticket"
     QUEUE_FULL = "queue_full"

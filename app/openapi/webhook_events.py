@@ -65,6 +65,7 @@ class HandoffTold(BaseModel):
     reason: str
     priority: int
     skill: str
+    team: str
     ticket: str = Field(description="没有客服在线时登记的工单编号")
     card: dict[str, Any] = Field(description="转接卡片，已去除个人信息")
 

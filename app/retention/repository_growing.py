@@ -27,7 +27,7 @@ from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
 from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
 from app.desk.types import ACTIVE
 from app.documents.tables import (
     Content,
@@ -50,6 +50,7 @@ from app.history.tables import SavedViewRow
 from app.idempotency.tables import IdempotentRequest
 from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
+from app.people.tables import PersonRow, SignInRow
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
@@ -57,7 +58,7 @@ from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
 from app.sources.tables import SourceItemRow, SourceRow
-from app.spending.tables import ModelSpending
+from app.spending.tables import ModelSpending, UnreadableReplies
 from app.tickets.tables import Ticket
 from app.tuner.tables import TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
@@ -232,6 +233,12 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             "usage", ModelSpending, ModelSpending.day, lambda before: ModelSpending.day < before.date().isoformat()
         ),
         Growing(
+            "usage",
+            UnreadableReplies,
+            UnreadableReplies.day,
+            lambda before: UnreadableReplies.day < before.date().isoformat(),
+        ),
+        Growing(
             "deliveries",
             WebhookDelivery,
             WebhookDelivery.updated_at,
@@ -296,6 +303,9 @@ STAYING: Mapping[type[Base], str] = {
     ChannelCursorRow: "one row an account",
     ChannelMemberRow: "who customers are, which the company's backend says and takes back",
     DeskStaff: "one row a member of staff",
+    DeskTeamRow: "what a lead makes and removes",
+    PersonRow: "one row a colleague; disabled ones stay for the names in history",
+    SignInRow: "over after some days; deleted when somebody of the tenant signs in after that",
     SourceRow: "what an administrator adds and deletes",
     SourceItemRow: "one row a page or file of a source; goes with it",
     VocabularyRow: "words that an administrator adds and deletes; ended ones go after a day",

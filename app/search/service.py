@@ -14,6 +14,7 @@ from loguru import logger
 from app.auth.principal import DEFAULT_TENANT
 from app.retrieval import reranker_options, retrieval_options
 from app.search.repository import CalibrationRepository, VersionedDocuments
+from app.search.repository_verdicts import VerdictRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
 from knowledge.breaker import Breaker
@@ -170,7 +171,7 @@ class Searches:
     """The searches of all open tenants. The indexer tells `follow` of every change."""
 
     def __init__(self, settings: Settings, labelled: Sequence[LabelledQuestion] = ()) -> None:
-        """labelled: questions of the default tenant. Raises MissingDependency."""
+        """labelled: questions of the default tenant, besides verdicts in force. Raises MissingDependency."""
         self._settings = settings
         self._labelled = tuple(labelled)
         self._opened: dict[str, dict[Hashable, CalibratedSearch]] = {}
@@ -228,8 +229,13 @@ class Searches:
         analyzers = base.analyzers.history(generation.tenant)
         reranker = self._reranker.reading(settings.rerank_candidates)
         retriever = Retriever(index, generation.embedder, analyzers, reranker, retrieval_options(settings))
-        labelled = self._labelled if generation.tenant == DEFAULT_TENANT else ()
-        calibrator = Calibrator(retriever, store, labelled)
+        tenant, verdicts = generation.tenant, VerdictRepository(base.database)
+
+        async def labels() -> tuple[LabelledQuestion, ...]:
+            own = self._labelled if tenant == DEFAULT_TENANT else ()
+            return own + await verdicts.questions(tenant)
+
+        calibrator = Calibrator(retriever, store, labels)
         versioned = VersionedDocuments(base.database, generation.tenant)
         return CalibratedSearch(retriever, calibrator, cache, generation, settings, versioned)
 
@@ -258,8 +264,16 @@ class Searches:
         for search in self._opened.get(tenant, {}).values():
             search.calibrator.refresh_soon()
 
+    async def relabel(self, tenant: str) -> None:
+        """Returns once the gate goes by labels that changed, a slow reranker's apart. Raises EmbeddingUnavailable."""
+        for search in list(self._opened.get(tenant, {}).values()):
+            await search.calibrate()
+            search.calibrator.refresh_soon()
+
     async def catch_up(self) -> None:
-        """Calibrates where that failed before, for example while the embedder was out of reach; else costs nothing."""
+        """Calibrates where that failed before, for example while the embedder was out of reach, and where another
+        process put labels in force; else costs a look at them.
+        """
         for search in [search for opened in self._opened.values() for search in opened.values()]:
             try:
                 await search.calibrator.refresh()

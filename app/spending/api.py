@@ -25,6 +25,15 @@ class SpendingRow(BaseModel):
     cost: float = Field(description="费用，单位同 LLM_PRICES；没有写单价的模型为 0")
 
 
+class UnreadableRow(BaseModel):
+    """One model of a provider on one day (UTC)."""
+
+    day: str
+    provider: str = Field(description="提供商：接口地址所属的一家，如 deepseek；本机模型为 gguf")
+    model: str = Field(description="模型名")
+    replies: int = Field(description="读不懂的回复：要求按格式回，再请求一次之后仍然读不懂")
+
+
 class BudgetOut(BaseModel):
     """Of a day (UTC); 0 is no limit."""
 
@@ -38,6 +47,7 @@ class SpendingOut(BaseModel):
 
     budget: BudgetOut
     items: list[SpendingRow]
+    unreadable: list[UnreadableRow] = Field(description="读不懂的回复，按提供商与模型；没有的不列")
 
 
 @router.get("/spending", response_model=SpendingOut)
@@ -47,6 +57,7 @@ async def read_spending(
     """Tokens and cost by day and model, and the day's budget."""
     accounts = wiring.accounts
     budget, rows = accounts.budget(tenant), await accounts.stored.days(tenant, days)
+    unreadable = await accounts.stored.unreadable(tenant, days)
     exhausted = budget.exhausted(await accounts.today(tenant))
     return SpendingOut(
         budget=BudgetOut(tokens=budget.tokens, cost=budget.cost, exhausted=exhausted),
@@ -60,5 +71,9 @@ async def read_spending(
                 cost=spent.cost / MILLION,
             )
             for entry, spent in rows
+        ],
+        unreadable=[
+            UnreadableRow(day=one.day, provider=one.provider, model=one.model, replies=count)
+            for one, count in unreadable
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from loguru import logger
 from agents.errors import BudgetExhausted
 from agents.types import Usage
 from app.db.base import now
-from app.spending.repository import Entry, SpendingRepository
+from app.spending.repository import Entry, SpendingRepository, Unreadable
 from app.spending.types import Budget, Price, Spending
 
 FRESH_SECONDS = 5.0
@@ -35,6 +36,7 @@ class Accounts:
         self.stored = stored
         self._prices, self._budgets, self._common = prices, budgets, common
         self._pending: dict[Entry, Spending] = {}
+        self._unreadable: Counter[Unreadable] = Counter()
         self._busy = asyncio.Lock()
         self._closing = False
         self._known: dict[str, _Known] = {}
@@ -70,8 +72,12 @@ class Accounts:
         self._pending[entry] = self._pending.get(entry, Spending()) + spent
         if (known := self._known.get(tenant)) and known.day == day:
             self._known[tenant] = _Known(day, known.read_at, known.spent + spent)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write())
+        self._write_soon()
+
+    def add_unreadable(self, tenant: str, provider: str, model: str) -> None:
+        """Counts a reply that could not be read; written as `add` is."""
+        self._unreadable[Unreadable(tenant, _day(), provider, model)] += 1
+        self._write_soon()
 
     async def settle(self) -> None:
         """Returns once everything added so far is written."""
@@ -83,14 +89,20 @@ class Accounts:
         self._closing = True
         await self.settle()
 
+    def _write_soon(self) -> None:
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+
     async def _write(self) -> None:
-        while self._pending:
+        while self._pending or self._unreadable:
             async with self._busy:
                 taken, self._pending = self._pending, {}
+                unreadable, self._unreadable = self._unreadable, Counter()
                 try:
-                    await self.stored.add(taken)
+                    await self.stored.add(taken, unreadable)
                     continue
                 except Exception as error:  # whatever the database raises, nothing that was spent is forgotten
+                    self._unreadable += unreadable
                     for entry, spent in taken.items():
                         self._pending[entry] = self._pending.get(entry, Spending()) + spent
                     logger.opt(exception=error).warning("what language models cost could not be written")
@@ -114,6 +126,10 @@ class TenantMeter:
     def spent(self, model: str, usage: Usage) -> None:
         """See `Accounts.add`."""
         self._accounts.add(self._tenant, model, usage)
+
+    def unreadable(self, provider: str, model: str) -> None:
+        """See `Accounts.add_unreadable`."""
+        self._accounts.add_unreadable(self._tenant, provider, model)
 
 
 @dataclass(frozen=True, slots=True)

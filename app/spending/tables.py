@@ -20,3 +20,17 @@ class ModelSpending(Base):
     prompt_tokens: Mapped[int]
     completion_tokens: Mapped[int]
     cost: Mapped[int]
+
+
+class UnreadableReplies(Base):
+    """Replies of a shape that a tenant asked a model for on a day (UTC) and could not read. provider: see
+    `agents.llm.profiles`.
+    """
+
+    __tablename__ = "unreadable_replies"
+
+    tenant_id: Mapped[str] = tenant_key()
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    provider: Mapped[str] = mapped_column(String(64), primary_key=True)
+    model: Mapped[str] = mapped_column(String(200), primary_key=True)
+    replies: Mapped[int]

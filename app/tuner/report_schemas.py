@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
+from app.search.judging import PASSAGES, TRIED
 from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
 from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport
@@ -85,6 +86,43 @@ class SweepIn(QuestionsIn):
     )
 
 
+class JudgementIn(BaseModel):
+    """How much a model is to judge."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title = Field("", description="给这次起个名字")
+    passages: Annotated[StrictInt, WHOLE] = Field(
+        PASSAGES, ge=TRIED, le=1000, description="就知识库里的几段出题，每段两道"
+    )
+
+
+class EstimateOut(BaseModel):
+    """What it takes, by some passages that were tried."""
+
+    passages: int = Field(description="还要出题的段数；知识库不足这么多段时较少")
+    seconds: float = Field(description="大约要多少秒")
+    prompt_tokens: int = Field(description="大约发出多少 token")
+    completion_tokens: int = Field(description="大约收回多少 token")
+    cost: float = Field(description="大约的费用，单位同 LLM_PRICES；没有写单价的模型为 0")
+
+
+class VerdictsOut(BaseModel):
+    """A model's verdicts by which the gate is calibrated."""
+
+    report_id: str = Field(description="出自哪份报告")
+    answerable: int = Field(description="有答案的题数")
+    unanswerable: int = Field(description="没有答案的题数")
+    by: str
+    created_at: datetime
+
+
+class VerdictsInForceOut(BaseModel):
+    """What the gate is calibrated by."""
+
+    verdicts: VerdictsOut | None = Field(description="正在使用的大模型判断；没有时为 null，门槛自动校准")
+
+
 class ApplyIn(BaseModel):
     """Why."""
 
@@ -94,10 +132,10 @@ class ApplyIn(BaseModel):
 
 
 class ReportOut(BaseModel):
-    """A calibration or a sweep. How far it is: `GET /api/v1/jobs/runs/{run_id}`."""
+    """A calibration, a sweep or a model's judgements. How far it is: `GET /api/v1/jobs/runs/{run_id}`."""
 
     id: str
-    kind: Literal["calibration", "sweep"]
+    kind: Literal["calibration", "sweep", "judgement"]
     title: str
     parameters: dict[str, Any]
     run_id: str
@@ -107,12 +145,15 @@ class ReportOut(BaseModel):
     result: dict[str, Any] | None = Field(
         description="结果，没做完时为 null。校准：curve 曲线、current 现值、recommended 建议、interval 95% 区间；"
         "扫描：points 各组合、current 现在的参数、best 最好的组合；"
-        "difference 差多少、p 值；values 建议改成什么，没有把握更好时为空"
+        "difference 差多少、p 值；values 建议改成什么，没有把握更好时为空；"
+        "大模型判断：verdicts 题目与判断，fit 按它校准前后的正确率，判断太少时为 null"
     )
     by: str
     created_at: datetime
     finished_at: datetime | None
-    applied: int | None = Field(description="采用后成为第几版参数；没有采用为 null")
+    applied: int | None = Field(
+        description="采用后成为第几版参数；没有采用为 null；大模型判断不改参数，是采用时的那一版"
+    )
 
     @classmethod
     def of(cls, report: TuningReport, run: JobRun | None) -> Self:

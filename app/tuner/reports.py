@@ -11,6 +11,7 @@ from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.ids import new_id
 from app.privacy import masked
+from app.search.judging import describe_verdicts
 from app.tuner import repository_reports as rows
 from app.tuner.calibrating import ScoredQuestion, calibrated
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, grid, standing, swept
@@ -23,12 +24,15 @@ from app.tuner.types import Action, Params
 if TYPE_CHECKING:
     from app.db.engine import Database
     from app.jobs.types import JobContext
+    from app.search.judging import BaseJudging, JudgingEstimate
     from app.search.service import CalibratedSearch
+    from app.search.verdicts import BaseVerdict
     from app.tenants import Tenants
     from app.tuner.service import Tuner
 
 CALIBRATION = "calibration"
 SWEEP = "sweep"
+JUDGEMENT = "judgement"
 Trigger = Callable[[str, str, str], Awaitable[str]]
 """Begins the run that makes a report: tenant, kind and id of the report -> id of the run."""
 
@@ -47,19 +51,30 @@ class Reports:
     """Of all tenants."""
 
     def __init__(
-        self, database: Database, tuner: Tuner, tenants: Tenants, measuring: Measuring, trigger: Trigger
+        self,
+        database: Database,
+        tuner: Tuner,
+        tenants: Tenants,
+        measuring: Measuring,
+        judging: BaseJudging,
+        trigger: Trigger,
     ) -> None:
         self._database = database
         self._tuner = tuner
         self._tenants = tenants
         self._measuring = measuring
+        self.judging = judging
         self._trigger = trigger
 
-    async def begin(self, tenant: str, wish: NewReport, questions: Sequence[TuningQuestion]) -> TuningReport:
-        """Of questions without personal data, which are kept until the report is made. Raises InvalidRequest,
-        Conflict.
+    async def begin(self, tenant: str, wish: NewReport, questions: Sequence[TuningQuestion] = ()) -> TuningReport:
+        """Of questions without personal data, which are kept until the report is made; a model writes its own. Raises
+        InvalidRequest, Conflict.
         """
-        enough(questions)
+        if wish.kind == JUDGEMENT:
+            search = (await self._tenants.of(tenant)).retriever
+            self.judging.prepare(tenant, search, wish.parameters["passages"])  # refused now, not by the run
+        else:
+            enough(questions)
         if wish.kind == SWEEP:
             points = _points(wish.parameters)
             if len(points) > MAX_POINTS:
@@ -76,6 +91,10 @@ class Reports:
             raise
         await self._database.transact(lambda connection: rows.started(connection, tenant, report.id, run))
         return replace(report, run_id=run)
+
+    async def estimate(self, tenant: str, passages: int) -> JudgingEstimate:
+        """What it takes to have a model judge so many passages. Raises Conflict, GenerationUnavailable."""
+        return await self.judging.estimate(tenant, (await self._tenants.of(tenant)).retriever, passages)
 
     async def find(self, tenant: str, report_id: str) -> TuningReport:
         """Raises NotFound."""
@@ -96,12 +115,19 @@ class Reports:
             raise _unknown(report_id)
 
     async def apply(self, tenant: str, report_id: str, *, by: str, note: str = "") -> Params:
-        """Puts in force what a report recommends, unless the parameters changed since it looked at them. Raises
-        NotFound, Conflict, InvalidRequest.
+        """Puts in force what a report recommends, unless the parameters changed since it looked at them; a model's
+        verdicts move no parameter. Raises NotFound, Conflict, InvalidRequest.
         """
         report = await self.find(tenant, report_id)
         if report.result is None:
             raise Conflict("还没有做完，没有可采用的结果", code="report_not_finished", id=report_id)
+        if report.kind == JUDGEMENT:
+            await self.judging.put_in_force(tenant, report_id, report.result, by=by)
+            params = (await self._tuner.read(tenant)).params
+            await self._database.transact(
+                lambda connection: rows.applied(connection, tenant, report_id, params.version)
+            )
+            return params
         values: dict[str, float] = report.result["values"]
         if not values:
             raise Conflict("这份结果没有建议改动", code="nothing_recommended", id=report_id)
@@ -126,7 +152,7 @@ class Reports:
             return {"report": report_id, "made": False}
         async with self._tenants.turn(tenant) as parts:
             about = {"revision": parts.retriever.revision, "params_version": parts.tuned.params.version}
-            make = self._calibration if report.kind == CALIBRATION else self._sweep
+            make = {CALIBRATION: self._calibration, SWEEP: self._sweep, JUDGEMENT: self._judgement}[report.kind]
             result = about | await make(context, parts.retriever, report.parameters, questions)
         await self._database.transact(lambda connection: rows.finish(connection, tenant, report_id, result))
         return {"report": report_id, "made": True}
@@ -143,6 +169,23 @@ class Reports:
             scored.append(ScoredQuestion(found.question.answerable, found.probability(least)))
             await context.progress(len(scored), len(questions))
         return await asyncio.to_thread(calibrated, scored, search.settings, parameters["refusal"])
+
+    async def _judgement(
+        self,
+        context: JobContext,
+        search: CalibratedSearch,
+        parameters: dict[str, Any],
+        _: Sequence[TuningQuestion],
+    ) -> dict[str, Any]:
+        """The questions are the model's own, about the tenant's documents."""
+        prepared = self.judging.prepare(context.tenant, search, parameters["passages"])
+        total = len(prepared.chunks)
+        verdicts: list[BaseVerdict] = []
+        for done, chunk in enumerate(prepared.chunks):
+            await context.progress(done, total)
+            verdicts += await prepared.judge.judge([chunk])
+        await context.progress(total, total)
+        return await asyncio.to_thread(describe_verdicts, verdicts, search.settings.similarity_threshold)
 
     async def _sweep(
         self,

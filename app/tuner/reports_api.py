@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -12,8 +12,19 @@ from app.http.failures import fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
-from app.tuner.report_schemas import ApplyIn, CalibrationIn, QuestionsIn, ReportOut, ReportPage, SweepIn
-from app.tuner.reports import CALIBRATION, SWEEP, NewReport
+from app.tuner.report_schemas import (
+    ApplyIn,
+    CalibrationIn,
+    EstimateOut,
+    JudgementIn,
+    QuestionsIn,
+    ReportOut,
+    ReportPage,
+    SweepIn,
+    VerdictsInForceOut,
+    VerdictsOut,
+)
+from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, NewReport
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsOut
 
@@ -36,15 +47,44 @@ async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiri
     return await _begun(tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, caller_name(request)), body)
 
 
+@router.post("/judgements/estimates", responses=fails(409, 502, 503))
+async def estimate_judgement(body: JudgementIn, tenant: AdminTenant, wiring: Wiring) -> EstimateOut:
+    """What it takes to have a model write questions and judge them, by two passages that are tried for it."""
+    return EstimateOut.model_validate(asdict(await wiring.reports.estimate(tenant, body.passages)))
+
+
+@router.post("/judgements", status_code=202, responses=fails(400, 404, 409))
+async def begin_judgement(body: JudgementIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
+    """Has a model write questions about the base and judge them, in the background; nothing changes before it is
+    applied.
+    """
+    wish = NewReport(JUDGEMENT, body.title or "大模型出题校准", {"passages": body.passages}, caller_name(request))
+    return await _told(tenant, wiring, await wiring.reports.begin(tenant, wish))
+
+
+@router.get("/verdicts")
+async def read_verdicts(tenant: StaffTenant, wiring: Wiring) -> VerdictsInForceOut:
+    """A model's verdicts that the gate is calibrated by."""
+    found = await wiring.reports.judging.verdicts.find(tenant)
+    return VerdictsInForceOut(verdicts=VerdictsOut.model_validate(asdict(found)) if found else None)
+
+
+@router.delete("/verdicts", status_code=204)
+async def drop_verdicts(tenant: AdminTenant, wiring: Wiring) -> Response:
+    """The gate is calibrated without them, if there are any."""
+    await wiring.reports.judging.drop(tenant)
+    return Response(status_code=204)
+
+
 @router.get("/reports")
 async def list_tuner_reports(
     tenant: StaffTenant,
     wiring: Wiring,
-    kind: Annotated[Literal["", "calibration", "sweep"], Query(description="只列这一种")] = "",
+    kind: Annotated[Literal["", "calibration", "sweep", "judgement"], Query(description="只列这一种")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Offset = 0,
 ) -> ReportPage:
-    """Calibrations and sweeps."""
+    """Calibrations, sweeps and judgements."""
     found, total = await wiring.reports.page(tenant, kind, limit, offset)
     items = [await _told(tenant, wiring, replace(report, result=None)) for report in found]
     return ReportPage(items=items, total=total)

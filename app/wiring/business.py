@@ -21,8 +21,11 @@ from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
     from agents.business.agent import BusinessParts
+    from agents.business.company_tools import CompanyTools
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
+    from agents.business.generation import SqlWriter
+    from agents.business.mcp_client import McpTools
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
     from app.contacts.service import MemberDirectory
@@ -71,7 +74,6 @@ def _opened(
 ) -> Business:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase
-    from agents.business.generation import SqlWriter
     from agents.business.offline.queries import load_queries
     from agents.business.replies import load_replies
     from agents.business.resolver import OwnEntities
@@ -81,17 +83,41 @@ def _opened(
     try:
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
-        schema, seconds = database.schema, settings.llm_first_token_timeout
-        writer = None
-        if models is not None and models.main is not None:
-            writer = SqlWriter(models.main, schema, database.dialect, seconds, models.library.current)
+        schema, company = database.schema, company_tools(tenant, settings)
+        writer = sql_writer(database, settings, models, company) if models is not None else None
         queries = load_queries(path, schema)
-        parts = BusinessParts(database, queries, load_replies(path, schema), writer)
+        parts = BusinessParts(database, queries, load_replies(path, schema), writer, company=company)
         offers = load_offers(source.offers or SHIPPED)
         facts = _facts(database, offers, shipped=source.offers is None)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
     return Business(parts, queries, OwnEntities(database), offers, facts)
+
+
+def sql_writer(
+    database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
+) -> SqlWriter | None:
+    """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
+    from agents.business.generation import SqlWriter
+
+    if models.main is None:
+        return None
+    tools = company.tools if company else {}
+    seconds, prompts = settings.llm_first_token_timeout, models.library.current
+    return SqlWriter(models.main, database.schema, database.dialect, seconds, prompts, tools)
+
+
+def company_tools(tenant: str, settings: Settings) -> McpTools | None:
+    """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
+    source = settings.business_mcp.get(tenant)
+    if source is None:
+        return None
+    from agents.business.company_tools import load_company_tools
+    from agents.business.mcp_client import McpOptions, McpTools
+
+    tools = load_company_tools(source.tools)
+    key = source.key.get_secret_value()
+    return McpTools(McpOptions(source.url, key, tools, settings.business_timeout, settings.business_max_rows))
 
 
 def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:

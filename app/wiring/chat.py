@@ -56,7 +56,7 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
     history = History(
         parts.conversations,
         settings.history_turns,
-        rows_to_model=parts.rows_to_model,
+        rows_to_model=lambda: parts.rows_to_model,
         texts=parts.attachments.texts,
     )
     chat = ChatService(

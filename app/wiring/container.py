@@ -14,6 +14,9 @@ from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
+from app.connection.repository import ConnectionRepository
+from app.connection.sealing import Sealer
+from app.connection.service import ModelConnections
 from app.contacts.repository import ContactRepository
 from app.contacts.service import Contacts
 from app.conversations.access import Access
@@ -54,6 +57,11 @@ from app.learning import Learning
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
+from app.people.passwords import Passwords
+from app.people.repository import PeopleRepository
+from app.people.repository_signins import SignInRepository
+from app.people.service import People
+from app.people.signins import SignIns
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
@@ -61,12 +69,16 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.ratings.repository import RatingRepository
 from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
+from app.reports.repository import ReportRepository
 from app.retrieval import default_profile
 from app.search.filter_requests import FilterRequests
+from app.search.judging import BaseJudging
 from app.search.repository import CalibrationRepository, FilterRepository
+from app.search.repository_verdicts import VerdictRepository
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
@@ -85,6 +97,7 @@ from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
+from app.widget.repository import WidgetLooks
 from app.wiring.attachments import attachment_service
 from app.wiring.business import Business, member_directories
 from app.wiring.channels import channel_service
@@ -134,7 +147,18 @@ class Container:
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
-        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
+        people = PeopleRepository(database)
+        self.sign_ins = SignIns(
+            SignInRepository(database),
+            people,
+            Passwords(),
+            counters,
+            attempts=settings.sign_in_failures,
+            idle=timedelta(hours=settings.sign_in_idle_hours),
+            longest=timedelta(hours=settings.sign_in_hours),
+            provider=user_tokens.provider,
+        )
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
@@ -173,7 +197,10 @@ class Container:
             self.contacts,
             self.outbox.wake,
         )
+        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
+        self.people = People(people, self.sign_ins, self.desk)
         self.desk_relay = open_relay(self.desk.signals, redis)
+        self.widgets = WidgetLooks(database)
         self.attachments = attachment_service(settings, database)
         self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
         self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
@@ -204,9 +231,15 @@ class Container:
             self.teams.build,
             searches.retain,
             models.library.current,
+            lambda: models.version,
+        )
+        self.connections = ModelConnections(
+            settings,
+            ConnectionRepository(database),
+            Sealer(settings.secrets_key.get_secret_value(), settings.data_dir),
+            self._connect,
         )
         self.startup = Startup(settings, base, self.tenants)
-        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
         self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
         size, ttl, shared = settings.hot_cache_max_size, settings.hot_cache_ttl, shared_answers(settings, base, redis)
         self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
@@ -215,6 +248,7 @@ class Container:
         self.channels = channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
+        self.judging = BaseJudging(settings, models, self.reader, VerdictRepository(database), searches)
         self.reports = tuner_reports(self, searches)
         self.reindexing = reindexing(self, searches)
         self.sources = source_service(settings, base, fetcher)
@@ -261,6 +295,17 @@ class Container:
     @property
     def versions(self) -> VersionService:
         return self.base.versions
+
+    @property
+    def rows_to_model(self) -> bool:
+        """Whether rows of customers may be in what a model reads, or no model reads anything."""
+        settings = self.settings
+        return settings.business_rows_to_model or not (self.models.present or settings.embedding_base_url)
+
+    async def _connect(self, settings: Settings) -> None:
+        self.models.replace(settings)
+        await self.reader.replace(self.models.reader(), self.startup.ready)
+        await self.claim_reader.replace(self.models.claim_reader(), self.startup.ready)
 
     async def _prepare(self, tenant: str, settings: Settings) -> None:
         await self.tenants.prepare(tenant, settings)

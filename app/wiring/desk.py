@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -26,13 +26,16 @@ from app.desk.repository_reads import ReadRepository
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
+from app.desk.repository_teams import TeamRepository
 from app.desk.service import Desk
 from app.desk.signals import Side, Signal, SignalKind, Signals
+from app.desk.teams import Teams
 from app.desk.watch import Watch
 from app.errors import NotFound
 from app.gaps import repository_unanswered as gaps
 from app.history import repository_texts
 from app.limits.service import RateLimits
+from app.people.person import Duty
 from app.profiles.repository import ProfileRepository
 from app.redis.broadcast import Broadcast
 from app.redis.server import RedisServer
@@ -80,6 +83,7 @@ class HumanDesk:
     messages: DeskMessageRepository
     notes: NoteRepository
     staff: StaffRepository
+    teams: Teams
     solutions: SolutionRepository
     feed: Feed
     queue: Queue
@@ -132,6 +136,7 @@ class HumanDesk:
             messages=DeskMessageRepository(database),
             notes=NoteRepository(database),
             staff=staff,
+            teams=Teams(TeamRepository(database)),
             solutions=SolutionRepository(database, gaps.note),
             feed=feed,
             queue=queue,
@@ -142,6 +147,14 @@ class HumanDesk:
             watch=watch,
             signals=Signals(),
         )
+
+    async def require_teams(self, tenant: str, teams: Sequence[str]) -> None:
+        """See `DutyRoster`."""
+        await self.teams.require_all(tenant, teams)
+
+    async def assign(self, tenant: str, agent_id: str, duty: Duty) -> None:
+        """See `DutyRoster`."""
+        await self.staff.put(tenant, agent_id, duty.name, duty.skills, duty.capacity, duty.teams, duty.hours)
 
     async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
         """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""

@@ -106,7 +106,7 @@ async def _chat(container: Container, database: Database, stack: AsyncExitStack)
     stack.push_async_callback(log.close)
     guard = Guard(settings.max_message_chars, container.profiles.get)
     teams = _Teams(container, tickets, limits)
-    history = History(conversations, settings.history_turns, rows_to_model=container.rows_to_model)
+    history = History(conversations, settings.history_turns, rows_to_model=lambda: container.rows_to_model)
     chat = ChatService(
         guard,
         Sessions(conversations),

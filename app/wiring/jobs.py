@@ -86,6 +86,7 @@ def _housekeeping(
         PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds, for_all=True),
         PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds, for_all=True),
         PeriodicJob("publishing", "定时发布", base.versions.turn, 5 * seconds, 5 * seconds, for_all=True),
+        PeriodicJob("model", "跟上别处接的大模型", container.connections.follow, 2 * seconds, 2 * seconds),
         PeriodicJob("generations", "跟上别处重建的索引", container.reindexing.look, 10 * seconds, 10 * seconds),
         PeriodicJob("series", "保存指标曲线", container.recorder.save, 10 * seconds, 10 * seconds),
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
@@ -94,6 +95,6 @@ def _housekeeping(
         PeriodicJob(
             "attachments", "删除已清除的图片和文件", container.attachments.remove_files, minutes, minutes, for_all=True
         ),
-        PeriodicJob("calibration", "检索校准", searches.catch_up, 5 * minutes, 5 * minutes),
+        PeriodicJob("calibration", "检索校准", searches.catch_up, minutes, minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),
     )

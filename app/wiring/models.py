@@ -55,11 +55,24 @@ class LanguageModels:
 
     def __init__(self, settings: Settings, accounts: Accounts | None = None) -> None:
         """accounts: of what tenants spend; None for what no tenant asks."""
-        self._settings, self._opened, self.accounts = settings, AsyncExitStack(), accounts
+        self._opened, self.accounts = AsyncExitStack(), accounts
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
         self.prompts = self.library.current()
-        self.breakers: dict[str, CircuitBreaker] = {}
         self._local_models: dict[str, ChatModel] = {}
+        self.version = 0
+        """Grows whenever others are asked."""
+        self._build(settings)
+
+    def replace(self, settings: Settings) -> None:
+        """From here on those of other settings are asked; what is under way ends with those before, which are closed
+        in the end.
+        """
+        self.version += 1
+        self._build(settings)
+
+    def _build(self, settings: Settings) -> None:
+        self._settings = settings
+        self.breakers: dict[str, CircuitBreaker] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
@@ -87,6 +100,12 @@ class LanguageModels:
         own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
         own.judge = ModelFleet(metered(self.judge.models)) if self.judge is not None else None
         return own
+
+    @property
+    def title(self) -> str:
+        """Of all that are asked, for what depends on them."""
+        fleets = (self.main, self.small, self.judge)
+        return " ".join(model.name for fleet in fleets if fleet is not None for model in fleet.models)
 
     @property
     def present(self) -> bool:
@@ -117,11 +136,15 @@ class LanguageModels:
             return quotes
         return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
-        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
+    def understanding(
+        self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
+    ) -> ModelUnderstanding | None:
+        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
+        trusted: whether it is asked.
+        """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""

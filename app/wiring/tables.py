@@ -6,6 +6,7 @@ import app.attachments.tables
 import app.audit.tables
 import app.canned.tables
 import app.channels.tables
+import app.connection.tables
 import app.contacts.tables
 import app.conversations.tables
 import app.corrections.tables
@@ -22,10 +23,12 @@ import app.history.tables
 import app.idempotency.tables
 import app.jobs.tables
 import app.keys.tables
+import app.people.tables
 import app.performance.tables
 import app.profiles.tables
 import app.prompts.tables
 import app.quality.tables
+import app.ratings.tables
 import app.retention.tables
 import app.search.tables
 import app.sources.tables
@@ -34,7 +37,8 @@ import app.tickets.tables
 import app.traces.tables
 import app.tuner.tables
 import app.vocabulary.tables
-import app.webhooks.tables  # noqa: F401
+import app.webhooks.tables
+import app.widget.tables  # noqa: F401
 from app.db.base import Base
 
 METADATA = Base.metadata

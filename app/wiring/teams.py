@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agents.care import CarePolicy
 from agents.claim_reader import ClaimObjections
@@ -26,8 +27,11 @@ from app.tenants import TenantParts
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.tuner.types import Tuned
-from app.wiring.business import Business
+from app.wiring.business import Business, sql_writer
 from app.wiring.models import LanguageModels
+
+if TYPE_CHECKING:
+    from agents.business.agent import BusinessParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Teams:
                     objections=self._objections(models),
                 ),
                 knowledge_policy(tuned.settings, profile, learning.events),
-                business.parts if business else None,
+                self._business(business, models) if business else None,
                 CarePolicy(
                     self.settings.emotion_threshold,
                     offers,
@@ -73,7 +77,7 @@ class Teams:
                     learning.guidance,
                 ),
                 CustomerTickets(self.tickets, tenant, self.limits),
-                models.verifier(lambda: not self.reader.worthless),
+                models.verifier(self._trusts_small_model),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
@@ -81,6 +85,7 @@ class Teams:
         resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
         version = configuration(tuned.settings, generation.embedder.title, prompts.version)
+        version += f" {models.version} {models.title}" if models.version else ""
         version += f" {generation.number} {profile.version} {head.version if head else ''} {analyzer.version}"
         team = Team(
             generation.embedder,
@@ -90,20 +95,32 @@ class Teams:
             roster,
             searcher,
             retriever,
-            models.understanding(analyzer),
+            models.understanding(analyzer, self._trusts_small_model),
             {
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
                 "params_version": tuned.params.version,
             },
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
-        return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)
+        return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts, models.version)
+
+    def _business(self, business: Business, models: LanguageModels) -> BusinessParts:
+        """With the model that writes now, where that is not the one of the start."""
+        if not models.version:
+            return business.parts
+        return replace(
+            business.parts, writer=sql_writer(business.parts.database, self.settings, models, business.parts.company)
+        )
 
     def _believes(self, request: Request) -> bool:
         """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged
         that it is there, nor where the model's judgements are worth nothing.
         """
-        return not (self.reader.worthless or request.read_by_model)
+        return self._trusts_small_model() and not request.read_by_model
+
+    def _trusts_small_model(self) -> bool:
+        """Whether it is asked at all: not where it was found to tell nothing; READER_MODEL may be another one."""
+        return bool(self.settings.reader_model) or not self.reader.worthless
 
     def _may_write(self) -> bool:
         """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""

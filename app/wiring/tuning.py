@@ -46,4 +46,4 @@ def tuner_reports(container: Container, searches: Searches) -> Reports:
         return (await container.jobs.trigger(tenant, NAMES[kind], {"report": report})).id
 
     measuring = Measuring(beside, container.limits.slots)
-    return Reports(container.base.database, container.tuner, container.tenants, measuring, trigger)
+    return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Protocol
@@ -71,6 +71,14 @@ class LabelledQuestion:
     answerable: bool
 
 
+Labels = Callable[[], Awaitable[Sequence[LabelledQuestion]]]
+"""The tenant's labelled questions as they are now."""
+
+
+async def _without_labels() -> Sequence[LabelledQuestion]:
+    return ()
+
+
 class Calibrator:
     """Owns the calibrations of one retriever; the old ones serve until new ones are fitted."""
 
@@ -78,11 +86,12 @@ class Calibrator:
         self,
         retriever: Retriever,
         store: CalibrationStore | None = None,
-        labelled: Sequence[LabelledQuestion] = (),
+        labels: Labels = _without_labels,
     ) -> None:
         self._retriever = retriever
         self._store = store
-        self._labelled = tuple(labelled)
+        self._labels = labels
+        self._labelled: tuple[LabelledQuestion, ...] = ()
         self._fitting = {scorer.kind: asyncio.Lock() for scorer in retriever.scorers}
         self._revisions = dict.fromkeys(self._fitting, -1)
         self._soon: asyncio.Task[None] | None = None
@@ -92,6 +101,7 @@ class Calibrator:
         """Loads what was saved, fits what is missing or out of date, a slow reranker behind; an empty base needs
         nothing. Raises EmbeddingUnavailable.
         """
+        await self._relabel()
         for scorer in self._retriever.scorers:
             if scorer is self._retriever.scorers.slow:
                 self.refresh_soon()
@@ -109,17 +119,20 @@ class Calibrator:
             self._soon = asyncio.create_task(self._refresh_when_due())
 
     async def refresh(self) -> None:
-        """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable,
+        """Fits all scorers on the index's revision and the labels, unless that is done. Raises EmbeddingUnavailable,
         RerankUnavailable.
         """
+        await self._relabel()
         for scorer in self._retriever.scorers:
             await self._load(scorer)
             await self._refresh(scorer)
 
     async def refresh_quick(self) -> None:
         """As `refresh`, without a reranker that takes minutes and has a fallback. Raises EmbeddingUnavailable."""
+        await self._relabel()
         for scorer in self._retriever.scorers:
             if scorer is not self._retriever.scorers.slow:
+                await self._load(scorer)
                 await self._refresh(scorer)
 
     async def provide(self) -> None:
@@ -163,9 +176,15 @@ class Calibrator:
                 self._due = max(self._due, time() + backoff)
                 backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
+    async def _relabel(self) -> None:
+        """Where the labels are others by now nothing is fitted yet."""
+        labelled = tuple(await self._labels())
+        if labelled != self._labelled:
+            self._labelled, self._revisions = labelled, dict.fromkeys(self._revisions, -1)
+
     async def _load(self, scorer: Reranker) -> None:
-        """What an earlier process saved, once."""
-        if self._store is None or scorer.kind in self._retriever.calibrations:
+        """What an earlier process saved, until something is fitted."""
+        if self._store is None or self._revisions[scorer.kind] >= 0:
             return
         if saved := await self._store.load(scorer.kind, self._key(scorer)):
             self._revisions[scorer.kind], calibration = saved
@@ -173,6 +192,7 @@ class Calibrator:
 
     async def _refresh(self, scorer: Reranker) -> None:
         async with self._fitting[scorer.kind]:
+            labelled = self._labelled
             snapshot = self._retriever.index.snapshot()
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
@@ -183,7 +203,8 @@ class Calibrator:
             self._retriever.calibrate(calibration)
             if self._store:
                 await self._store.save(scorer.kind, self._key(scorer), snapshot.revision, calibration)
-            self._revisions[scorer.kind] = snapshot.revision
+            if labelled == self._labelled:
+                self._revisions[scorer.kind] = snapshot.revision
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
         slow = scorer is self._retriever.scorers.slow

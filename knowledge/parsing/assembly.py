@@ -13,6 +13,7 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
+from knowledge.parsing.dated import find_day
 from knowledge.parsing.entries import take_entries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
@@ -70,7 +71,7 @@ class _Assembly:
         self._heading_page: int | None = None
         self._blocks: list[Block] = []
         self._faqs: list[FaqPair] = []
-        self._product = self._version = ""
+        self._product = self._version = self._dated = ""
         self._groups = 0
         self._group = 0
         self._in_list = False
@@ -82,7 +83,8 @@ class _Assembly:
         match piece:
             case Title(text):
                 self._title = self._title or _one_line(text)[:_MAX_TITLE]
-            case FrontMatter(product, version):
+            case FrontMatter(product, version, dated):
+                self._dated = dated
                 self._product, self._version = (_one_line(text)[:MAX_CHARS] for text in (product, version))
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
@@ -109,7 +111,8 @@ class _Assembly:
             self._notices[_missing(self._columns)] = None
         notices = tuple(self._notices)[:_MAX_NOTICES]
         blocks, faqs = take_entries(self._blocks, self._faqs)
-        return ParsedDocument(title, blocks, faqs, notices, self._product, self._version)
+        dated = self._dated or find_day(blocks)
+        return ParsedDocument(title, blocks, faqs, notices, self._product, self._version, dated)
 
     def _heading(self, level: int, text: str, page: int | None) -> None:
         if not text:

@@ -22,6 +22,7 @@ from knowledge.parsing.docx_tables import table_pieces
 from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.notes import label_of_classes
 from knowledge.parsing.pieces import Heading, Piece, TextPiece, Title, item, marked, picture
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
@@ -31,11 +32,15 @@ _KINDS = (
     (BlockKind.CODE, re.compile(r"(?i).*\b(?:code|preformatted)\b.*|.*(?:代码|预设格式).*")),
     (BlockKind.QUOTE, re.compile(r"(?i)(?:intense |block )?(?:quote|quotations?)|(?:明显)?引用")),
     (BlockKind.CAPTION, re.compile(r"(?i)caption|题注")),
+    (BlockKind.FIELD, re.compile(r"(?i)definition(?: (?:term|list))?|list (?:heading|contents)|术语|定义")),
 )
 """By the name of a style, or of one that it is based on."""
+_TERM = re.compile(r"(?i)definition term|list heading|术语")
 _P, _TBL, _SECTION = qn("w:p"), qn("w:tbl"), qn("w:sectPr")
 _MARK = f"{qn('w:pPr')}/{qn('w:rPr')}"
 _GONE = ("w:del", "w:moveFrom", "w:vanish")
+_SIDES = ("w:top", "w:left", "w:bottom", "w:right")
+_NO_BORDER = ("nil", "none")
 _DEEPEST_STYLE = 20
 
 
@@ -103,14 +108,20 @@ class _Reader:
         if _CONTENTS.match(name):
             self._left_out.add(OmittedPart.CONTENTS, line.text)
         else:
-            yield from self._main(line, number, style, name)
+            yield from self._main(element, line, number, style, name)
             yield from self._anchored(line, number.level + 1 if number and number.marker else 0)
         if element.find(f"{qn('w:pPr')}/{_SECTION}") is not None:
             self._notes.end_section()
 
-    def _main(self, line: Line, number: Number | None, style: Any, name: str) -> Iterator[Piece]:
+    def _main(self, element: Any, line: Line, number: Number | None, style: Any, name: str) -> Iterator[Piece]:
         text = line.text.strip()
-        kind = self._kind(style)
+        kind, label = self._kind(style), ""
+        if kind is BlockKind.PARAGRAPH and _is_framed(element):
+            kind = BlockKind.NOTE
+        if kind is BlockKind.FIELD and _TERM.fullmatch(name):
+            label = text
+        elif kind is BlockKind.NOTE:
+            label = _note_label(name) or "note"
         if kind is BlockKind.CODE:
             yield TextPiece(line.text.rstrip(), kind=kind)
             return
@@ -127,7 +138,7 @@ class _Reader:
         elif number and marker:
             yield item(marker, text, number.level)
         else:
-            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind)
+            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
 
     def _anchored(self, line: Line, level: int) -> Iterator[Piece]:
         """What a paragraph refers to, or holds in its place: pictures, text boxes, notes. level: of a list."""
@@ -165,6 +176,8 @@ class _Reader:
                 return
             name = (style.name or "").strip()
             yield from (kind for kind, pattern in _KINDS if pattern.fullmatch(name))
+            if _note_label(name) or _is_framed(style.element):
+                yield BlockKind.NOTE
             base = style.element.find(qn("w:basedOn"))
             style = self._styles.get(base.get(qn("w:val"))) if base is not None else None
 
@@ -180,6 +193,18 @@ def _without_marks(line: Line, text: str) -> str:
     for note in line.notes:
         text = text.replace(note.mark, "", 1)
     return text.strip()
+
+
+def _note_label(style_name: str) -> str:
+    """Of a style for boxes beside the text, Warning, Tip Box, 注意; empty for any other, Note Heading for one."""
+    return label_of_classes(style_name.replace(" ", "-")) or ""
+
+
+def _is_framed(element: Any) -> bool:
+    """Whether a paragraph, or one of a style, has a border on all sides: it stands in a box."""
+    borders = element.find(f"{qn('w:pPr')}/{qn('w:pBdr')}")
+    sides = [] if borders is None else [borders.find(qn(side)) for side in _SIDES]
+    return bool(sides) and all(side is not None and side.get(qn("w:val")) not in _NO_BORDER for side in sides)
 
 
 def _is_default(style: Any) -> bool:

@@ -1,4 +1,6 @@
-"""Paragraphs of Word that are one block to a reader: lines of code, a quotation, the title of a table."""
+"""Paragraphs of Word that are one block to a reader: lines of code, a quotation, a note, a term with its definition,
+the title of a table.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,16 @@ from dataclasses import replace
 from itertools import groupby
 
 from knowledge.blocks import BlockKind
+from knowledge.parsing.definitions import defined_term
 from knowledge.parsing.pieces import Box, ParsedTable, Piece, TextPiece
+
+_JOINED = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.NOTE, BlockKind.FIELD, BlockKind.CAPTION)
 
 
 def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same, with code in one piece, quotations in one box, and a caption in the table that follows it at once."""
+    """The same, with code in one piece, quotations and notes in one box, definitions with their terms, and a caption
+    in the table that follows it at once.
+    """
     caption: TextPiece | None = None
     for kind, group in groupby(pieces, key=_kind):
         if kind is None:
@@ -28,11 +35,27 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
                 yield TextPiece("\n".join(text.text for text in texts), kind=kind)
             case BlockKind.QUOTE:
                 yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
+            case BlockKind.NOTE:
+                yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH, label="") for text in texts], texts[0].label)
+            case BlockKind.FIELD:
+                yield from _definitions(texts)
             case BlockKind.CAPTION:
                 *others, caption = texts
                 yield from others
     if caption is not None:
         yield caption
+
+
+def _definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
+    """texts: terms, which have a label, each before its definitions."""
+    term, said = "", list[TextPiece]()
+    for text in texts:
+        if text.label:
+            yield from defined_term(term, said)
+            term, said = text.text, []
+        else:
+            said.append(replace(text, kind=BlockKind.PARAGRAPH))
+    yield from defined_term(term, said)
 
 
 def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
@@ -46,5 +69,4 @@ def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
 
 def _kind(piece: Piece) -> BlockKind | None:
     """Of what may be joined."""
-    kinds = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.CAPTION)
-    return piece.kind if isinstance(piece, TextPiece) and piece.kind in kinds else None
+    return piece.kind if isinstance(piece, TextPiece) and piece.kind in _JOINED else None

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from knowledge.parsing import markup, mdx
 from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.dated import read_day
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.markdown_dialects import make_renderer
 from knowledge.parsing.pieces import FrontMatter, Piece, Title
@@ -16,13 +17,16 @@ _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\
 _TOML_MATTER = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?\n)?\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^[\w-]+[ \t]*[:=]", re.MULTILINE)
 _VALUE = re.compile(
-    r"^(title|product|version|product_version)[ \t]*[:=][ \t]*(?:\"(.*)\"|'(.*)'|(.*?))[ \t]*$",
+    r"^(title|product|version|product_version|lastmod|updated|updated_at|last_updated|date)"
+    r"[ \t]*[:=][ \t]*(?:\"(.*)\"|'(.*)'|(.*?))[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 
+_DATED = ("lastmod", "updated", "updated_at", "last_updated", "date")
+
 
 class MarkdownParser(Parser):
-    """Front matter gives title, product and version. See `markdown_dialects` for what is understood."""
+    """Front matter gives title, product, version and date. See `markdown_dialects` for what is understood."""
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
@@ -33,7 +37,9 @@ class MarkdownParser(Parser):
                 found[1].lower(): found[2] or found[3] or found[4] or "" for found in _VALUE.finditer(front.group(1))
             }
             yield Title(told.get("title", ""))
-            yield FrontMatter(told.get("product", ""), told.get("product_version") or told.get("version", ""))
+            version = told.get("product_version") or told.get("version", "")
+            days = (read_day(told[key]) for key in _DATED if key in told)
+            yield FrontMatter(told.get("product", ""), version, next(filter(None, days), ""))
         components = PurePath(source.name).suffix.lower() == ".mdx" or mdx.is_mdx(text)
         if components:
             text = mdx.to_markdown(text)

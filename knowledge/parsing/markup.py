@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
+from knowledge.parsing.definitions import asked_entry, bold_line, defined_term
 from knowledge.parsing.html_visibility import remove_invisible
 from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children, tag_of
 from knowledge.parsing.markup_tables import outermost_tables, read_grid
@@ -32,9 +33,6 @@ _BLOCKS = "p, div, ul, ol, dl, table, pre, details, blockquote, figure, h1, h2, 
 _MADE_UP = {*INLINE_TAGS, "text", "link"}
 """What names of elements end with that an editor made up for running text: ne-text."""
 _TITLES = "[class*=title], [class*=Title], [class*=heading], [class*=Heading]"
-_ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
-_MAX_FIELD = 200
-"""Characters of a definition that stands in one line with its term."""
 _GUTTERS = {"gutter", "lineno", "linenos", "line-number", "line-numbers", "line-numbers-rows", "rouge-gutter"}
 
 
@@ -122,12 +120,12 @@ class _Walker:
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unboxed(piece)]
         held = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
-        if entry := _asked(title, flat):
+        if entry := asked_entry(title, flat):
             yield entry
         elif (held or title) and len(held) == len(flat):
             yield Box(kind, held, label, title)
         else:
-            yield from _bold(title)
+            yield from bold_line(title)
             yield from found
 
     def _box_title(self, node: LexborNode) -> str:
@@ -148,14 +146,14 @@ class _Walker:
             question = " ".join(self._flat(summary).split())
             self._taken.add(summary.mem_id)
         answer = list(self.walk(node))
-        if entry := _asked(question, answer):
+        if entry := asked_entry(question, answer):
             yield entry
         else:
-            yield from _bold(question)
+            yield from bold_line(question)
             yield from answer
 
     def _definitions(self, node: LexborNode) -> Iterator[Piece]:
-        """Terms with what is said of them: one line, where that is short."""
+        """Terms with what is said of them."""
         term = ""
         said: list[Piece] = []
         for child in _parts(node):
@@ -165,11 +163,11 @@ class _Walker:
             if term and not said and child.tag == "dt":
                 term = f"{term}、{self._flat(child)}"
                 continue
-            yield from _defined(term, said)
+            yield from defined_term(term, said)
             term, said = (self._flat(child), []) if child.tag == "dt" else ("", [])
             if child.tag != "dt":
                 yield from self._block(child, child.tag or "")
-        yield from _defined(term, said)
+        yield from defined_term(term, said)
 
     def _list(self, node: LexborNode, level: int) -> Iterator[Piece]:
         """Items with the marker that a reader sees; what stands in an item belongs to it, a level below."""
@@ -263,21 +261,10 @@ def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
 def _unboxed(piece: Piece) -> Iterator[Piece]:
     """The pieces of a box within a box; others as they are."""
     if isinstance(piece, Box):
-        yield from _bold(piece.title)
+        yield from bold_line(piece.title)
         yield from piece.pieces
     else:
         yield piece
-
-
-def _bold(text: str) -> list[TextPiece]:
-    """A name that stands above a text and is no heading; nothing for none."""
-    return [TextPiece(text, markdown=f"**{text}**")] if text else []
-
-
-def _asked(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
-    """The entry of what asks and an answer that an entry can hold; None for any other."""
-    held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
-    return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
 
 
 def _joined(held: list[TextPiece], level: int = 0) -> TextPiece:
@@ -289,21 +276,6 @@ def _joined(held: list[TextPiece], level: int = 0) -> TextPiece:
 def _marked(marker: str, text: TextPiece, level: int) -> TextPiece:
     markdown = item_of(marker, text.markdown, level).text if text.markdown else ""
     return replace(item_of(marker, text.text, level), markdown=markdown)
-
-
-def _defined(term: str, said: list[Piece]) -> Iterator[Piece]:
-    if not term:
-        yield from said
-        return
-    texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH]
-    if entry := _asked(term, said):
-        yield entry
-    elif len(texts) == len(said) and sum(len(text.text) for text in texts) <= _MAX_FIELD and said:
-        name = term.rstrip("：: ")
-        yield TextPiece(f"{name}：{'；'.join(text.text for text in texts)}", kind=BlockKind.FIELD, label=name)
-    else:
-        yield from _bold(term)
-        yield from said
 
 
 def _parts(node: LexborNode) -> Iterator[LexborNode]:

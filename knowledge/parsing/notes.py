@@ -7,13 +7,13 @@ import re
 _LABELS = {
     "note": ("note", "seealso", "abstract", "summary", "remark", "quote", "cite", "default", "primary", "secondary"),
     "info": ("info", "information", "question", "faq", "help", "example", "todo"),
-    "tip": ("tip", "tips", "hint", "success", "check", "done"),
-    "important": ("important", "attention"),
-    "warning": ("warning", "warn", "caution"),
-    "danger": ("danger", "error", "failure", "fail", "bug", "critical"),
+    "tip": ("tip", "tips", "提示", "hint", "success", "check", "done"),
+    "important": ("important", "注意", "attention"),
+    "warning": ("warning", "警告", "warn", "caution"),
+    "danger": ("danger", "危险", "error", "failure", "fail", "bug", "critical"),
 }
 _LABEL_OF = {name: label for label, names in _LABELS.items() for name in names}
-_OWN = ("note", "info", "tip", "hint", "important", "warning", "caution", "danger")
+_OWN = ("note", "info", "tip", "hint", "important", "warning", "caution", "danger", "提示", "注意", "警告", "危险")
 """What a class calls a box when it says nothing else."""
 _BOXES = {"admonition", "alert", "callout", "hint", "notice", "infobox", "macro", "admonitionblock"}
 _PAIRS = ({"custom", "block"}, {"custom", "container"}, {"message", "box"}, {"note", "box"}, {"tip", "box"})

@@ -22,10 +22,13 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the document says of itself: the product that it is about, and the version of that; empty for nothing."""
+    """What the document says of itself: the product that it is about, the version of that, and its own day, as
+    2026-03-01; empty for nothing.
+    """
 
     product: str
     product_version: str
+    dated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def encode(reply: ParsedReply) -> bytes:
         case Spreadsheet(columns, rows, delimiter, header):
             fields["sheet"] = {"columns": columns, "delimiter": delimiter, "header": header}
             fields["rows"] = [(row.number, [row.cells.get(name) for name in columns], row.beyond) for row in rows]
-        case ReadDocument(title, chunks, notices, product, version):
+        case ReadDocument(title, chunks, notices, product, version, dated):
             paths: dict[tuple[str, ...], int] = {}
             fields["chunks"] = [
                 (
@@ -150,7 +150,7 @@ def encode(reply: ParsedReply) -> bytes:
                 )
                 for chunk in chunks
             ]
-            fields |= {"title": title, "about": [product, version], "paths": list(paths)}
+            fields |= {"title": title, "about": [product, version, dated], "paths": list(paths)}
             fields["notices"] = [
                 (notice.code, notice.message[:MAX_MESSAGE], notice.pages, notice.part[:MAX_REASON], notice.characters)
                 for notice in notices
@@ -178,8 +178,8 @@ def decode(payload: bytes, name: str) -> ParsedReply:
         if not chunks:
             raise Garbled("no chunks")
         notices = tuple(_notice(*row) for row in fields["notices"])
-        product, version = (_of(str, text)[:MAX_CHARS] for text in fields["about"])
-        return ParsedReply(ReadDocument(document.title, chunks, notices, product, version), retires)
+        product, version, dated = (_of(str, text)[:MAX_CHARS] for text in fields["about"])
+        return ParsedReply(ReadDocument(document.title, chunks, notices, product, version, dated), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise Garbled(str(error)) from error
 

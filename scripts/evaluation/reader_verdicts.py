@@ -6,30 +6,23 @@ import argparse
 import json
 import math
 import sys
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agents.errors import GenerationError
-from agents.llm.question_writer import QuestionWriter
 from app.auth.principal import DEFAULT_TENANT
+from app.errors import Conflict
 from app.main import open_container
 from app.private import keep_private
 from app.progress import ProgressBar
-from app.search.verdicts import BaseJudge, BaseVerdict, fit_gate, sample_chunks
+from app.search.judging import PASSAGES, TRIED, JudgingEstimate
+from app.search.verdicts import BaseVerdict, fit_gate
 from app.settings import Settings
-from app.spending.types import MILLION, Spending
 from app.wiring.container import Container
 from knowledge.calibration.fit import MIN_LABELLED
 from knowledge.errors import InvalidConfiguration
-from knowledge.types import Chunk
 from scripts.evaluation.product import Setup, open_container_for
-
-PASSAGES = 100
-"""Two questions are written of each."""
-TRIED = 2
-"""Passages by which time and tokens of all are told beforehand; they are not asked again."""
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,17 +41,18 @@ async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
     if options.out is None:
         raise InvalidConfiguration("--reader 要用 --out 说明判断写到哪个文件")
     async with _opened(settings, options.docs or ()) as container:
-        judge, chunks = await _prepare(container, options.passages)
-        before, started = await _spent(container), time.monotonic()
+        search = (await container.tenants.of(DEFAULT_TENANT)).retriever
         try:
-            verdicts = await judge.judge(chunks[:TRIED])
-            share = len(chunks[TRIED:]) / len(chunks[:TRIED])
-            print(_estimate(share, time.monotonic() - started, before, await _spent(container)), file=sys.stderr)
+            prepared = container.judging.prepare(DEFAULT_TENANT, search, options.passages)
+            verdicts, estimate = await prepared.try_some()
+            print(_estimate(estimate), file=sys.stderr)
             if not _agreed(options):
                 return 0
-            with ProgressBar(len(chunks), "出题与判断", "段") as bar:
-                bar.update(len(chunks[:TRIED]))
-                verdicts += await judge.judge(chunks[TRIED:], bar.update)
+            with ProgressBar(len(prepared.chunks), "出题与判断", "段") as bar:
+                bar.update(TRIED)
+                verdicts += await prepared.judge_rest(bar.update)
+        except Conflict as error:
+            raise InvalidConfiguration(str(error)) from error
         except GenerationError as error:
             print(f"大模型没有回答：{error}", file=sys.stderr)
             return 1
@@ -79,32 +73,11 @@ async def _opened(settings: Settings, documents: Sequence[Path]) -> AsyncIterato
         yield container
 
 
-async def _prepare(container: Container, passages: int) -> tuple[BaseJudge, list[Chunk]]:
-    models = container.models.of(DEFAULT_TENANT)
-    reader, writer = models.reader(), models.main or models.judge
-    if reader is None or writer is None:
-        raise InvalidConfiguration("--reader 要配置大模型：请设置 LLM_API_KEY，或 LLM_PROVIDER=gguf，或 READER_MODEL")
-    if container.reader.calibration is None:
-        raise InvalidConfiguration(f"{writer.name} 分不清资料里有没有写明答案，或者太慢：日志里有原因，校准不能靠它")
-    retriever = (await container.tenants.of(DEFAULT_TENANT)).retriever
-    chunks = sample_chunks(sorted(retriever.index.snapshot().walk(), key=lambda chunk: chunk.id), passages)
-    if not chunks:
-        raise InvalidConfiguration("知识库是空的")
-    writing = QuestionWriter(writer, container.settings.llm_timeout, models.prompts)
-    return BaseJudge(retriever, writing, reader, container.reader.calibration), chunks
-
-
-async def _spent(container: Container) -> Spending:
-    return await container.accounts.today(DEFAULT_TENANT)
-
-
-def _estimate(share: float, seconds: float, before: Spending, after: Spending) -> str:
-    """Of what is still to be done; share: of that to what was tried."""
-    asked, written = after.prompt_tokens - before.prompt_tokens, after.completion_tokens - before.completion_tokens
-    cost = (after.cost - before.cost) * share / MILLION
-    minutes = math.ceil(seconds * share / 60)
-    priced = f"，费用约 {cost:.2f}" if cost else "（没有设 LLM_PRICES，不算费用）"
-    return f"预计还要约 {minutes} 分钟，收发 {asked * share:.0f} / {written * share:.0f} 个 token{priced}"
+def _estimate(found: JudgingEstimate) -> str:
+    """Of what is still to be done."""
+    priced = f"，费用约 {found.cost:.2f}" if found.cost else "（没有设 LLM_PRICES，不算费用）"
+    tokens = f"{found.prompt_tokens} / {found.completion_tokens}"
+    return f"预计还要约 {math.ceil(found.seconds / 60)} 分钟，收发 {tokens} 个 token{priced}"
 
 
 def _agreed(options: argparse.Namespace) -> bool:

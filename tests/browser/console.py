@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 SECTIONS = (
     "overview",
+    "reports",
     "documents",
     "sources",
     "faqs",
@@ -18,8 +19,11 @@ SECTIONS = (
     "conversations",
     "tickets",
     "profile",
+    "models",
+    "widget",
     "jobs",
     "cache",
+    "people",
     "keys",
     "audit",
     "channels",
@@ -35,6 +39,16 @@ def opened(page: Page, server: str, place: str) -> Locator:
     content = page.locator("main#content")
     expect(content.get_by_role("heading", level=1)).to_be_visible()
     return content
+
+
+def sign_in(page: Page, key: str) -> None:
+    """With a key, at the desk or the console."""
+    field, other = page.locator('input[name="key"]'), page.get_by_role("button", name="用密钥登录")
+    expect(field.or_(other)).to_be_visible()
+    if other.is_visible():
+        other.click()
+    field.fill(key)
+    page.get_by_role("button", name="登录", exact=True).click()
 
 
 def loaded(content: Locator) -> None:

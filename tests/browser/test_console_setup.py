@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.console import LIGHT, confirm, loaded, opened
+from tests.browser.console import LIGHT, confirm, loaded, opened, sign_in
 from tests.browser.serving import serving
 
 STAFF_SECTIONS = [
@@ -89,11 +89,6 @@ def made(page: Page, name: str) -> str:
     return key
 
 
-def sign_in(page: Page, key: str) -> None:
-    page.get_by_label("密钥").fill(key)
-    page.get_by_role("button", name="登录").click()
-
-
 def entered(page: Page, company: Company, section: str) -> None:
     """The section, as the administrator."""
     page.goto(f"{company.address}/admin#/{section}")
@@ -113,7 +108,7 @@ def test_with_the_first_key_everybody_signs_in_and_out_again(company: Company, p
     expect(page.get_by_role("heading", level=1, name="概览")).to_be_visible()
     assert page.evaluate("document.cookie + JSON.stringify(localStorage)").count(company.key) == 0
     page.get_by_role("button", name="退出登录").click()
-    expect(page.get_by_role("button", name="登录")).to_be_visible()
+    expect(page.get_by_role("button", name="登录", exact=True)).to_be_visible()
 
 
 @pytest.mark.acceptance(only=True)
@@ -138,7 +133,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(company: Company, browser: Br
     expect(row).to_contain_text("已停用")
     assert company.status(key) == 401
     staff.get_by_role("link", name="会话").click()
-    expect(staff.get_by_role("button", name="登录")).to_be_visible()
+    expect(staff.get_by_role("button", name="登录", exact=True)).to_be_visible()
     staff.context.close()
 
 

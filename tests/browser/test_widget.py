@@ -19,7 +19,10 @@ QUESTION = "降噪耳机充满电要多久"
 def opened(page: Page, shop: Shop, **data: str) -> Chat:
     """The site's page with the widget open."""
     page.goto(shop.site.embed(shop.server, key=shop.key, **data) + "/products/h30?order=secret")
-    page.get_by_role("button", name="打开客服对话").click()
+    launcher = page.locator("yingda-chat .launcher")
+    launcher.wait_for()
+    if launcher.get_attribute("aria-expanded") == "false":  # it was open on the page before
+        launcher.click()
     chat = Chat(page)
     expect(chat.box).to_be_enabled()
     return chat
@@ -74,8 +77,7 @@ def test_the_conversation_goes_on_after_a_reload_and_is_nobody_elses(shop: Shop,
     chat.ask(QUESTION)
     session = chat.session
     page.reload()
-    page.get_by_role("button", name="打开客服对话").click()
-    expect(chat.answers).to_have_count(1)
+    expect(chat.answers).to_have_count(1)  # what was open stays open
     assert chat.session == session
     token = page.evaluate("() => document.querySelector('yingda-chat').conversation.proof.token")
     read = f"/conversations/{session}/history"
@@ -117,6 +119,40 @@ def test_staff_reach_a_customer_whose_widget_is_closed(shop: Shop, page: Page) -
     expect(chat.box).to_be_focused()
 
 
+def test_it_speaks_first_and_keeps_what_was_said_before(shop: Shop, page: Page) -> None:
+    look = {
+        "accent": "#0a7a4b",
+        "label": "客服",
+        "greeting_zh": "欢迎光临",
+        "proactive": [{"page": "/products/*", "seconds": 0, "message": "想了解降噪耳机吗？"}],
+    }
+    assert shop.admin.put("/widget", json=look).is_success
+    try:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(shop.site.embed(shop.server, key=shop.key) + "/products/h30")
+        nudge = page.locator("yingda-chat .nudge")
+        expect(nudge).to_contain_text("想了解降噪耳机吗？")
+        assert serious(page) == []
+        nudge.get_by_role("button", name="想了解").click()
+        chat = Chat(page)
+        expect(page.locator("yingda-chat .welcome")).to_contain_text("欢迎光临")
+        answer = chat.ask(QUESTION)
+        answer.get_by_role("button", name="复制回答").click()
+        expect(answer.get_by_role("button", name="已复制")).to_be_visible()
+        assert "90 分钟" in page.evaluate("() => navigator.clipboard.readText()")
+        page.get_by_role("button", name="新对话").click()
+        chat.dialog.get_by_role("button", name="开始").click()
+        expect(chat.answers).to_have_count(0)
+        page.get_by_role("button", name="以前的对话").click()
+        chat.dialog.get_by_role("button", name=QUESTION).click()
+        expect(chat.answers).to_have_count(1)
+        page.reload()
+        expect(chat.answers).to_have_count(1)
+        expect(nudge).to_have_count(0)
+    finally:
+        assert shop.admin.put("/widget", json={}).is_success
+
+
 @pytest.mark.acceptance(only=True)
 def test_a_site_may_choose_language_theme_and_place(shop: Shop, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
@@ -140,9 +176,10 @@ def test_a_key_of_another_site_says_so(shop: Shop, page: Page) -> None:
 @pytest.mark.acceptance(only=True)
 def test_the_chat_page_of_a_server_with_keys_says_that_it_needs_one(shop: Shop, page: Page) -> None:
     page.goto(shop.server)
-    expect(page.locator("yingda-chat .problem")).to_contain_text("WEB_KEY")
+    expect(page.locator("yingda-chat .problem")).to_contain_text("请联系网站的管理员")
     assert serious(page) == []
     chat = Chat(page).open(f"{shop.server}/?key={shop.key}")
+    assert shop.key not in page.url
     answer = chat.ask(QUESTION)
     expect(answer).to_have_attribute("data-outcome", "answered")
     expect(answer.get_by_role("button", name="这一轮怎么决定的")).to_have_count(0)

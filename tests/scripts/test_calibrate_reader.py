@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
-from itertools import count
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from agents.judging import measuring_examples
-from agents.reader import PASSAGES
 from app.search.calibration_set import load_calibration_set
 from app.settings import Settings, load_settings
 from scripts.calibrate import _parse, main
 from scripts.evaluation.reader_verdicts import judge_base
-from scripts.scripted_llm import CallTools, ScriptedLLM, Step
-
-KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
-_QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
-
-
-class Examiner(ScriptedLLM):
-    """Writes two new questions of every passage."""
-
-    def __init__(self) -> None:
-        super().__init__(judges=judge)
-        self._numbers = count(1)
-
-    def _next(self) -> Step:
-        number = next(self._numbers)
-        told = {"stated": f"第{number}条写了什么", "missing": f"第{number}条没写什么"}
-        return CallTools((), json.dumps(told, ensure_ascii=False))
-
-
-def judge(prompt: str) -> float:
-    found = _QUESTION.search(prompt)
-    assert found is not None
-    return 4.0 if KNOWN.get(found[1], "没写" not in found[1]) else -4.0
+from scripts.scripted_llm import ScriptedLLM
+from tests.app.search.examiner import Examiner
 
 
 @pytest.fixture
@@ -89,6 +63,6 @@ async def test_nothing_more_is_asked_before_the_estimate_is_agreed_to(
 
 def test_without_a_model_it_says_what_to_set(documents: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--reader", "--docs", str(documents), "--out", "verdicts.jsonl"]) == 1
-    assert "READER_MODEL" in capsys.readouterr().err
+    assert "READER_ENABLED" in capsys.readouterr().err
     assert main(["--reader"]) == 1
     assert "--out" in capsys.readouterr().err

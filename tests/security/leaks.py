@@ -72,11 +72,15 @@ class Tenant:
         said = (await customer.post("/api/v1/chat", json={"message": f"我的暗语是 {self.private}"})).json()
         self.token = said["session_token"]
         self.ids |= {"session_id": said["session_id"], "message_id": said["message_id"], "trace_id": said["message_id"]}
-        self.ids["agent_id"] = "a01"
+        self.ids |= {"agent_id": "a01", "team_id": (await self.make("create_team"))["id"]}
+        self.ids["person_id"] = (await self.make("create_person", {"teams": []}))["id"]
         for name in ("write_staff", "report_presence", "request_handoff", "accept_session"):
             await self.make(name)
         await self.make("send_desk_message", {"content": f"{self.private} {self.secret}"})
-        for name in ("write_desk_note", "resolve_session", "write_solution", "request_handoff", "accept_session"):
+        for name in ("write_desk_note", "resolve_session", "write_solution"):
+            await self.make(name)
+        await self.make("rate_service", {"comment": self.private})
+        for name in ("request_handoff", "accept_session"):
             await self.make(name)
         self.ids["canned_id"] = (await self.make("add_canned_reply"))["id"]
         self.ids["number"] = (await self.make("open_ticket", {"session_id": self.ids["session_id"]}))["number"]

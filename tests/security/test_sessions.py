@@ -169,7 +169,7 @@ async def test_staff_of_another_tenant_hear_nothing_of_a_session(door: Door, bro
             await eve.send(kind, session_id=begun.session_id, content="x")
         await eve.until(lambda frame: len(eve.of("error")) == 3)
         assert sessions.SECRET_WORDS not in json.dumps(eve.of("error"), ensure_ascii=False)
-    assert await socket_code(door.target, begun.session_id, {"Cookie": "yingda-key=x", "Origin": "null"}) == 4403
+    assert await socket_code(door.target, begun.session_id, {"Cookie": "yingda-signin=x", "Origin": "null"}) == 4403
 
 
 async def test_nor_does_another_member_or_a_proof_that_ran_out(door: Door, browser: httpx.AsyncClient) -> None:

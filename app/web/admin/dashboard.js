@@ -3,6 +3,7 @@ import { number, percent, words } from "../shared/i18n.js";
 import { Empty, Loaded, html, useLoaded } from "../shared/ui.js";
 import { Chart } from "./chart.js";
 import { Figure } from "./figure.js";
+import { FirstSteps } from "./first-steps.js";
 import { named } from "./names.js";
 import { Head, Meter } from "./page.js";
 import { go } from "./route.js";
@@ -15,8 +16,8 @@ const ENDS = [["answered", ["answered", "partially_answered"]], ["unsure", ["low
 const t = words({
   zh: {
     title: "概览", text: "机器人答得怎么样、快不快、有没有部件在降级。", range: "时间范围", hour: "1 小时", six: "6 小时", day: "24 小时", week: "7 天", month: "30 天", refresh: "刷新",
-    turns: "对话轮数", turnsText: "失败 {failed} 轮", first: "首字（一半的人快于）", firstText: "95 % 的人快于 {p95}", total: "整句（一半的人快于）", totalText: "95 % 快于 {p95}，99 % 快于 {p99}", cache: "来自缓存", cacheText: "{n} 轮", refusal: "没能回答", refusalText: "{n} 轮：没有依据、超出范围等", degraded: "降级作答", degradedText: "{n} 轮有部件出故障", tokens: "大模型 token", tokensText: "{calls} 次调用", now: "正在回答", nowText: "最多同时 {peak} 轮（本次启动以来）",
-    outcomes: "对话怎样结束", answered: "已回答", unsure: "不确定或反问", none: "没有依据", people: "转人工", other: "其他", times: "一轮要多久", p50: "一半快于", p95: "95 % 快于", firstP50: "首字，一半快于", rates: "缓存、没能回答与降级", cached: "来自缓存", refused: "没能回答", degradedRate: "降级", llm: "大模型用量", input: "输入", output: "输出",
+    turns: "对话轮数", turnsText: "失败 {failed} 轮", first: "首字（中位数）", firstText: "95 % 的人快于 {p95}", total: "整句（中位数）", totalText: "95 % 快于 {p95}，99 % 快于 {p99}", cache: "来自缓存", cacheText: "{n} 轮", refusal: "没能回答", refusalText: "{n} 轮：没有依据、超出范围等", degraded: "降级作答", degradedText: "{n} 轮有部件出故障", tokens: "大模型 token", tokensText: "{calls} 次调用", now: "正在回答", nowText: "最多同时 {peak} 轮（本次启动以来）",
+    outcomes: "对话怎样结束", answered: "已回答", unsure: "不确定或反问", none: "没有依据", people: "转人工", other: "其他", times: "一轮要多久", p50: "中位数", p95: "95 % 快于", firstP50: "首字，中位数", rates: "缓存、没能回答与降级", cached: "来自缓存", refused: "没能回答", degradedRate: "降级", llm: "大模型用量", input: "输入", output: "输出",
     stages: "各步耗时", stage: "步骤", count: "次数", stagesText: "一轮里每一步花的时间", parts: "降级的部件", rejections: "没有处理的消息", limited: "超过上限的请求", quiet: "这段时间里没有。", reason: "原因", times_n: "{n} 次", nothing: "这段时间里没有对话。", ms: "{n} 毫秒", s: "{n} 秒",
   },
   en: {
@@ -41,7 +42,7 @@ export function Dashboard({ route }) {
   }, [range]);
   return html`<${Head} title=${t("title")} text=${t("text")}><div class="ad-ranges" role="group" aria-label=${t("range")}>${Object.keys(RANGES).map((name) => html`<button aria-pressed=${name === range} onClick=${() => go("overview", { range: name === "day" ? "" : name }, { replace: true })}>${t(name)}</button>`)}</div>
     <button class="yd-btn yd-btn-small" onClick=${state.reload} disabled=${state.loading}>${t("refresh")}</button><//>
-    <${Loaded} state=${state}>${({ series, metrics, points }) => html`<div class="yd-stack" aria-busy=${state.loading}><${Figures} total=${series.total} metrics=${metrics} /><${Charts} points=${points} total=${series.total} step=${step} /></div>`}<//>`;
+    <${FirstSteps} /><${Loaded} state=${state}>${({ series, metrics, points }) => html`<div class="yd-stack" aria-busy=${state.loading}><${Figures} total=${series.total} metrics=${metrics} /><${Charts} points=${points} total=${series.total} step=${step} /></div>`}<//>`;
 }
 
 function Figures({ total, metrics }) {
@@ -70,7 +71,7 @@ function Charts({ points, total, step }) {
     <${Chart} title=${t("rates")} at=${at} step=${step} format=${(value) => percent(value, 0)} series=${[line(t("cached"), rate((point) => point.cached), "--yd-good"), line(t("refused"), rate((point) => point.refused), "--yd-bad"), line(t("degradedRate"), rate((point) => point.degraded), "--ad-amber")]} />
     <${Chart} title=${t("llm")} at=${at} step=${step} stacked=${true} format=${(value) => number(value)} series=${[line(t("input"), (point) => point.llm.prompt_tokens, "--yd-accent"), line(t("output"), (point) => point.llm.completion_tokens, "--yd-good")]} />
     <${Stages} stages=${total.stages} />
-    <div class="yd-stack"><${Counts} title=${t("parts")} counts=${total.degradations} /><${Counts} title=${t("rejections")} counts=${total.rejections} /><${Counts} title=${t("limited")} counts=${total.limited} /></div></div>`;
+    <div class="yd-stack"><${Counts} title=${t("parts")} kind="degraded" counts=${total.degradations} /><${Counts} title=${t("rejections")} kind="rejection" counts=${total.rejections} /><${Counts} title=${t("limited")} kind="limit" counts=${total.limited} /></div></div>`;
 }
 
 function Stages({ stages }) {
@@ -80,7 +81,7 @@ function Stages({ stages }) {
     <tbody>${rows.map((stage) => html`<tr><th scope="row">${named("stage", stage)}</th><td class="ad-wide"><${Meter} share=${stages[stage].p95 / longest} /></td><td class="yd-num">${time(stages[stage].p50)}</td><td class="yd-num">${time(stages[stage].p95)}</td><td class="yd-num ad-wide">${number(stages[stage].count)}</td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
-function Counts({ title, counts }) {
+function Counts({ title, kind, counts }) {
   const rows = Object.entries(counts).sort((a, b) => b[1] - a[1]);
-  return html`<section class="yd-card"><div class="ad-card-title"><h2>${title}</h2></div>${rows.length === 0 ? html`<p class="yd-small yd-muted">${t("quiet")}</p>` : html`<ul class="ad-list">${rows.map(([name, count]) => html`<li class="yd-row yd-small"><span class="yd-grow yd-mono">${name}</span><span class="yd-nums">${t("times_n", { n: number(count) })}</span></li>`)}</ul>`}</section>`;
+  return html`<section class="yd-card"><div class="ad-card-title"><h2>${title}</h2></div>${rows.length === 0 ? html`<p class="yd-small yd-muted">${t("quiet")}</p>` : html`<ul class="ad-list">${rows.map(([name, count]) => html`<li class="yd-row yd-small"><span class="yd-grow">${named(kind, name)}</span><span class="yd-nums">${t("times_n", { n: number(count) })}</span></li>`)}</ul>`}</section>`;
 }

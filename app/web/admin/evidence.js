@@ -25,7 +25,7 @@ const FIRST = 10;
 const shown = (value) => percent(value, 0);
 const ms = (value) => (value === undefined ? "" : `${number(value, value < 10 ? 1 : 0)} ms`);
 
-export const Degraded = ({ parts }) => parts?.length > 0 && html`<div class="yd-notice" data-tone="warn">${t("degraded", { parts: parts.join("、") })}</div>`;
+export const Degraded = ({ parts }) => parts?.length > 0 && html`<div class="yd-notice" data-tone="warn">${t("degraded", { parts: parts.map((part) => named("degraded", part)).join("、") })}</div>`;
 
 // The way from the question to what may be used, with how many are left at each step and how long it took.
 export function Funnel({ evidence, timings }) {

@@ -3,7 +3,7 @@ import { ago, locale, moment, number, words } from "../shared/i18n.js";
 import { Dialog, Failure, Field, Loaded, Table, attempt, html, toast, useLoaded } from "../shared/ui.js";
 import { useEffect, useState } from "../vendor/preact-htm.js";
 import { Choice, Listing, useListing } from "./listing.js";
-import { Named } from "./names.js";
+import { Named, named } from "./names.js";
 import { Facts, Head, Meter } from "./page.js";
 import { go, link } from "./route.js";
 import { server } from "./server.js";
@@ -59,7 +59,7 @@ function Begin({ kind, onClose, onDone }) {
       onDone();
     } catch (error) { setState({ error }); }
   };
-  return html`<${Dialog} title=${kind.title} onClose=${onClose}><form class="yd-stack" onSubmit=${run}>
+  return html`<${Dialog} title=${named("jobKind", kind.name)} onClose=${onClose}><form class="yd-stack" onSubmit=${run}>
     ${choices(kind).map(([name, parameter]) => html`<${Field} label=${parameter.description || name}><select class="yd-input" value=${parameters[name] ?? parameter.default} onChange=${(event) => setParameters({ ...parameters, [name]: event.target.value })}>${parameter.enum.map((value) => html`<option value=${value}>${value || t("same")}</option>`)}</select><//>`)}
     ${state.error && html`<${Failure} error=${state.error} />`}
     <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn yd-btn-primary" disabled=${state.busy}>${t("run")}</button></div></form><//>`;
@@ -77,9 +77,9 @@ function All({ route, manages }) {
     await attempt(() => server.post(`${JOBS}/${kind.name}/runs`, {}), t("started"));
     return begun();
   };
-  const titles = Object.fromEntries((state.data?.kinds || []).map((kind) => [kind.name, kind.title]));
+  const titles = Object.fromEntries((state.data?.kinds || []).map((kind) => [kind.name, named("jobKind", kind.name)]));
   const kinds = [
-    { title: t("kind"), cell: (kind) => html`<span class="ad-text">${kind.title}</span><span class="ad-sub yd-mono">${kind.name}</span>` },
+    { title: t("kind"), cell: (kind) => html`<span class="ad-text">${named("jobKind", kind.name)}</span><span class="ad-sub yd-mono">${kind.name}</span>` },
     { title: t("schedule"), name: "ad-wide", cell: (kind) => when(kind.schedule) },
     { title: t("last"), cell: (kind) => (kind.last ? html`<a class="ad-when" href=${link(`jobs/${kind.last.id}`)} title=${moment(kind.last.created_at)}>${ago(kind.last.created_at)}</a>` : html`<span class="yd-muted">${t("never")}</span>`) },
     { title: t("took"), name: "ad-wide", numeric: true, cell: (kind) => (kind.last ? took(kind.last.duration) : "") },
@@ -87,7 +87,7 @@ function All({ route, manages }) {
     { title: t("run"), cell: (kind) => manages && !needs(kind) && html`<button class="yd-btn yd-btn-small" disabled=${open(kind.last)} onClick=${() => start(kind)}>${open(kind.last) ? t("running") : t("run")}</button>` },
   ];
   const house = [
-    { title: t("kind"), cell: (job) => html`<span class="ad-text">${job.title}</span><span class="ad-sub yd-mono">${job.name}</span>` },
+    { title: t("kind"), cell: (job) => html`<span class="ad-text">${named("jobKind", job.name)}</span><span class="ad-sub yd-mono">${job.name}</span>` },
     { title: t("schedule"), name: "ad-wide", cell: (job) => when(job.schedule) },
     { title: t("last"), cell: (job) => (job.started_at ? html`<span class="ad-when" title=${moment(job.started_at)}>${ago(job.started_at)}</span>` : html`<span class="yd-muted">${t("never")}</span>`) },
     { title: t("took"), numeric: true, name: "ad-wide", cell: (job) => took(job.duration) },
@@ -111,7 +111,7 @@ function Run({ route, manages }) {
   const cancel = async () => { await attempt(() => server.post(`${JOBS}/runs/${route.id}/cancel`), t("cancelled")); state.reload(); };
   const json = (value) => value && Object.keys(value).length > 0 && html`<pre class="yd-mono yd-small">${JSON.stringify(value, null, 2)}</pre>`;
   const exact = (iso) => iso && new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(new Date(iso));
-  return html`<${Loaded} state=${state}>${(run) => html`<${Head} title=${run.kind} back=${{ href: link("jobs"), title: t("back") }}>${manages && open(run) && html`<button class="yd-btn" onClick=${cancel}>${t("cancel")}</button>`}<//>
+  return html`<${Loaded} state=${state}>${(run) => html`<${Head} title=${named("jobKind", run.kind)} back=${{ href: link("jobs"), title: t("back") }}>${manages && open(run) && html`<button class="yd-btn" onClick=${cancel}>${t("cancel")}</button>`}<//>
     <div class="yd-card yd-stack"><${Facts} facts=${[[t("state"), html`<${Progress} run=${run} />`], [t("progress"), run.total > 0 && t("ended", { done: number(run.done), total: number(run.total) })], [t("by"), run.scheduled ? t("timed") : t("hand")],
       [t("created"), exact(run.created_at)], [t("when"), exact(run.started_at)], [t("finished"), exact(run.finished_at)], [t("took"), took(run.duration)], [t("error"), run.error && `${run.error.message} (${run.error.code})`], [t("parameters"), json(run.parameters)], [t("result"), json(run.result)]]} /></div>`}<//>`;
 }

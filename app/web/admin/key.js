@@ -7,17 +7,17 @@ import { Secret } from "./secret.js";
 import { server, signIn } from "./server.js";
 
 export const KEYS = "/api/v1/keys";
-const ROLES = ["client", "server", "agent", "admin", "metrics"];
+const ROLES = ["client", "server", "agent", "lead", "admin", "metrics"];
 const t = words({
   zh: {
     new: "新建密钥", name: "名称", nameHint: "看得出给谁用，例如：官网", role: "角色", origins: "允许的网页", originsHint: "每行一个来源，例如 https://shop.example.com；只有写明的网页能从浏览器里用它", ends: "到期时间", endsHint: "留空为不到期", scopes: "权限范围", scopesHint: "只能用角色之内选中的部分；都不选为不限。创建之后不能改。",
     create: "创建", save: "保存", rotate: "轮换", rotateText: "换一个新的密文，名称、角色、范围都不变。原来的在宽限期内仍然可用，来得及逐个换掉。", grace: "原来的还能用几小时", graceHint: "0 为立即失效：疑似泄露时用", shown: "密钥已创建", rotated: "密钥已轮换", shownText: "只显示这一次，请现在复制到安全的地方。", done: "我已保存好", first: "第一个密钥须是管理员的；建好之后，这台机器也要登录，页面会用新密钥自动登录。",
-    d_client: "网站、App 的聊天窗口，谁都看得到", d_server: "您自己的后端，可以代会员提问", d_agent: "人工客服：人工台、会话与工单", d_admin: "管理知识库、设定和密钥", d_metrics: "给 Prometheus，只读指标",
+    d_client: "网站、App 的聊天窗口，谁都看得到", d_server: "您自己的后端，可以代会员提问", d_agent: "人工客服：人工台、会话与工单", d_lead: "另可看报表、排班", d_admin: "管理知识库、设定和密钥", d_metrics: "给 Prometheus，只读指标",
   },
   en: {
     new: "New key", name: "Name", nameHint: "Says who uses it, for example: website", role: "Role", origins: "Allowed pages", originsHint: "One origin a line, for example https://shop.example.com; only these pages can use it from a browser", ends: "Ends", endsHint: "Empty: never", scopes: "Scopes", scopesHint: "The key may use the chosen parts of what its role may; none chosen is all of it. This cannot be changed later.",
     create: "Create", save: "Save", rotate: "Rotate", rotateText: "Gives it another secret; name, role and scopes stay. The secret before works on for a while, so that it can be replaced everywhere.", grace: "Hours that the one before still works", graceHint: "0 ends it at once: for one that may have leaked", shown: "The key is made", rotated: "The key is rotated", shownText: "It is shown this once. Copy it to a safe place now.", done: "I have kept it", first: "The first key must be an administrator's. After that this machine signs in too; the page does so with the new key.",
-    d_client: "Chat windows of sites and apps; anybody can see it", d_server: "Your own server, which may ask for members", d_agent: "People who serve: desk, conversations, tickets", d_admin: "Knowledge base, settings and keys", d_metrics: "For Prometheus, metrics only",
+    d_client: "Chat windows of sites and apps; anybody can see it", d_server: "Your own server, which may ask for members", d_agent: "People who serve: desk, conversations, tickets", d_lead: "Reports and duties as well", d_admin: "Knowledge base, settings and keys", d_metrics: "For Prometheus, metrics only",
   },
 });
 

@@ -1,5 +1,6 @@
 // The console: who one is, where one is, and the section that belongs there.
 import { language, setLanguage, words } from "../shared/i18n.js";
+import { Account, accountTitle, isInvited } from "../shared/signin.js";
 import { Failure, Spinner, attempt, html, render, useLoaded } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { go, link, useRoute } from "./route.js";
@@ -22,6 +23,8 @@ function Console() {
   }, []);
   useEffect(() => { document.documentElement.lang = language() === "zh" ? "zh-CN" : "en"; }, [turn]);
   const speak = () => { setLanguage(language() === "zh" ? "en" : "zh"); setTurn(turn + 1); };
+  const entered = () => { setTurn(turn + 1); me.reload(); };
+  if (isInvited()) return html`<${SignIn} key=${turn} onDone=${entered} speak=${speak} other=${t("other")} />`;
   if (me.error) return html`<main class="ad-alone"><h1 class="yd-sr">${t("title")}</h1><${Failure} error=${me.error} retry=${me.reload} /></main>`;
   if (!me.data) return html`<main class="ad-alone"><h1 class="yd-sr">${t("title")}</h1><${Spinner} /></main>`;
   if (!me.data.signed_in) return html`<${SignIn} key=${turn} onDone=${me.reload} speak=${speak} other=${t("other")} />`;
@@ -30,7 +33,7 @@ function Console() {
 
 function Shell({ me, speak, again }) {
   const route = useRoute();
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(false), [account, setAccount] = useState(false);
   const menu = useRef();
   const content = useRef();
   const seen = useRef("");
@@ -58,8 +61,10 @@ function Shell({ me, speak, again }) {
       <div class="ad-me"><div class="yd-clip yd-small">${me.keyless ? t("local") : me.key_name || me.tenant}</div>
         ${!me.keyless && html`<div class="yd-tiny yd-muted yd-clip">${t("tenant", { tenant: me.tenant })}</div>`}
         <div class="yd-row"><button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${speak} lang=${language() === "zh" ? "en" : "zh-CN"}>${t("other")}</button>
+        ${me.agent_id && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => setAccount(true)}>${accountTitle()}</button>`}
         ${!me.keyless && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => attempt(signOut).then(again)}>${t("out")}</button>`}</div></div>
     </div>
+    ${account && html`<${Account} who=${me} onOut=${again} onClose=${() => setAccount(false)} />`}
     <div class="ad-veil" hidden=${!open} onClick=${() => setOpen(false)}></div>
     <main id="content" ref=${content} tabindex="-1">${section
       ? html`<${section.view} key=${section.name} route=${route} me=${me} manages=${me.roles.includes("admin")} again=${again} />`

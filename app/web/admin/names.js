@@ -37,11 +37,12 @@ const NAMES = {
   draftOrigin: { model: ["", "大模型起草", "A model"], solution: ["", "人工台的解答", "An answer of the desk"], ticket: ["", "工单的答复", "A ticket"], handoff: ["", "人工会话", "Words to a customer"], edited: ["", "人写的", "Somebody's own"], empty: ["", "还没有人写", "Nobody's yet"] },
   priority: { low: ["", "低", "Low"], normal: ["", "普通", "Normal"], high: ["warn", "高", "High"], urgent: ["bad", "紧急", "Urgent"] },
   category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], request: ["", "申请", "Request"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
-  role: { admin: ["accent", "管理员", "Admin"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
+  role: { admin: ["accent", "管理员", "Admin"], lead: ["accent", "组长", "Lead"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
+  personState: { invited: ["warn", "待设密码", "Invited"], active: ["good", "可登录", "Active"], disabled: ["bad", "已停用", "Disabled"] },
   keyState: { valid: ["good", "可用", "Valid"], expired: ["warn", "已到期", "Ended"], revoked: ["bad", "已停用", "Revoked"] },
   scope: {
     chat: ["", "对话", "Chat"], desk: ["", "人工台与工单", "Desk and tickets"], "documents:read": ["", "知识库：只读", "Knowledge base, reading"], "documents:write": ["", "知识库：读写", "Knowledge base, writing"], evaluation: ["", "评测与质量", "Evaluation"], tuning: ["", "检索调优", "Tuning"],
-    profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"],
+    profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"], reports: ["", "团队报表", "Team reports"],
   },
   audited: { done: ["good", "做了", "Done"], refused: ["warn", "被拒绝", "Refused"], failed: ["bad", "出错", "Failed"], open: ["", "没有做完", "Not finished"] },
   delivery: { pending: ["warn", "等待重试", "Pending"], delivered: ["good", "已送达", "Delivered"], dead: ["bad", "已放弃", "Given up"] },
@@ -90,6 +91,25 @@ const NAMES = {
     found: ["", "最好的片段有这么大把握", "The surest passage"], "nothing found": ["", "没有找到片段", "Nothing found"],
     "asks for a person": ["", "要求人工", "Asks for a person"], "names one, and is like a request": ["", "提到人工，像是在要求", "Names a person, like a request"], "is like a request": ["", "像是在要求人工", "Like a request for a person"],
     "in so many words": ["", "说得很明白", "In so many words"], "surely not ours, and nothing is found": ["", "肯定与业务无关，也没有找到依据", "Surely not ours, and nothing is found"], "like nothing to look up": ["", "像是不需要查资料", "Like nothing to look up"],
+  },
+  degraded: {
+    embedding: ["", "向量召回", "Vector recall"], calibration: ["", "门槛校准", "Calibration of the gate"], provisional: ["", "门槛还在校准", "Gate still being calibrated"], page: ["", "顾客所在的网页", "The customer's page"], rerank: ["", "重排模型", "Reranker"], reader: ["", "大模型把门", "Model in the gate"],
+    llm: ["", "大模型", "Language model"], budget: ["", "大模型预算用完", "Model budget used up"], understanding: ["", "大模型理解", "Model's understanding"], ungrounded: ["", "没有依据的话已换成原文", "Ungrounded words, replaced by quotes"], business: ["", "业务数据", "Business data"],
+  },
+  rejection: { empty: ["", "空消息", "Empty"], too_long: ["", "太长", "Too long"], repetition: ["", "重复的字", "Repetition"], override: ["", "要它不守规则", "Overrides the rules"], extraction: ["", "套取提示词", "Asks for the prompt"], persona: ["", "要它扮演别的角色", "Another persona"], steering: ["", "操纵回答", "Steers the answer"], payload: ["", "夹带代码", "A payload"], transcript: ["", "伪造对话", "A forged conversation"], suspicious: ["", "疑似攻击", "Suspicious"] },
+  limit: {
+    key: ["", "一把密钥", "One key"], tenant: ["", "全部顾客", "All customers"], address: ["", "一个网络地址", "One address"], session: ["", "一个会话", "One conversation"], sign_in: ["", "登录", "Sign-in"], handoff: ["", "请求人工", "Requests for a person"], ticket: ["", "工单", "Tickets"],
+    queue_full: ["", "排队已满", "Queue full"], streams: ["", "同时的回答", "Answers at once"], sockets: ["", "同时的连接", "Connections at once"], queue_timeout: ["", "排队太久", "Waited too long"], channel: ["", "渠道", "Channel"],
+  },
+  jobKind: {
+    quality_check: ["", "知识库质量检查", "Quality check of the knowledge base"], gap_mining: ["", "知识缺口挖掘", "Mining of gaps"], source_sync: ["", "同步数据来源", "Sync of sources"], evaluation: ["", "评测", "Evaluation"], reindex: ["", "重建索引", "Rebuilding the index"], index_verification: ["", "索引校验与修复", "Checking and repairing the index"], reread: ["", "重新读取文档", "Reading documents anew"],
+    tuner_calibration: ["", "门槛校准", "Calibration of the gate"], tuner_sweep: ["", "参数扫描", "Sweep of parameters"], tuner_judgement: ["", "大模型出题校准", "Calibration by a model"],
+    desk: ["", "人工坐席：超时与提醒", "Desk: time limits and reminders"], validity: ["", "文档生效与失效", "Documents coming into and out of force"], publishing: ["", "定时发布", "Scheduled publishing"], model: ["", "跟上别处接的大模型", "Following a model connected elsewhere"], generations: ["", "跟上别处重建的索引", "Following an index rebuilt elsewhere"], series: ["", "保存指标曲线", "Keeping the metrics"],
+    keys: ["", "保存密钥的使用时间", "Keeping when keys were used"], jobs: ["", "安排到时间的任务", "Starting jobs that are due"], sources: ["", "安排到时间的来源同步", "Starting syncs that are due"], calibration: ["", "检索校准", "Calibration of retrieval"], retention: ["", "清理过期数据", "Deleting what is past its time"],
+  },
+  parameter: {
+    vector_top_k: ["", "向量召回条数", "Passages by vectors"], bm25_top_k: ["", "关键词召回条数", "Passages by keywords"], rrf_k: ["", "融合常数 k", "Constant k of fusion"], rrf_vector_weight: ["", "向量召回的权重", "Weight of vectors"], rrf_keyword_weight: ["", "关键词召回的权重", "Weight of keywords"], rerank_top_k: ["", "重排后保留的条数", "Passages kept after re-ranking"], rerank_candidates: ["", "交叉编码器最多看的候选数", "Candidates that a cross-encoder reads"],
+    similarity_threshold: ["", "回答门槛", "Threshold to answer"], confident_threshold: ["", "把握门槛", "Threshold to be sure"], clarify_threshold: ["", "反问门槛", "Threshold to ask back"], min_surviving_chunks: ["", "至少几个片段过门槛", "Passages that have to pass"], page_boost: ["", "所在页面的加分", "Bonus of the customer's page"], hot_cache_max_size: ["", "热点回答缓存的条数", "Answers in the cache"], hot_cache_ttl: ["", "热点回答缓存的秒数", "Seconds an answer is cached"], retrieval_cache_max_size: ["", "检索缓存的条数", "Searches in the cache"], retrieval_cache_ttl: ["", "检索缓存的秒数", "Seconds a search is cached"],
   },
   who: { customer: ["", "顾客", "Customer"], bot: ["", "智能客服", "Assistant"], staff: ["", "客服", "Staff"], system: ["", "系统", "System"] },
 };

@@ -12,21 +12,25 @@ import { Gaps } from "./gaps.js";
 import { HitTest } from "./hit-test.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
+import { Models } from "./models.js";
+import { People } from "./people.js";
 import { Profile } from "./profile.js";
 import { Quality } from "./quality.js";
+import { Reports } from "./reports.js";
 import { Sources } from "./sources.js";
 import { Tickets } from "./tickets.js";
 import { Tuning } from "./tuning.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Webhooks } from "./webhooks.js";
+import { Widget } from "./widget.js";
 
 const t = words({
   zh: {
-    overview: "概览", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", jobs: "定时任务", channels: "渠道", cache: "缓存", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
+    overview: "概览", reports: "团队报表", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", models: "大模型", widget: "网站挂件", jobs: "定时任务", channels: "渠道", cache: "缓存", people: "成员与客服组", keys: "密钥", audit: "审计日志", webhooks: "Webhook",
     run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
   },
   en: {
-    overview: "Overview", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", jobs: "Jobs", channels: "Channels", cache: "Cache", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
+    overview: "Overview", reports: "Team reports", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", models: "Language models", widget: "Website widget", jobs: "Jobs", channels: "Channels", cache: "Cache", people: "People and teams", keys: "Keys", audit: "Audit log", webhooks: "Webhooks",
     run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
   },
 });
@@ -34,29 +38,34 @@ const t = words({
 const group = (name) => ({ name, title: () => t(name) });
 export const GROUPS = ["run", "knowledge", "service", "setup"].map(group);
 
-const section = (name, inGroup, view, staff = false) => ({ name, group: inGroup, view, staff, title: () => t(name) });
+const EVERYBODY = ["admin", "lead", "agent"], LEADS = ["admin", "lead"];
+const section = (name, inGroup, view, roles = ["admin"]) => ({ name, group: inGroup, view, roles, title: () => t(name) });
 const SECTIONS = [
   section("overview", "run", Dashboard),
-  section("documents", "knowledge", Documents, true),
-  section("sources", "knowledge", Sources, true),
-  section("faqs", "knowledge", Faqs, true),
-  section("hit-test", "knowledge", HitTest, true),
-  section("vocabulary", "knowledge", Vocabulary, true),
-  section("quality", "knowledge", Quality, true),
-  section("tuning", "knowledge", Tuning, true),
-  section("evaluation", "knowledge", Evaluation, true),
-  section("gaps", "knowledge", Gaps, true),
-  section("conversations", "service", Conversations, true),
-  section("tickets", "service", Tickets, true),
-  section("profile", "setup", Profile, true),
-  section("jobs", "setup", Jobs, true),
+  section("reports", "run", Reports, LEADS),
+  section("documents", "knowledge", Documents, EVERYBODY),
+  section("sources", "knowledge", Sources, EVERYBODY),
+  section("faqs", "knowledge", Faqs, EVERYBODY),
+  section("hit-test", "knowledge", HitTest, EVERYBODY),
+  section("vocabulary", "knowledge", Vocabulary, EVERYBODY),
+  section("quality", "knowledge", Quality, EVERYBODY),
+  section("tuning", "knowledge", Tuning, EVERYBODY),
+  section("evaluation", "knowledge", Evaluation, EVERYBODY),
+  section("gaps", "knowledge", Gaps, EVERYBODY),
+  section("conversations", "service", Conversations, EVERYBODY),
+  section("tickets", "service", Tickets, EVERYBODY),
+  section("profile", "setup", Profile, EVERYBODY),
+  section("models", "setup", Models),
+  section("widget", "setup", Widget),
+  section("jobs", "setup", Jobs, EVERYBODY),
   section("cache", "setup", Cache),
+  section("people", "setup", People, LEADS),
   section("keys", "setup", Keys),
   section("audit", "setup", Audit),
   section("channels", "setup", Channels),
   section("webhooks", "setup", Webhooks),
 ];
 
-// staff: also seen by people who serve customers, without what only an administrator may change.
-export const sectionsFor = (roles) => SECTIONS.filter((item) => item.staff || roles.includes("admin"));
+// What people who serve customers see, too, is without what only an administrator may change.
+export const sectionsFor = (roles) => SECTIONS.filter((item) => item.roles.some((role) => roles.includes(role)));
 export const sectionOf = (sections, name) => sections.find((item) => item.name === name);

@@ -10,7 +10,7 @@ export const server = client({
 
 const quiet = client();
 
-// {signed_in, keyless, roles, tenant, key_id, key_name}
+// {signed_in, keyless, roles, tenant, key_id, key_name, agent_id, by_provider}
 export const whoami = (signal) => quiet.get(SIGNIN, {}, { signal });
 export const signIn = (key) => quiet.post(SIGNIN, { key });
 export const signOut = () => quiet.delete(SIGNIN);

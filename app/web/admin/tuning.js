@@ -3,6 +3,7 @@ import { moment, number, words } from "../shared/i18n.js";
 import { Field, Loaded, Table, attempt, confirmed, html, useLoaded } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
 import { Listing, useListing } from "./listing.js";
+import { named } from "./names.js";
 import { Head } from "./page.js";
 import { link } from "./route.js";
 import { server } from "./server.js";
@@ -50,8 +51,8 @@ function Form({ data, may, onChange }) {
     onChange();
   };
   const columns = [
-    { title: t("name"), cell: (one) => html`<span class="ad-text">${one.title}</span><span class="ad-sub yd-mono">${one.name}</span>` },
-    { title: t("value"), cell: (one) => (may ? html`<input class="yd-input" type="number" name=${one.name} aria-label=${one.title} min=${one.low} max=${one.high} step=${one.whole ? 1 : "any"} value=${values[one.name] ?? one.value} onInput=${(event) => setValues({ ...values, [one.name]: event.target.value })} />` : plain(one.value)) },
+    { title: t("name"), cell: (one) => html`<span class="ad-text">${named("parameter", one.name)}</span><span class="ad-sub yd-mono">${one.name}</span>` },
+    { title: t("value"), cell: (one) => (may ? html`<input class="yd-input" type="number" name=${one.name} aria-label=${named("parameter", one.name)} min=${one.low} max=${one.high} step=${one.whole ? 1 : "any"} value=${values[one.name] ?? one.value} onInput=${(event) => setValues({ ...values, [one.name]: event.target.value })} />` : plain(one.value)) },
     { title: t("range"), cell: (one) => `${plain(one.low)} – ${plain(one.high)}` },
     { title: t("usual"), name: "ad-wide", cell: (one) => html`<span class=${one.tuned ? "" : "yd-muted"}>${plain(one.default)}</span>` },
   ];
@@ -69,7 +70,7 @@ function History({ route, may }) {
   };
   const columns = [
     { title: t("when"), cell: (one) => html`<span class="ad-text">${t("version", { n: one.version })}</span><span class="ad-sub">${one.created_at && moment(one.created_at)}</span>` },
-    { title: t("changes"), cell: (one) => html`${one.changes.map((change) => html`<span class="ad-sub"><span class="yd-mono">${change.name}</span> ${plain(change.before)} → ${plain(change.after)}</span>`)}${one.note && html`<span class="ad-text">${one.note}</span>`}` },
+    { title: t("changes"), cell: (one) => html`${one.changes.map((change) => html`<span class="ad-sub">${named("parameter", change.name)} ${plain(change.before)} → ${plain(change.after)}</span>`)}${one.note && html`<span class="ad-text">${one.note}</span>`}` },
     { title: t("by"), name: "ad-wide", cell: (one) => one.by || html`<span class="yd-muted">${t("nobody")}</span>` },
     ...(may ? [{ title: t("revert"), cell: (one) => html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => revert(one)}>${t("revert")}</button>` }] : []),
   ];

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { filesIn } from "./dropped.js";
 import { named, toneOf } from "./names.js";
 import { Meter } from "./page.js";
+import { Preview } from "./preview.js";
 import { link } from "./route.js";
 import { server } from "./server.js";
 
@@ -16,12 +17,12 @@ const OVER = ["ready", "failed", "cancelled"];
 
 const t = words({
   zh: {
-    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word、Excel、PowerPoint（新旧格式）、Markdown、网页、文本、CSV、JSON、EPUB、邮件（eml）、图片与扫描件，可以一次很多个", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录", draft: "存为草稿，先不发布", reason: "为什么改",
+    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word、Excel、PowerPoint（新旧格式）、Markdown、网页、文本、CSV、JSON、EPUB、邮件（eml）、图片与扫描件，可以一次很多个", look: "导入前先看切成什么样", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录", draft: "存为草稿，先不发布", reason: "为什么改",
     progress: "导入进度", sending: "正在上传", failedBatch: "这一批没有送到", cancel: "取消没处理完的", close: "收起", chunks: "{done} / {all} 段", left: "大约还要 {n} 秒", open: "查看", same: "与《{path}》内容相同",
     created: "新文档", updated: "更新为新版本", drafted: "存为草稿", unchanged: "内容没有变化", retry: "稍后自动重试：{why}", summary: "{ready} 个可以检索，{failed} 个没有导入，共 {all} 个", busy: "{ready} / {all} 个可以检索",
   },
   en: {
-    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word, Excel, PowerPoint (old and new), Markdown, HTML, text, CSV, JSON, EPUB, mail (eml), pictures and scans; many at once", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder", draft: "Keep as drafts, do not publish", reason: "Reason for the change",
+    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word, Excel, PowerPoint (old and new), Markdown, HTML, text, CSV, JSON, EPUB, mail (eml), pictures and scans; many at once", look: "Show the passages before importing", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder", draft: "Keep as drafts, do not publish", reason: "Reason for the change",
     progress: "Import", sending: "Uploading", failedBatch: "This batch was not received", cancel: "Cancel what is left", close: "Close", chunks: "{done} / {all} passages", left: "about {n} s left", open: "Open", same: "Same content as {path}",
     created: "New document", updated: "New version", drafted: "Kept as a draft", unchanged: "Nothing changed", retry: "Tried again later: {why}", summary: "{ready} searchable, {failed} not imported, {all} in all", busy: "{ready} of {all} searchable",
   },
@@ -118,13 +119,16 @@ export function Upload({ uploads }) {
   const [filing, setFiling] = useState({ category: "", tags: "", folder: "", draft: false, reason: "" });
   const input = useRef();
   const set = (name) => (event) => setFiling({ ...filing, [name]: event.target.value });
+  const [looking, setLooking] = useState(false);
+  const [waiting, setWaiting] = useState(null);
+  const take = (entries) => { if (looking && entries.length) setWaiting(entries); else uploads.send(entries, filing); };
   const dropped = async (event) => {
     event.preventDefault();
     setOver(false);
-    uploads.send(await filesIn(event.dataTransfer), filing);
+    take(await filesIn(event.dataTransfer));
   };
   const chosen = (event) => {
-    uploads.send([...event.target.files].map((file) => ({ file, path: file.name })), filing);
+    take([...event.target.files].map((file) => ({ file, path: file.name })));
     event.target.value = "";
   };
   return html`<section class="yd-stack ad-upload">
@@ -132,6 +136,8 @@ export function Upload({ uploads }) {
       <strong>${t("drop")}</strong><span class="yd-muted">${t("or")}</span><button class="yd-btn yd-btn-primary" onClick=${() => input.current.click()}>${t("choose")}</button>
       <input ref=${input} type="file" multiple hidden aria-label=${t("choose")} onChange=${chosen} />
       <p class="yd-small yd-muted">${t("kinds")}</p></div>
+    <div class="ad-checks"><label><input type="checkbox" checked=${looking} onChange=${(event) => setLooking(event.target.checked)} />${t("look")}</label></div>
+    ${waiting && html`<${Preview} entries=${waiting} onTake=${() => { uploads.send(waiting, filing); setWaiting(null); }} onClose=${() => setWaiting(null)} />`}
     <details><summary>${t("options")}</summary><div class="ad-fields">
       <${Field} label=${t("category")}><input class="yd-input" maxlength="64" value=${filing.category} onInput=${set("category")} /><//>
       <${Field} label=${t("tags")}><input class="yd-input" value=${filing.tags} onInput=${set("tags")} /><//>

@@ -22,7 +22,7 @@ async function start() {
   chat.dataset.lang = document.documentElement.lang = language();
   chat.dataset.page = "none";
   const asked = Object.fromEntries(new URLSearchParams(location.search));
-  chat.dataset.key = asked.key || config.key;
+  chat.dataset.key = keyOf(asked) || config.key;
   for (const name of FILTERS) if (asked[name]) chat.dataset[name] = asked[name];
   chat.trace = explains ? (entry) => showTrace(entry.id) : undefined;
   chat.tools = html`<${Tools} chat=${chat} />`;
@@ -30,6 +30,17 @@ async function start() {
   document.getElementById("app").append(chat);
   await chat.ready;
   chat.conversation.subscribe(() => { document.title = t("title", { name: chat.conversation.state.greeting?.name || "应答" }); });
+}
+
+// A key in the address is remembered for this visit, and leaves the address bar with its history.
+function keyOf(asked) {
+  if (asked.key) {
+    const address = new URL(location.href);
+    address.searchParams.delete("key");
+    history.replaceState(null, "", address);
+    try { sessionStorage.setItem("yd-key", asked.key); } catch { /* for this page alone */ }
+  }
+  try { return asked.key || sessionStorage.getItem("yd-key"); } catch { return asked.key; }
 }
 
 const Tools = ({ chat }) => html`<button class="tool" onClick=${() => turned(chat)}>${t("other")}</button>

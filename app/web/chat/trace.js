@@ -2,6 +2,7 @@
 import { client } from "../shared/api.js";
 import { number, percent, words } from "../shared/i18n.js";
 import { Loaded, Tag, html, render, useLoaded } from "../shared/ui.js";
+import { named } from "../admin/names.js";
 import { useEffect, useRef } from "../vendor/preact-htm.js";
 
 const t = words({
@@ -39,14 +40,14 @@ function Drawer({ id, onClose }) {
 const Trace = ({ trace }) => html`<div class="trace">
   <dl><dt>${t("question")}</dt><dd>${trace.question}</dd>
     ${trace.standalone && trace.standalone !== trace.question && html`<dt>${t("standalone")}</dt><dd>${trace.standalone}</dd>`}
-    <dt>${t("outcome")}</dt><dd><${Tag} tone="accent">${trace.outcome}<//></dd>
-    <dt>${t("agent")}</dt><dd>${trace.agent} · ${trace.intent}</dd>
+    <dt>${t("outcome")}</dt><dd><${Tag} tone="accent">${named("outcome", trace.outcome)}<//></dd>
+    <dt>${t("agent")}</dt><dd>${named("intent", trace.intent)}</dd>
     <dt>${t("confidence")}</dt><dd>${percent(trace.confidence)}</dd>
-    ${trace.degraded.length > 0 && html`<dt>${t("degraded")}</dt><dd>${trace.degraded.join("、")}</dd>`}
-    ${trace.decision && html`<dt>${t("why")}</dt><dd>${trace.decision.why}</dd>`}</dl>
+    ${trace.degraded.length > 0 && html`<dt>${t("degraded")}</dt><dd>${trace.degraded.map((part) => named("degraded", part)).join("、")}</dd>`}
+    ${trace.decision && html`<dt>${t("why")}</dt><dd>${named("why", trace.decision.why)}</dd>`}</dl>
   ${trace.cached ? html`<p class="yd-notice">${t("cached")}</p>` : html`<${Evidence} evidence=${trace.evidence} />`}
-  ${trace.decision && html`<section class="yd-stack"><h3>${t("bids")}</h3>${trace.decision.bids.map((bid) => html`<div><div class="yd-row yd-small"><span class="yd-grow">${bid.intent} <span class="yd-muted">${bid.why}</span></span><span class="yd-nums">${percent(bid.probability)}</span></div><${Meter} label=${bid.intent} value=${bid.probability} /></div>`)}</section>`}
-  <section class="yd-stack"><h3>${t("timings")}</h3><dl>${Object.entries(trace.timings_ms).map(([stage, ms]) => html`<dt>${stage}</dt><dd class="yd-nums">${t("ms", { n: number(ms, 1) })}</dd>`)}</dl></section>
+  ${trace.decision && html`<section class="yd-stack"><h3>${t("bids")}</h3>${trace.decision.bids.map((bid) => html`<div><div class="yd-row yd-small"><span class="yd-grow">${named("intent", bid.intent)} <span class="yd-muted">${named("why", bid.why)}</span></span><span class="yd-nums">${percent(bid.probability)}</span></div><${Meter} label=${named("intent", bid.intent)} value=${bid.probability} /></div>`)}</section>`}
+  <section class="yd-stack"><h3>${t("timings")}</h3><dl>${Object.entries(trace.timings_ms).map(([stage, ms]) => html`<dt>${named("stage", stage)}</dt><dd class="yd-nums">${t("ms", { n: number(ms, 1) })}</dd>`)}</dl></section>
   ${trace.model && html`<dl><dt>${t("model")}</dt><dd>${[trace.model.provider, trace.model.name].filter(Boolean).join(" · ")}${trace.model.calls > 0 && ` · ${t("tokens", { calls: trace.model.calls, prompt: trace.model.prompt_tokens, completion: trace.model.completion_tokens })}`}</dd></dl>`}
   <p class="yd-tiny yd-muted yd-mono">${t("id")} ${trace.trace_id}</p></div>`;
 

@@ -1,6 +1,7 @@
 // What is asked before a conversation changes hands or ends, canned replies, settings, and the list of shortcuts.
 import { useEffect, useState } from "../vendor/preact-htm.js";
 import { language, setLanguage } from "../shared/i18n.js";
+import { Account, accountTitle } from "../shared/signin.js";
 import { attempt, confirmed, Dialog, Empty, Failure, Field, html, Tag, toast } from "../shared/ui.js";
 import { askNotices, notices, setSound, sound } from "./alerts.js";
 import { enterSends, setEnterSends } from "./keeping.js";
@@ -29,9 +30,9 @@ export function Transfer({ desk, id, onClose }) {
   const [chosen, setPerson] = useState(null);
   const person = chosen ?? others.some(onDuty);
   useEffect(() => { desk.readStaff(); }, []);
-  const [to, setTo] = useState(""), [skill, setSkill] = useState(""), [note, setNote] = useState("");
+  const [to, setTo] = useState(""), [team, setTeam] = useState(""), [skill, setSkill] = useState(""), [note, setNote] = useState("");
   async function work() {
-    await desk.transfer(id, person ? { to, note } : { skill: skill.trim(), note });
+    await desk.transfer(id, person ? { to, note } : { team, skill: skill.trim(), note });
     toast(t("moved"), "good");
     onClose();
   }
@@ -41,7 +42,8 @@ export function Transfer({ desk, id, onClose }) {
     ${person ? (others.length ? html`<fieldset class="desk-people"><legend class="yd-sr">${t("chooseStaff")}</legend>${others.map((member) => html`<label class="desk-person"><input type="radio" name="to" required value=${member.agent_id} checked=${to === member.agent_id} onChange=${() => setTo(member.agent_id)} />
         <span class="yd-grow"><strong>${member.name}</strong> <span class="yd-small yd-muted">${member.skills.join("、")}</span></span><span class="yd-tiny yd-muted yd-nums">${member.capacity ? t("capacity", { n: member.assigned, most: member.capacity }) : t("capacityFree", { n: member.assigned })}</span>
         <${Tag} tone=${onDuty(member) ? "good" : ""}>${t(onDuty(member) ? "present" : "absent")}<//></label>`)}</fieldset>` : html`<p class="yd-notice">${t("noStaff")}</p>`)
-      : html`<${Field} label=${t("skill")}><input class="yd-input" list="desk-skills" maxlength="64" placeholder=${t("anySkill")} value=${skill} onInput=${(event) => setSkill(event.target.value)} /><datalist id="desk-skills">${skills.map((one) => html`<option value=${one} />`)}</datalist><//>`}
+      : html`${desk.teams.length > 0 && html`<${Field} label=${t("team")}><select class="yd-input" name="team" value=${team} onChange=${(event) => setTeam(event.target.value)}><option value="">${t("anyTeam")}</option>${desk.teams.map((one) => html`<option value=${one.id}>${one.name}（${t("members", { n: one.members.length })}）</option>`)}</select><//>`}
+      <${Field} label=${t("skill")}><input class="yd-input" list="desk-skills" maxlength="64" placeholder=${t("anySkill")} value=${skill} onInput=${(event) => setSkill(event.target.value)} /><datalist id="desk-skills">${skills.map((one) => html`<option value=${one} />`)}</datalist><//>`}
     <${Field} label=${t("transferNote")}><textarea class="yd-input" rows="2" maxlength="2000" value=${note} onInput=${(event) => setNote(event.target.value)}></textarea><//>
   <//><//>`;
 }
@@ -134,26 +136,27 @@ function Duty({ desk }) {
   async function save(event) {
     event.preventDefault();
     const list = skills.split(/[,，、]/).map((one) => one.trim()).filter(Boolean);
-    await attempt(() => api.put(`/api/v1/agent/staff/${encodeURIComponent(desk.me.agent_id)}`, { name: desk.me.name, skills: list, capacity: Number(most) }), t("saved"));
+    await attempt(() => api.put(`/api/v1/agent/staff/${encodeURIComponent(desk.me.agent_id)}`, { name: desk.me.name, skills: list, capacity: Number(most), teams: self?.teams || [], hours: self?.hours || [] }), t("saved"));
     desk.readStaff();
   }
   return html`<form class="yd-stack" onSubmit=${save}><${Field} label=${t("most")}><input class="yd-input" type="number" min="0" max="1000" required value=${most} onInput=${(event) => setMost(event.target.value)} /><//>
     <${Field} label=${t("skills")}><input class="yd-input" value=${skills} onInput=${(event) => setSkills(event.target.value)} /><//><div><button class="yd-btn">${t("save")}</button></div></form>`;
 }
 
-export function Settings({ desk, onClose, onChange, onLeave, onSignOut, keyless }) {
+export function Settings({ desk, onClose, onChange, onLeave, onSignOut, onSignedOut, signedIn }) {
   const [permission, setPermission] = useState(notices());
-  const [on, setOn] = useState(sound.on);
+  const [on, setOn] = useState(sound.on), [account, setAccount] = useState(false);
   const [enter, setEnter] = useState(enterSends.on);
+  if (account) return html`<${Account} who=${signedIn} onOut=${onSignedOut} onClose=${() => setAccount(false)} />`;
   return html`<${Dialog} title=${t("settings")} onClose=${onClose}>
-    <div class="yd-row"><div class="yd-grow"><strong>${desk.me.name}</strong> <span class="yd-mono yd-muted">${desk.me.agent_id}</span></div><button class="yd-btn yd-btn-small" onClick=${onLeave}>${t("change")}</button></div>
+    <div class="yd-row"><div class="yd-grow"><strong>${desk.me.name}</strong> <span class="yd-mono yd-muted">${desk.me.agent_id}</span></div>${signedIn.agent_id ? html`<button class="yd-btn yd-btn-small" onClick=${() => setAccount(true)}>${accountTitle()}</button>` : html`<button class="yd-btn yd-btn-small" onClick=${onLeave}>${t("change")}</button>`}</div>
     <label class="yd-row"><input type="checkbox" checked=${on} onChange=${(event) => { setSound(event.target.checked); setOn(event.target.checked); }} /> ${t("sound")}</label>
     <div class="yd-row yd-wrap"><span class="yd-grow">${t("notify")}</span>${permission === "default" ? html`<button class="yd-btn yd-btn-small" onClick=${async () => setPermission(await askNotices())}>${t("notifyAllow")}</button>` : html`<span class="yd-small yd-muted">${t(permission === "granted" ? "notifyOn" : permission === "denied" ? "notifyBlocked" : "notifyNone")}</span>`}</div>
     <div class="yd-row"><span class="yd-grow">${t("sendBy")}</span><div class="desk-modes" role="group" aria-label=${t("sendBy")}>${[[true, "Enter"], [false, "Ctrl+Enter"]].map(([by, name]) => html`<button type="button" aria-pressed=${enter === by} onClick=${() => { setEnterSends(by); setEnter(by); }}>${name}</button>`)}</div></div>
     <div class="yd-row"><span class="yd-grow">${t("language")}</span><div class="desk-modes" role="group" aria-label=${t("language")}>${[["zh", "中文"], ["en", "English"]].map(([code, name]) => html`<button type="button" lang=${code} aria-pressed=${language() === code} onClick=${() => { setLanguage(code); onChange(); }}>${name}</button>`)}</div></div>
     <${Duty} desk=${desk} />
     <p class="yd-small yd-muted">${t("awayHint")}</p>
-    ${!keyless && html`<div><button class="yd-btn" onClick=${onSignOut}>${t("signOut")}</button></div>`}<//>`;
+    ${!signedIn.keyless && html`<div><button class="yd-btn" onClick=${onSignOut}>${t("signOut")}</button></div>`}<//>`;
 }
 
 const KEYS = [[["Alt", "1–9"], "k_digit"], [["J"], ["K"], "k_jk"], [["Alt", "A"], "k_accept"], [["Alt", "W"], "k_reply"], [["Enter"], "k_enter"], [["Ctrl", "Enter"], "k_send"], [["/"], "k_slash"], [["Alt", "I"], "k_suggest"], [["Alt", "N"], "k_note"], [["Alt", "T"], "k_transfer"], [["Alt", "R"], "k_resolve"], [["Esc"], "k_escape"], [["?"], "k_help"]];

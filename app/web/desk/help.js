@@ -34,7 +34,7 @@ function Card({ session }) {
   return html`<${Section} title=${t("card")}>
     <div class="yd-row yd-wrap desk-tags"><${Urgency} session=${session} />
       <${Tag} tone=${session.reason === "asked" ? "" : "bad"}>${REASONS.has(session.reason) ? t(`r_${session.reason}`) : session.reason}<//><${Mood} value=${session.emotion} />
-      ${session.skill && html`<${Tag}>${t("skillNeeded", { skill: session.skill })}<//>`}</div>
+      ${session.team && html`<${Tag} tone="accent">${t("forTeam", { team: desk.teamName(session.team) })}<//>`}${session.skill && html`<${Tag}>${t("skillNeeded", { skill: session.skill })}<//>`}</div>
     ${card.question && html`<div class="desk-question"><span class="yd-label">${t("question")}</span><p>${card.question}</p></div>`}
     <dl class="desk-facts">
       ${session.ticket && html`<div><dt>${t("ticket")}</dt><dd><a class="yd-mono" href=${ticketLink(session.ticket)} target="_blank">${session.ticket}</a></dd></div>`}

@@ -1,6 +1,7 @@
 // The staff desk: queue and my conversations, the conversation, the customer and help.
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { locale } from "../shared/i18n.js";
+import { isInvited } from "../shared/signin.js";
 import { Empty, Failure, html, render, Spinner, toast } from "../shared/ui.js";
 import { count, setSound, sound } from "./alerts.js";
 import { Conversation } from "./conversation.js";
@@ -55,7 +56,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   const [dialog, setDialog] = useState(null);
   const composer = useRef(null);
   useEffect(() => {
-    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; remember(signedIn.tenant, me); } });
+    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; if (!signedIn.agent_id) remember(signedIn.tenant, me); } });
     made.watch(() => { draw((n) => n + 1); count(made.calling); });
     setDesk(made);
     made.start();
@@ -113,7 +114,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
     <main class="desk-columns"><${Queue} desk=${desk} open=${open} /><${Conversation} desk=${desk} act=${act} composer=${composer} /><${Help} desk=${desk} insert=${insert} act=${act} /></main>
     <${Views} view=${view} desk=${desk} go=${go} />
     ${Shown && html`<${Shown} desk=${desk} id=${dialog.id} onClose=${shut} />`}
-    ${dialog?.what === "settings" && html`<${Settings} desk=${desk} keyless=${signedIn.keyless} onClose=${shut} onChange=${onChange} onLeave=${onLeave} onSignOut=${onSignOut} />`}
+    ${dialog?.what === "settings" && html`<${Settings} desk=${desk} signedIn=${signedIn} onClose=${shut} onChange=${onChange} onLeave=${onLeave} onSignOut=${onSignOut} onSignedOut=${onSignedOut} />`}
   </div>`;
 }
 
@@ -121,10 +122,11 @@ function App() {
   const [state, set] = useState({ loading: true });
   const [, draw] = useState(0);
   const onChange = () => { document.documentElement.lang = locale(); document.title = t("title"); draw((n) => n + 1); };
-  const entered = (signedIn) => set(signedIn.signed_in ? { signedIn, me: remembered(signedIn.tenant) } : { out: true });
+  const known = (signedIn) => (signedIn.agent_id ? { agent_id: signedIn.agent_id, name: signedIn.key_name } : remembered(signedIn.tenant));
+  const entered = (signedIn) => set(signedIn.signed_in ? { signedIn, me: known(signedIn) } : { out: true });
   async function ask() {
     set({ loading: true });
-    try { entered(await api.get("/api/v1/signin")); } catch (error) { set({ error }); }
+    try { isInvited() ? set({ out: true }) : entered(await api.get("/api/v1/signin")); } catch (error) { set({ error }); }
   }
   async function signOut() {
     try { await api.delete("/api/v1/signin"); } catch (error) { toast(error); return; }
@@ -136,7 +138,7 @@ function App() {
   if (state.error) return html`<main class="desk-door"><h1 class="yd-sr">${t("title")}</h1><${Failure} error=${state.error} retry=${ask} /></main>`;
   if (state.out) return html`<${SignIn} expired=${state.expired} onChange=${onChange} onSignedIn=${entered} />`;
   const { signedIn, me } = state;
-  if (!me) return html`<${WhoAmI} signedIn=${signedIn} onChange=${onChange} onKnown=${(known) => set({ signedIn, me: known })} />`;
+  if (!me) return html`<${WhoAmI} signedIn=${signedIn} onChange=${onChange} onKnown=${(chosen) => set({ signedIn, me: chosen })} />`;
   return html`<${Working} me=${me} signedIn=${signedIn} onChange=${onChange} onSignedOut=${() => set({ out: true, expired: true })} onSignOut=${signOut}
     onLeave=${() => { remember(signedIn.tenant, null); set({ signedIn }); }} />`;
 }

@@ -40,6 +40,6 @@ export function Queue({ desk, open }) {
     <${Group} title=${t("queue")} count=${desk.queue?.length}>
       ${desk.queue === null ? html`<${Empty}><${Spinner} /><//>` : desk.queue.length ? items(desk.queue) : html`<p class="desk-none">${t("queueEmpty")}</p>`}<//>
     ${aside.length > 0 && html`<${Group} title=${t("snoozedGroup")} count=${aside.length}>${items(aside)}<//>`}
-    ${desk.recent.length > 0 && html`<${Group} title=${t("recent")}>${items(desk.recent)}<//>`}
+    ${desk.ended.length > 0 && html`<${Group} title=${t("recent")}>${items(desk.ended)}<//>`}
   </nav>`;
 }

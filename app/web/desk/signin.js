@@ -1,6 +1,7 @@
-// Before the desk opens: the key, and who one is.
+// Before the desk opens: the sign-in, and who one is whom a shared key does not tell.
 import { useState } from "../vendor/preact-htm.js";
 import { language, setLanguage } from "../shared/i18n.js";
+import { isInvited, SignInForm, Welcome, welcomeTitle } from "../shared/signin.js";
 import { Failure, Field, html, useLoaded } from "../shared/ui.js";
 import { keep, kept } from "./keeping.js";
 import { api } from "./store.js";
@@ -24,20 +25,8 @@ function Door({ title, onChange, children }) {
     <h1>${title}</h1>${children}</div></main>`;
 }
 
-export function SignIn({ expired, onChange, onSignedIn }) {
-  const [key, setKey] = useState(""), [error, setError] = useState(null), [busy, setBusy] = useState(false);
-  async function go(event) {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try { onSignedIn(await api.post("/api/v1/signin", { key: key.trim() })); } catch (failure) { setError(failure); setBusy(false); }
-  }
-  return html`<${Door} title=${t("signInTitle")} onChange=${onChange}>${expired && html`<p class="yd-notice" data-tone="warn" role="status">${t("signedOut")}</p>`}
-    <form class="yd-stack" onSubmit=${go}>
-      <${Field} label=${t("key")} hint=${t("keyHint")}><input class="yd-input" type="password" name="key" autocomplete="current-password" required maxlength="512" value=${key} onInput=${(event) => setKey(event.target.value)} /><//>
-      ${error && html`<${Failure} error=${error} />`}
-      <button class="yd-btn yd-btn-primary" disabled=${busy}>${t("signIn")}</button></form><//>`;
-}
+export const SignIn = ({ expired, onChange, onSignedIn }) => html`<${Door} title=${isInvited() ? welcomeTitle() : t("signInTitle")} onChange=${onChange}>${expired && html`<p class="yd-notice" data-tone="warn" role="status">${t("signedOut")}</p>`}
+  <${isInvited() ? Welcome : SignInForm} onDone=${onSignedIn} /><//>`;
 
 export function WhoAmI({ signedIn, onChange, onKnown }) {
   const [name, setName] = useState(""), [agent, setAgent] = useState(""), [error, setError] = useState(null), [busy, setBusy] = useState(false);

@@ -27,6 +27,7 @@ export class Desk {
     this.mine = new Map();       // session id -> session, in the order in which they came
     this.recent = [];            // ended or handed on from here, the latest first
     this.staff = [];
+    this.teams = [];
     this.canned = [];
     this.open = null;            // id of the session that is shown
     this.shownContact = null;    // id of a session of the customer whose page is shown instead
@@ -210,7 +211,13 @@ export class Desk {
   }
 
   async readRecent() {
-    try { this.recent = (await api.get("/api/v1/agent/sessions/recent", { agent_id: this.me.agent_id })).sessions; } catch (error) { if (error.status === 401) this.onSignedOut(); }
+    const asked = (this.recentAsked = Symbol());
+    try {
+      const { sessions } = await api.get("/api/v1/agent/sessions/recent", { agent_id: this.me.agent_id });
+      if (asked === this.recentAsked) this.recent = sessions; // else a later question is under way
+    } catch (error) {
+      if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
+    }
     this.changed();
   }
 
@@ -229,7 +236,9 @@ export class Desk {
 
   async readStaff() {
     try {
-      this.staff = (await api.get("/api/v1/agent/staff")).staff;
+      const [known, teams] = await Promise.all([api.get("/api/v1/agent/staff"), api.get("/api/v1/agent/teams")]);
+      this.staff = known.staff;
+      this.teams = teams.teams;
       if (this.self && this.self.name !== this.me.name) this.onRenamed(this.self.name);
     } catch (error) {
       if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
@@ -262,14 +271,17 @@ export class Desk {
 
   name(agent) { return agent === this.me.agent_id ? this.me.name : this.staff.find((member) => member.agent_id === agent)?.name || agent; }
   get self() { return this.staff.find((member) => member.agent_id === this.me.agent_id); }
+  teamName(id) { return this.teams.find((team) => team.id === id)?.name || id; }
   holds(id) { return this.mine.has(id); }
   get session() { return this.mine.get(this.open) || this.queue?.find((one) => one.session_id === this.open) || this.recent.find((one) => one.session_id === this.open) || this.details.get(this.open)?.session; }
   contact(id) { return this.contacts.get(id)?.data || null; }
   // What is on the screen is being read: the server learns of it at once.
   unreadOf(session) { return !this.holds(session.session_id) || (this.open === session.session_id && !this.shownContact && !document.hidden) ? 0 : session.unread; }
   get calling() { return (this.queue?.length || 0) + [...this.mine.values()].reduce((sum, session) => sum + (snoozed(session) ? 0 : this.unreadOf(session)), 0); }
+  // A session that waits again, or came back, is in its own list at once, the other list as soon as it was read anew.
+  get ended() { return this.recent.filter((one) => !this.mine.has(one.session_id) && !this.queue?.some((waits) => waits.session_id === one.session_id)); }
   // In the order of the list on the page.
-  get listed() { return [...this.mine.keys(), ...(this.queue || []).map((one) => one.session_id), ...this.recent.map((one) => one.session_id)]; }
+  get listed() { return [...this.mine.keys(), ...(this.queue || []).map((one) => one.session_id), ...this.ended.map((one) => one.session_id)]; }
 
   // ---- what people do
 
@@ -367,8 +379,8 @@ export class Desk {
     await this.load(id);
   }
 
-  async transfer(id, { to = "", skill = "", note = "" }) {
-    const session = await api.post(`${base(id)}/transfer`, { agent_id: to, skill, note, by: this.me.agent_id });
+  async transfer(id, { to = "", team = "", skill = "", note = "" }) {
+    const session = await api.post(`${base(id)}/transfer`, { agent_id: to, team, skill, note, by: this.me.agent_id });
     this.#over(session);
   }
 

@@ -57,6 +57,11 @@ export class Conversation {
     return { after: this.last, ...(this.proof.token && { session_token: this.proof.token }), ...(userToken && { user_token: userToken }) };
   }
 
+  // How the company wants the widget to look; as by default where nobody can say.
+  look() {
+    return this.api.get("/api/v1/widget").catch(() => ({}));
+  }
+
   // Greeting and, after a reload, what was said before.
   async start(language) {
     if (this.state.phase !== "idle") return;
@@ -210,14 +215,30 @@ export class Conversation {
     return this.api.get(`/api/v1/conversations/${this.proof.id}/messages/${entry.id}/sources/${source.index}`);
   }
 
-  fresh() {
-    this.aborting?.abort();
-    this.line.close();
+  // silent: the conversation before is not kept among the past ones.
+  fresh(silent) {
+    if (!silent) this.proof.shelve(this.state.entries.find((entry) => entry.who === "customer")?.text);
+    this.leaveBehind();
     this.proof.forget();
-    this.last = 0;
-    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0 });
     if (this.proof.own) this.proof.opening = this.proof.begin().finally(() => { this.proof.opening = null; });
     return this.proof.opening;
+  }
+
+  leaveBehind() {
+    this.aborting?.abort();
+    this.line.close();
+    this.last = 0;
+    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0, asked: false, thanked: false });
+  }
+
+  // Back to one of the past conversations of this browser.
+  async goBack(past) {
+    this.proof.shelve(this.state.entries.find((entry) => entry.who === "customer")?.text);
+    this.leaveBehind();
+    this.proof.take(past);
+    this.set({ phase: "loading" });
+    await this.restore();
+    this.set({ phase: "ready" });
   }
 
   // Where the session stands at the human desk; what changed is a line of the conversation.
@@ -228,6 +249,17 @@ export class Conversation {
     if (told && this.state.phase === "ready" && !(told === "transfer" && before.agent === handoff.agent)) this.add({ who: "system", event: told, name: handoff.agent });
     if (WITH_DESK.includes(handoff.state) && this.proof.id) this.line.open(this.proof.id);
     else this.line.close();
+    if (["resolved", "closed"].includes(handoff.state) && handoff.state !== before.state && this.proof.id) this.askRating();
+  }
+
+  // Whether a person's part ended and was not rated yet; not worth a failure in sight.
+  askRating() {
+    this.api.get(`/api/v1/conversations/${this.proof.id}/rating`).then(({ asked }) => this.set({ asked }), () => {});
+  }
+
+  async rateService(score, comment) {
+    await this.api.post(`/api/v1/conversations/${this.proof.id}/rating`, { score, comment });
+    this.set({ asked: false, thanked: true });
   }
 
   onFrame(frame) {

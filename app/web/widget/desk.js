@@ -17,6 +17,17 @@ export function DeskBar({ state, act }) {
     ${handoff.ticket && ["queued", "out_of_hours"].includes(handoff.state) && html`<${Note} key=${handoff.ticket} open=${handoff.state === "out_of_hours"} onSend=${act.note} />`}`;
 }
 
+// How it was with a person: 1 to 5, then a word, if one likes.
+export function Rating({ state, onRate, onLater }) {
+  const [score, setScore] = useState(0);
+  if (state.thanked) return html`<div class="bar" data-tone="good" role="status">${t("rated")}</div>`;
+  if (!state.asked) return null;
+  const submit = (event) => { event.preventDefault(); onRate(score, new FormData(event.target).get("comment").trim()); };
+  return html`<form class="bar rate" onSubmit=${submit}><div class="yd-grow yd-stack"><div class="yd-row"><b class="yd-grow">${t("rateAsk")}</b><button type="button" class="link" onClick=${onLater}>${t("rateLater")}</button></div>
+    <div class="stars" role="group" aria-label=${t("rateAsk")}>${[1, 2, 3, 4, 5].map((n) => html`<button type="button" aria-label=${t("rateStar", { n })} aria-pressed=${score === n} data-on=${n <= score} onClick=${() => setScore(n)}>★</button>`)}</div>
+    ${score > 0 && html`<input class="yd-input" name="comment" maxlength="500" aria-label=${t("rateWord")} placeholder=${t("rateWord")} /><button class="yd-btn yd-btn-primary">${t("submit")}</button>`}</div></form>`;
+}
+
 function waiting({ estimated_wait_s: seconds }) {
   if (seconds === null || seconds === undefined) return t("nobody");
   return `${seconds < 60 ? t("soon") : t("wait", { n: Math.ceil(seconds / 60) })} · ${t("answering")}`;

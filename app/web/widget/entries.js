@@ -89,9 +89,12 @@ const Buttons = ({ buttons, ask }) => html`<div class="chips buttons">${buttons.
 // Time, votes, and for those who may see it how the turn was decided.
 function Foot({ entry, act }) {
   const [asking, setAsking] = useState(false);
+  const [copied, setCopied] = useState(false);
   const rated = RATED.includes(entry.outcome) && entry.id && !entry.stopped;
   const vote = async (rating) => { if (await act.rate(entry, rating)) setAsking(rating === "down"); };
+  const copy = async () => { await navigator.clipboard.writeText(entry.text.replace(/\[(\d+|SQL)\]/g, "")); setCopied(true); };
   return html`<div class="foot"><time>${clock(entry.at)}</time>
+    ${entry.text && !entry.withheld && navigator.clipboard && html`<button class="vote" aria-label=${t(copied ? "copied" : "copy")} title=${t(copied ? "copied" : "copy")} onClick=${copy}>${ICONS[copied ? "done" : "copy"]}</button>`}
     ${rated && html`<button class="vote" aria-pressed=${entry.rating === "up" ? "true" : "false"} aria-label=${t("helpful")} title=${t("helpful")} onClick=${() => vote("up")}>${ICONS.up}</button>
       <button class="vote" aria-pressed=${entry.rating === "down" ? "true" : "false"} aria-label=${t("unhelpful")} title=${t("unhelpful")} onClick=${() => vote("down")}>${ICONS.dislike}</button>`}
     ${entry.rating && !asking && html`<span class="yd-tiny" role="status">${t("thanks")}</span>`}

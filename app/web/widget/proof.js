@@ -51,6 +51,23 @@ export class Proof {
     remember(this.name, { id: this.id, token });
   }
 
+  // Conversations of before in this browser, the latest first; of the server's own pages a cookie knows the last alone.
+  past() { return this.own ? [] : [...(stored(`${this.name} past`).list || [])]; }
+
+  shelve(title) {
+    if (this.own || !this.id || !title) return;
+    const others = this.past().filter((one) => one.id !== this.id);
+    remember(`${this.name} past`, { list: [{ id: this.id, token: this.token, title: title.slice(0, 60), at: new Date().toISOString() }, ...others].slice(0, 10) });
+  }
+
+  take({ id, token }) {
+    this.id = id;
+    this.keep(token);
+    remember(`${this.name} past`, { list: this.past().filter((one) => one.id !== id) });
+  }
+
+  clear() { remember(`${this.name} past`, null); }
+
   forget() {
     this.id = this.token = "";
     if (!this.own) remember(this.name, null);

@@ -1,8 +1,8 @@
 // The widget as people see it: launcher, panel, conversation, and the line to write in.
-import { language } from "../shared/i18n.js";
+import { language, moment } from "../shared/i18n.js";
 import { Dialog, told } from "../shared/ui.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { DeskBar } from "./desk.js";
+import { DeskBar, Rating } from "./desk.js";
 import { Entry } from "./entries.js";
 import { ICONS } from "./icons.js";
 import { Passage } from "./sources.js";
@@ -23,11 +23,30 @@ export function Floating({ conversation, options, opened, onOpen }) {
   const launcher = useRef();
   const close = () => { onOpen(false); launcher.current.focus(); };
   useEffect(() => { if (opened) { conversation.start(language()); conversation.set({ unread: 0 }); } }, [opened, opened && state.unread]);
-  return html`<button ref=${launcher} class="launcher" aria-expanded=${opened ? "true" : "false"} aria-label=${opened ? t("opened") : t("open")} onClick=${() => onOpen(!opened)}>
+  const { look } = options;
+  const latest = state.unread > 0 && look.preview !== false && state.entries.findLast((entry) => entry.who === "staff")?.text;
+  const nudge = !opened && (latest || state.nudge);
+  const heard = useRef(0);
+  useEffect(() => { if (state.unread > heard.current && !opened && look.sound) beep(); heard.current = state.unread; }, [state.unread]);
+  return html`${nudge && html`<div class="nudge" role="status"><button onClick=${() => onOpen(true)}>${nudge.slice(0, 200)}</button><button class="tool" aria-label=${t("close")} onClick=${() => conversation.set({ nudge: "", unread: 0 })}>${ICONS.close}</button></div>`}<button ref=${launcher} class="launcher" aria-expanded=${opened ? "true" : "false"} aria-label=${opened ? t("opened") : t("open")} onClick=${() => onOpen(!opened)}>
       ${opened ? ICONS.down : ICONS.chat}${options.label && !opened && html`<span>${options.label}</span>`}
       ${!opened && state.unread > 0 && html`<b class="badge" role="status" aria-label=${t("unread", { n: state.unread })}>${state.unread}</b>`}</button>
     ${opened && html`<section class="panel" role="dialog" aria-label=${state.greeting?.name || t("title")} onKeyDown=${(event) => event.key === "Escape" && !event.defaultPrevented && !event.target.closest("dialog") && close()}>
-      <${Chat} conversation=${conversation} state=${state} onClose=${close} /></section>`}`;
+      <${Chat} conversation=${conversation} state=${state} look=${look} onClose=${close} /></section>`}`;
+}
+
+// A short soft tone.
+function beep() {
+  try {
+    const audio = new AudioContext();
+    const tone = audio.createOscillator();
+    const volume = audio.createGain();
+    tone.connect(volume).connect(audio.destination);
+    volume.gain.value = 0.06;
+    tone.frequency.value = 760;
+    tone.start();
+    tone.stop(audio.currentTime + 0.16);
+  } catch { /* a browser that plays nothing before it was touched */ }
 }
 
 // The whole page.
@@ -37,8 +56,9 @@ export function Full({ conversation, options, tools }) {
   return html`<section class="panel full"><${Chat} conversation=${conversation} state=${state} tools=${tools} trace=${options.trace} full=${true} /></section>`;
 }
 
-function Chat({ conversation, state, onClose, tools, trace, full }) {
+function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
   const [passage, setPassage] = useState(null);
+  const [looking, setLooking] = useState(null);
   const [sure, setSure] = useState(null);
   const [failure, setFailure] = useState(null);
   const input = useRef();
@@ -64,20 +84,23 @@ function Chat({ conversation, state, onClose, tools, trace, full }) {
   const fresh = () => { attempt(() => conversation.fresh()); input.current?.focus(); };
   const free = !["queued", "out_of_hours", "assigned"].includes(state.handoff.state);
   const name = state.greeting?.name || t("title");
-  return html`<header class="head"><div class="face" aria-hidden="true">${[...name][0]}</div>${full ? html`<h1 class="yd-grow yd-clip">${name}</h1>` : html`<h2 class="yd-grow yd-clip">${name}</h2>`}
+  return html`<header class="head"><div class="face" aria-hidden="true">${look.avatar ? html`<img src=${look.avatar} alt="" />` : [...name][0]}</div>${full ? html`<h1 class="yd-grow yd-clip">${name}</h1>` : html`<h2 class="yd-grow yd-clip">${name}</h2>`}
       ${free && state.phase === "ready" && html`<button class="tool" aria-label=${t("person")} title=${t("person")} onClick=${act.askPerson}>${ICONS.person}</button>`}
+      ${conversation.proof.past().length > 0 && html`<button class="tool" aria-label=${t("past")} title=${t("past")} onClick=${() => setLooking(conversation.proof.past())}>${ICONS.past}</button>`}
       ${state.entries.length > 0 && html`<button class="tool" aria-label=${t("fresh")} title=${t("fresh")} onClick=${() => setSure({ title: t("fresh"), text: t("restart"), action: t("restartYes"), work: fresh })}>${ICONS.fresh}</button>`}
       ${tools}${onClose && html`<button class="tool" aria-label=${t("close")} title=${t("close")} onClick=${onClose}>${ICONS.close}</button>`}</header>
     <${DeskBar} state=${state} act=${act} />
-    <${Log} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
+    ${free && html`<${Rating} state=${state} onRate=${(score, comment) => attempt(() => conversation.rateService(score, comment))} onLater=${() => conversation.set({ asked: false })} />`}
+    <${Log} look=${look} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
     ${failure && html`<div class="bar" data-tone="bad" role="alert"><span class="yd-grow">${told(failure)} ${failure.requestId && html`<span class="yd-tiny yd-mono">${t("request", { id: failure.requestId })}</span>`}</span><button class="link" onClick=${() => setFailure(null)}>${t("close")}</button></div>`}
     <${Composer} input=${input} state=${state} onSend=${act.ask} onType=${() => conversation.proof.open().catch(() => {})} onStop=${() => conversation.stop()} />
     ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
+    ${looking && html`<${Dialog} title=${t("past")} onClose=${() => setLooking(null)}><div class="questions">${looking.map((one) => html`<button class="question" onClick=${() => { setLooking(null); attempt(() => conversation.goBack(one)); }}><div class="yd-clip">${one.title}</div><small class="yd-muted">${moment(one.at)}</small></button>`)}</div><//>`}
     ${sure && html`<${Dialog} title=${sure.title} onClose=${() => setSure(null)}><p>${sure.text}</p>
       <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setSure(null)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${() => { setSure(null); sure.work(); }}>${sure.action}</button></div><//>`}`;
 }
 
-function Log({ log, conversation, state, act, free, full, attempt }) {
+function Log({ look, log, conversation, state, act, free, full, attempt }) {
   const [following, setFollowing] = useState(true);
   const { entries } = state;
   const newest = entries[entries.length - 1];
@@ -88,7 +111,7 @@ function Log({ log, conversation, state, act, free, full, attempt }) {
   return html`<div class="log" ref=${log} role="log" aria-label=${t("log")} tabindex="0" onScroll=${onScroll}><div class="column">
       ${state.problem ? html`<${Problem} error=${state.problem} retry=${() => conversation.start(language())} />` : state.phase !== "ready" ? html`<div class="skeleton" role="status" aria-label=${t("loading")}><i></i><i></i></div>` : html`
       ${state.previous && html`<button class="yd-btn yd-btn-small earlier" onClick=${() => attempt(() => conversation.earlier())}>${t("earlier")}</button>`}
-      <${Welcome} greeting=${state.greeting} empty=${entries.length === 0} ask=${act.ask} full=${full} />
+      <${Welcome} greeting=${{ ...state.greeting, ...(look[`greeting_${language()}`] && { welcome_message: look[`greeting_${language()}`] }) }} empty=${entries.length === 0} ask=${act.ask} full=${full} />
       ${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} last=${entry === lastAnswer && !state.busy} free=${free} act=${act} />`)}
       ${state.busy && newest?.who === "customer" && html`<article class="entry bot"><div class="bubble"><p class="thinking" role="status"><i></i><i></i><i></i><span class="yd-sr">${t("thinking")}</span></p></div></article>`}`}
     </div></div>

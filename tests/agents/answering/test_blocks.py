@@ -59,4 +59,12 @@ def test_an_item_comes_with_those_below_it_and_not_with_its_neighbours() -> None
 
 def test_a_row_is_known_by_its_cells_and_not_by_its_signs() -> None:
     table = "| 型号 | 说明 |\n|-|-|\n| H1 | 适合：小户型；带支架 |\n| H2 | 适合：大户型；带支架 |\n"
-    assert "H2：适合：大户型；带支架" in replied("H2 适合什么户型", f"# 选购\n\n{table}")
+    assert "| 型号 | 说明 |\n| --- | --- |\n| H2 | 适合：大户型；带支架 |" in replied(
+        "H2 适合什么户型", f"# 选购\n\n{table}"
+    )
+
+
+def test_a_definition_is_quoted_whole_with_its_term() -> None:
+    said = "由两层滤网组成，第一层拦住泥沙，第二层拦住余氯。" * 8
+    text = f"# 术语\n\n前置滤芯\n:   {said}\n\n    半年换一次。\n\n后置滤芯\n:   改善口感。\n"
+    assert replied("前置滤芯是什么", text).startswith(f"前置滤芯：{said}\n半年换一次。")

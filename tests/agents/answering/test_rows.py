@@ -26,27 +26,38 @@ REFUNDS = "\n".join(
 )
 
 
+def table(*lines: str) -> str:
+    head, *rows = [f"| {line.replace('；', ' | ')} |" for line in lines]
+    return "\n".join([head, f"|{' --- |' * (lines[0].count('；') + 1)}", *rows])
+
+
 async def reply(question: str, *texts: str) -> str:
-    return "".join(await written(question, *texts))
+    return "".join(await written(question, *texts)).strip()
 
 
-async def test_the_row_that_is_named_reads_as_a_sentence_and_is_cited_as_it_stands() -> None:
-    assert await reply("E05 怎么办", CODES) == "E05，含义：主刷缠绕；处理：取出滚刷，剪掉毛发；检查两端轴承。"
+async def test_the_row_that_is_named_stands_under_the_header_and_is_cited_as_it_stands() -> None:
+    said = await reply("E05 怎么办", CODES)
+    assert said.replace("；", "，") == table("故障代码；含义；处理", "E05；主刷缠绕；取出滚刷，剪掉毛发，检查两端轴承")
     [(_, quote)] = await quotes("E05 怎么办", CODES)
     assert quote == "故障代码：E05；含义：主刷缠绕；处理：取出滚刷，剪掉毛发；检查两端轴承"
 
 
 async def test_a_level_in_the_question_picks_its_column() -> None:
-    assert await reply("金笙的无理由退货期是几天", LEVELS) == "无理由退货期，金笙：15 天。"
+    assert await reply("金笙的无理由退货期是几天", LEVELS) == table("权益；金笙", "无理由退货期；15 天")
 
 
 async def test_a_question_about_the_table_gets_every_row_with_the_column_that_answers() -> None:
-    said = await reply("退款多久到账", REFUNDS)
-    assert said == "余额，到账时间：即时。\n借记卡，到账时间：1～5 个工作日。\n信用卡，到账时间：3～7 个工作日。"
+    rows = ["余额；即时", "借记卡；1～5 个工作日", "信用卡；3～7 个工作日"]
+    assert await reply("退款多久到账", REFUNDS) == table("支付方式；到账时间", *rows)
 
 
-async def test_of_a_pair_the_value_needs_no_head() -> None:
-    assert await reply("吸力", "项目：吸力；参数：5000 Pa\n项目：尘盒；参数：470 毫升") == "吸力：5000 Pa。"
+async def test_what_stands_around_a_table_is_apart_from_it_and_marks_in_cells_are_no_separators() -> None:
+    said = "".join(
+        await written("滤网多少钱", "名称：滤网；价格：39|49 元\n名称：滤芯；价格：59 元", "滤网另加运费 5 元。")
+    )
+    first, second = said.split("\n\n", 1)
+    assert first == table("名称；价格", "滤网；39\\|49 元")
+    assert second.strip() == "滤网另加运费 5 元。"
 
 
 async def test_a_row_without_its_table_stays_as_it_stands() -> None:

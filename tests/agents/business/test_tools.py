@@ -130,8 +130,8 @@ async def test_of_several_calls_the_first_alone_counts(twin: Twins) -> None:
 
 
 def test_calls_are_read_by_their_types() -> None:
-    assert read_call(ToolCall("open_ticket", '{"category": "fault"}')) == ToolRequest(
+    assert read_call(ToolCall("open_ticket", '{"category": "fault"}'), {}) == ToolRequest(
         ToolName.OPEN_TICKET, "", Category.FAULT
     )
-    assert read_call(ToolCall("query_rows", "SELECT 1")) is None
+    assert read_call(ToolCall("query_rows", "SELECT 1"), {}) is None
     assert {tool.name for tool in TOOLS} == set(ToolName)

@@ -162,6 +162,9 @@ class _Account:
     def spent(self, model: str, usage: Usage) -> None:
         self.usage += usage
 
+    def unreadable(self, provider: str, model: str) -> None:
+        raise AssertionError("nothing of a shape is asked for")
+
 
 async def test_the_loser_is_on_the_account_too() -> None:
     async with servers((Behaviour.STALL_FIRST, Behaviour.ANSWER)) as (llm,):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from agents.errors import GenerationRejected, UnreadableReply
+from agents.llm.calls import NotedModel
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
 from agents.llm.fleet import ModelFleet
@@ -15,6 +16,7 @@ from agents.prompting import PromptedMessages
 from agents.shapes import TEXT, Shape
 from agents.types import Usage
 from scripts.scripted_llm import Say, ScriptedLLM, Step
+from tests.agents.models import scripted
 
 SHAPE = Shape("answer", {"color": TEXT}, {})
 GOOD, BAD = '{"color": "blue"}', "蓝色的吧"
@@ -92,6 +94,7 @@ async def test_what_cannot_be_read_is_asked_for_once_more_with_what_was_written(
 
 async def test_what_stays_unreadable_is_an_error_that_costs_what_it_cost_and_another_model_is_asked() -> None:
     spent: list[Usage] = []
+    unreadable: list[tuple[str, str]] = []
 
     class Account:
         async def allow(self) -> None:
@@ -100,15 +103,27 @@ async def test_what_stays_unreadable_is_an_error_that_costs_what_it_cost_and_ano
         def spent(self, model: str, usage: Usage) -> None:
             spent.append(usage)
 
+        def unreadable(self, provider: str, model: str) -> None:
+            unreadable.append((provider, model))
+
     async with ScriptedLLM(Say(BAD)) as first, ScriptedLLM(Say(GOOD)) as second:
         models = [
             StructuredModel(EndpointModel(ModelOptions(name, server.base_url, "key")))
             for name, server in (("first", first), ("second", second))
         ]
-        metered = MeteredModel(models[0], Account())
+        metered = MeteredModel(NotedModel(models[0], "deepseek", lambda _: 0.0), Account())
         with pytest.raises(UnreadableReply):
             await metered.complete(ASKED, 20.0)
         reply, usage = await ModelFleet([metered, models[1]]).complete(ASKED, 20.0)
         assert (reply, usage.calls) == (GOOD, 3)
         await ModelFleet(models).close()
     assert [usage.calls for usage in spent] == [2, 2] and spent[0].completion_tokens == 2 * len(BAD)
+    assert unreadable == [("deepseek", "first")] * 2
+
+
+@pytest.mark.parametrize(("tokens", "asked"), [(300, 300), (0, 1024), (5000, 1024)])
+async def test_a_reply_of_a_shape_may_be_as_long_as_suffices(tokens: int, asked: int) -> None:
+    shape = Shape("answer", {"color": TEXT}, {}, tokens)
+    async with scripted(Say(GOOD)) as llm:
+        await llm.model.complete(PromptedMessages([{"role": "user", "content": "?"}], {}, shape), 20.0)
+    assert llm.server.bodies[-1]["max_tokens"] == asked

@@ -51,7 +51,7 @@ def test_a_passage_unfolds_in_its_order_as_markdown() -> None:
         PassagePart(
             (3, 4, 5, 6),
             False,
-            "| 套餐 | 份数 |\n| - | - |\n| 标准 | 3 |\n| 高级 | 9 |\n\n- 备份保存 30 天\n- 过期自动删除",
+            "| 套餐 | 份数 |\n| --- | --- |\n| 标准 | 3 |\n| 高级 | 9 |\n\n- 备份保存 30 天\n- 过期自动删除",
         ),
     )
 
@@ -59,7 +59,7 @@ def test_a_passage_unfolds_in_its_order_as_markdown() -> None:
 def test_of_a_table_only_the_rows_that_answer_are_quoted() -> None:
     chunk = chunk_of(TEXT)
     parts = unfold(chunk.text, chunk.layout, ["套餐：高级；份数：9"])
-    assert [part.markdown for part in parts if part.quoted] == ["| 套餐 | 份数 |\n| - | - |\n| 高级 | 9 |"]
+    assert [part.markdown for part in parts if part.quoted] == ["| 套餐 | 份数 |\n| --- | --- |\n| 高级 | 9 |"]
 
 
 def test_a_heading_goes_with_what_it_heads_and_is_not_left_out() -> None:

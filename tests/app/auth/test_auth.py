@@ -31,7 +31,12 @@ from tests.logs import product_log
 FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
 PAGES = {("GET", path) for path in ("/", "/desk", "/admin", "/widget.js", "/web/config.json")}
-SIGNING_IN = {(method, "/api/v1/signin") for method in ("GET", "POST", "DELETE")}
+SIGNING_IN = {(method, "/api/v1/signin") for method in ("GET", "POST", "DELETE")} | {
+    ("POST", "/api/v1/signin/invitation"),
+    ("PUT", "/api/v1/signin/password"),
+    ("DELETE", "/api/v1/signin/everywhere"),
+}
+"""For pages of this server alone, by the sign-in that they show, by a secret or by a link: see `tests/app/people`."""
 SIGNED = {(method, "/api/v1/channels/{name}/callback") for method in ("GET", "POST")}
 """A platform's signature is its key: see `tests/app/channels`."""
 OPEN = PAGES | SIGNING_IN | SIGNED | {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
@@ -53,6 +58,8 @@ EVERYBODY = {
     ("POST", "/api/v1/conversations/{session_id}/handoff"),
     ("DELETE", "/api/v1/conversations/{session_id}/handoff"),
     ("POST", "/api/v1/conversations/{session_id}/close"),
+    ("GET", "/api/v1/conversations/{session_id}/rating"),
+    ("POST", "/api/v1/conversations/{session_id}/rating"),
 }
 """What a key may do that sits in a chat window."""
 
@@ -181,7 +188,7 @@ async def test_without_a_valid_key_there_is_nothing_but_the_error_body(
 async def test_a_role_that_is_missing_is_named(http: httpx.AsyncClient, container: Container) -> None:
     response = await http.get("/api/v1/profile", headers=await key_of(container, "default", Role.CLIENT))
     assert (response.status_code, response.json()["error"]["code"]) == (403, "forbidden")
-    assert response.json()["error"]["details"] == {"required": ["admin", "agent"]}
+    assert response.json()["error"]["details"] == {"required": ["admin", "agent", "lead"]}
 
 
 async def test_without_any_key_this_machine_is_admin_of_the_default_tenant(tmp_path: Path) -> None:

@@ -13,6 +13,12 @@ from app.channels.types import ChannelReply, CitedSource
         ("见[说明](https://a.example/b)。", "见说明 https://a.example/b。"),
         ("- 一\n- 二", "· 一\n· 二"),
         ("尺寸 60*40*30cm，3~5天 [1]", "尺寸 60*40*30cm，3~5天 [1]"),
+        (
+            "如下：\n\n| 代码 | 含义 | 处理 |\n|-|:-:|-|\n| E05 | 主刷\\|边刷 | 取出滚刷 |\n| E06 | 缺水 | |\n\n[1]",
+            "如下：\n\nE05，含义：主刷|边刷；处理：取出滚刷\nE06，含义：缺水\n\n[1]",
+        ),
+        ("| 项目 | 参数 |\n|---|---|\n| 吸力 | 5000 Pa |", "吸力：5000 Pa"),
+        ("| 不是表格 |\n| 也不是 |", "| 不是表格 |\n| 也不是 |"),
         ("执行 `ls -l`\n\n```bash\nls **x**\n```", "执行 ls -l\n\nls x"),
     ],
 )
@@ -51,3 +57,8 @@ def test_sources_and_links_stand_below() -> None:
         "[去退货](https://a.example/r)",
     ]
     assert draw_plain(reply, suggestions=True).endswith("去退货 https://a.example/r\n\n· 运费")
+
+
+def test_platforms_that_draw_markdown_without_tables_get_lines() -> None:
+    reply = ChannelReply("**参数** [1]\n\n| 项目 | 参数 |\n| --- | --- |\n| 吸力 | 5000 Pa |")
+    assert draw_markdown(reply) == "**参数** [1]\n\n吸力：5000 Pa"

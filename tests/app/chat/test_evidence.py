@@ -70,6 +70,7 @@ async def told(
     *history: Turn,
     picked: bool = False,
     unread: FixedSearcher | None = None,
+    trusted: bool = True,
 ) -> tuple[TurnEvidence, Account]:
     policy = KnowledgePolicy(0.75, TenantProfile())
     team = Team(
@@ -80,7 +81,7 @@ async def told(
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
         unread or searcher,
-        ModelUnderstanding(model, 20, ANALYZER) if model else None,
+        ModelUnderstanding(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.query(text))
     account = Account()
@@ -125,6 +126,20 @@ async def test_intents_that_a_model_names_count_where_the_evidence_is_undecided(
     assert (turn.route.intents, turn.route.trace.tier, turn.named) == ((Intent.TICKET,), Tier.LLM, True)
     turn, _ = await told("怎么退货", FixedSearcher(FEES), Model("怎么退货", intents=["ticket"]), BEFORE)
     assert (turn.route.intents, turn.named) == ((Intent.KNOWLEDGE_QA,), False)
+
+
+@pytest.mark.parametrize(("found", "named"), [(FEES, False), (WEAK, True)])
+async def test_a_model_that_calls_a_message_irrelevant_does_not_stand_against_what_is_found(
+    found: Candidate, named: bool
+) -> None:
+    turn, _ = await told("播放退货", FixedSearcher(found), Model("播放退货", intents=["irrelevant"]), BEFORE)
+    assert turn.named == named
+
+
+async def test_a_model_whose_word_is_worth_nothing_is_not_asked_what_a_message_means() -> None:
+    model = Model("退货运费谁出")
+    turn, account = await told("运费呢", ByRewrite(退货运费谁出=FEES), model, BEFORE, trusted=False)
+    assert (model.asked, account.usage, turn.question.rewrite) == ([], Usage(), None)
 
 
 async def test_whoever_is_in_danger_waits_for_no_model() -> None:

@@ -14,7 +14,8 @@ from starlette.responses import Response
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.auth.cookies import KEY, SESSION, from_own_page
+from app.auth.cookies import SESSION, from_own_page
+from app.auth.cookies import SIGN_IN as COOKIE
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
@@ -138,18 +139,20 @@ async def test_who_signs_in_is_known_by_the_cookie_until_the_key_is_revoked(
     assert (await page.get(LIST)).status_code == 401
     signed = await page.post(SIGN_IN, json={"key": key})
     known = {"signed_in": True, "keyless": False, "roles": ["agent"], "tenant": "default"}
-    known |= {"key_id": key_id, "key_name": "agent 1"}
+    known |= {"key_id": key_id, "key_name": "agent 1", "agent_id": "", "by_provider": False}
     assert (signed.status_code, signed.json()) == (200, known)
     kept = set(signed.headers["set-cookie"].split("; "))
-    assert {f"{KEY.name}={key}", "HttpOnly", "Path=/api", "SameSite=strict"} == kept  # as long as the browser runs
+    secret = page.cookies[COOKIE.name]
+    assert {f"{COOKIE.name}={secret}", "HttpOnly", "Path=/api", "SameSite=strict"} == kept  # as long as it runs
+    assert key not in secret
     assert (await page.get(SIGN_IN)).json() == known
     assert (await page.get(LIST)).status_code == 200
     assert (await page.get("/api/v1/agent/sessions/pending")).status_code == 200
-    cookie = {"Cookie": f"{KEY.name}={key}", "Origin": server.address}
+    cookie = {"Cookie": f"{COOKIE.name}={secret}", "Origin": server.address}
     assert '"pong"' in await frames(server, "/api/v1/agent/ws?agent_id=amy&after=0", cookie)
 
     for who in OTHERS:
-        own = httpx.Headers({"Cookie": f"{KEY.name}={key}"} | who)
+        own = httpx.Headers({"Cookie": f"{COOKIE.name}={secret}"} | who)
         async with httpx.AsyncClient(base_url=server.address, headers=own) as other:
             refused = [await other.get(LIST), await other.post("/api/v1/tickets", json={"subject": "x"})]
             refused += [await other.delete(f"{LIST}/some"), await other.post(CHAT, json={"message": "你好"})]
@@ -165,9 +168,9 @@ async def test_who_signs_in_is_known_by_the_cookie_until_the_key_is_revoked(
     server.container.keys._fresh_until = float("-inf")
     assert (await page.get(LIST)).status_code == 401
     gone = await page.get(SIGN_IN)
-    assert gone.json()["signed_in"] is False and KEY.name not in page.cookies
+    assert gone.json()["signed_in"] is False and COOKIE.name not in page.cookies
     logger.remove(sink)
-    assert lines and key not in "".join(lines)
+    assert lines and key not in "".join(lines) and secret not in "".join(lines)
 
 
 async def test_only_staff_sign_in_and_guesses_are_counted(server: Served, page: httpx.AsyncClient) -> None:
@@ -179,8 +182,11 @@ async def test_only_staff_sign_in_and_guesses_are_counted(server: Served, page: 
     assert int(guesses[-1].headers["retry-after"]) > 0
     right = await page.post(SIGN_IN, json={"key": ADMIN})
     assert (right.status_code, right.json()["key_name"]) == (200, "API_KEY")
+    taken = {"Cookie": f"{COOKIE.name}={page.cookies[COOKIE.name]}"}
+    assert (await page.get(LIST, headers=taken)).status_code == 200
     assert (await page.delete(SIGN_IN)).status_code == 204
     assert (await page.get(LIST)).status_code == 401
+    assert (await page.get(LIST, headers=taken)).status_code == 429  # a copy of the cookie is a wrong secret by now
 
 
 async def test_without_keys_this_machine_is_signed_in(tmp_path: Path) -> None:
@@ -203,7 +209,7 @@ async def test_without_keys_this_machine_is_signed_in(tmp_path: Path) -> None:
 )
 def test_over_https_a_cookie_is_secure_and_no_other_name_counts(request_: Request) -> None:
     """Also where a proxy ends TLS and says nothing of it: then the page's address does."""
-    for cookie, name in ((SESSION, "__Host-yingda-session"), (KEY, "__Secure-yingda-key")):
+    for cookie, name in ((SESSION, "__Host-yingda-session"), (COOKIE, "__Secure-yingda-signin")):
         response = Response()
         cookie.keep(response, request_, "a b;ü")
         kept = response.headers["set-cookie"]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from agents.wording.catalogue import say
-from app.auth.principal import Principal, Role
+from app.auth.principal import STAFF, Principal, Role
 from app.auth.sender import sender_of
 from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.keys.repository import KeyRepository
@@ -96,7 +96,7 @@ def test_only_a_public_key_is_counted_by_address_and_without_keys_nothing_is() -
     senders = {role: sender_of(Principal("t", frozenset({role}), "k"), "203.0.113.9") for role in Role}
     assert {role: sender.address for role, sender in senders.items() if sender.address} == {Role.CLIENT: "203.0.113.9"}
     assert [role for role, sender in senders.items() if sender.server] == [Role.SERVER]
-    assert {role for role, sender in senders.items() if sender.staff} == {Role.ADMIN, Role.AGENT}
+    assert {role for role, sender in senders.items() if sender.staff} == STAFF
     assert sender_of(Principal("t", frozenset(Role)), "127.0.0.1") is NOBODY
 
 

@@ -15,6 +15,7 @@ from scripts.scripted_llm import ScriptedLLM
 from tests.app.channels.test_webhook import SECRET
 from tests.app.net.site import site
 from tests.app.openapi.story import CHANNEL, Story
+from tests.app.search.examiner import judge
 from tests.app.serving import served
 from tests.app.webhooks.test_webhooks import receiving
 
@@ -30,20 +31,20 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
     async with (
         receiving() as receiver,
         site() as web,
-        ScriptedLLM() as llm,
+        ScriptedLLM(judges=judge) as llm,
         served(
             tmp_path / "data",
             business_database_url=shop,
-            llm_api_key="key",
-            llm_base_url=llm.base_url,
             rewrite_timeout=20,
+            reader_enabled=True,
+            reader_timeout=20,
             channels=[{"name": CHANNEL, "kind": "webhook", "options": {"url": receiver.url, "secret": SECRET}}],
             **OUTSIDE,
         ) as server,
         httpx.AsyncClient(base_url=server.address, headers={"Sec-Fetch-Site": "same-origin"}, timeout=60) as http,
     ):
         web.put("/returns", "<h1>退货</h1><p>七天内可以无理由退货。</p>")
-        told = Story(http, receiver.url, web.url)
+        told = Story(http, receiver.url, web.url, llm.base_url)
         await server.container.startup.ready.wait()
         await told.tell()
         yield told

@@ -25,6 +25,7 @@ class Story:
     http: httpx.AsyncClient
     receiver: str
     site: str
+    model: str
     bodies: dict[tuple[str, str], Any] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
@@ -84,6 +85,7 @@ class Story:
 
     async def tell(self) -> None:
         """All of it, in an order in which it can happen."""
+        await self._connect()
         await self._knowledge()
         await self._talk()
         await self._desk()
@@ -93,11 +95,23 @@ class Story:
         await self._rest()
         await self._keys()
 
+    async def _connect(self) -> None:
+        """A language model, which judges once it is measured."""
+        wish = {"provider": "compatible", "base_url": self.model, "model": "large", "api_key": "key"}
+        await self.send("test_model_connection", wish)
+        await self.send("write_model_connection", wish)
+        await self.refused("write_model_connection", 409, wish | {"base_url": "http://127.0.0.1:9/v1", "api_key": ""})
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await self.call("read_model_connection"))["judges"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        await self.call("read_first_steps")
+
     async def _knowledge(self) -> None:
         for name in ("health", "readiness"):
             await self.call(name)
         taken = await self.call("upload_documents", {"wait": 60})
         job, document = taken["job"]["id"], taken["files"][0]["document_id"]
+        await self.call("preview_document")
         await self.call("list_jobs")
         for name in ("get_job", "cancel_job"):
             await self.call(name, job_id=job)
@@ -115,6 +129,8 @@ class Story:
         await self.call("write_profile")
         await self.call("read_profile")
         await self.call("read_greeting")
+        await self.call("write_widget")
+        await self.call("read_widget")
 
     async def _corrections(self, document: str) -> None:
         place = {"document_id": document}
@@ -164,8 +180,7 @@ class Story:
     async def _talk(self) -> None:
         await self.call("open_session")
         await self.call("read_current_session")
-        for name in ("sign_in", "read_sign_in", "sign_out"):
-            await self.call(name)
+        await self._people()
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("stop_chat", session_id=SESSION)
@@ -182,6 +197,18 @@ class Story:
         await self.call("read_trace", trace_id=done["message_id"])
         await self.call("read_source", session_id=SESSION, message_id=done["message_id"], index="1")
 
+    async def _people(self) -> None:
+        """The examples are one person's: invited, with one password and then the other, signed out."""
+        person = {"person_id": (await self.call("create_person"))["id"]}
+        await self.call("list_people")
+        for name in ("assign_duty", "change_person"):
+            await self.call(name, **person)
+        invited = await self.call("invite_person", **person)
+        await self.send("accept_invitation", self.example("accept_invitation") | {"invitation": invited["invitation"]})
+        for name in ("change_password", "sign_out_everywhere", "sign_in", "read_sign_in", "sign_out"):
+            await self.call(name)
+        await self.call("sign_person_out", **person)
+
     async def _attachments(self, **here: str) -> None:
         await self.call("upload_staff_attachment", **here)
         sent = await self.call("upload_attachment", **here)
@@ -195,6 +222,10 @@ class Story:
         await self.call("write_staff", agent_id=AGENT)
         await self.call("report_presence", agent_id=AGENT)
         await self.call("list_staff")
+        team = {"team_id": (await self.call("create_team"))["id"]}
+        await self.call("list_teams")
+        for name in ("rename_team", "remove_team"):
+            await self.call(name, **team)
         await self.call("request_handoff", **here)
         await self.call("leave_handoff", **here)
         await self.call("request_handoff", **here)
@@ -226,6 +257,11 @@ class Story:
         await self.call("write_solution", **here)
         await self.call("list_session_solutions", **here)
         await self.call("list_solutions")
+        for name in ("read_rating", "rate_service"):
+            await self.call(name, **here)
+        await self.call("read_report")
+        await self.call("list_reported", {"measure": "rated"})
+        await self.call("export_report", {"table": "agents"})
         for close in ("close_session", "close_conversation"):
             await self.call("request_handoff", **here)
             await self.call(close, **here)
@@ -313,6 +349,7 @@ class Story:
         await self.call("restore_document", document_id=documents[0]["id"])
         await self.call("erase_document", document_id=documents[1]["id"])
         await self.call("delete_conversation", session_id=SESSION)
+        await self.call("drop_model_connection")
 
     async def _quality(self) -> None:
         await self.send("add_faq", {"question": "进货价是多少", "answer": "仅供内部：进货价见采购系统。"})
@@ -410,6 +447,10 @@ class Story:
         await self.call("delete_tuner_report", **report)
         await self.refused("begin_calibration", 404, self.example("begin_calibration"))
         await self.refused("begin_sweep", 409, self.example("begin_sweep"))
+        await self.call("estimate_judgement")
+        await self.call("begin_judgement")
+        await self.call("read_verdicts")
+        await self.call("drop_verdicts")
 
     async def _keys(self) -> None:
         """At the end: with the first key a key is asked for."""

@@ -53,6 +53,19 @@ async def test_what_is_spent_is_written_with_its_cost_and_a_model_without_a_pric
     ]
 
 
+async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(database: Database) -> None:
+    kept = accounts(database)
+    for tenant, provider, model in (("acme", "deepseek", "large"), ("acme", "qwen", "large"), ("other", "qwen", "x")):
+        for _ in range(2):
+            kept.of(tenant).unreadable(provider, model)
+    kept.of("acme").unreadable("qwen", "large")
+    await kept.close()
+    assert [(one.provider, one.model, count) for one, count in await kept.stored.unreadable("acme", 1)] == [
+        ("deepseek", "large", 2),
+        ("qwen", "large", 3),
+    ]
+
+
 @pytest.mark.parametrize("budget", [Budget(tokens=1100), Budget(cost=0.0028)])
 async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database: Database, budget: Budget) -> None:
     kept = accounts(database, acme=budget)
@@ -84,6 +97,7 @@ async def test_a_used_up_budget_ends_in_quotes_and_is_marked(tmp_path: Path) -> 
         assert second["data"]["degraded"] == ["budget"]
         assert llm.requests == 1
         told = (await client.get(SPENDING)).json()
+        assert told["unreadable"] == []
         assert told["budget"] == {"tokens": 1, "cost": 0.0, "exhausted": True}
         [row] = told["items"]
         assert (row["day"], row["model"], row["calls"]) == (today(), "deepseek-chat", 1)

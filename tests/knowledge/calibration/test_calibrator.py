@@ -271,6 +271,16 @@ async def test_labelled_questions_move_the_cutoff(base: Base) -> None:
     await Calibrator(plain).start()
     harsh = [LabelledQuestion(f"{TEXTS[n % 6]}{n}", answerable=True) for n in range(20)]
     harsh += [LabelledQuestion(f"退货运费怎么弄 {n}", answerable=False) for n in range(20)]
-    await Calibrator(taught, labelled=harsh).start()
-    assert taught.calibrations["lexical_dense"].cutoff > plain.calibrations["lexical_dense"].cutoff
+    labels = list(harsh)
+
+    async def labelled() -> list[LabelledQuestion]:
+        return labels
+
+    calibrator = Calibrator(taught, labels=labelled)
+    await calibrator.start()
+    unlabelled = plain.calibrations["lexical_dense"].cutoff
+    assert taught.calibrations["lexical_dense"].cutoff > unlabelled
     assert (await taught.search("退货运费怎么弄")).passing == ()
+    labels.clear()
+    await calibrator.refresh_quick()
+    assert taught.calibrations["lexical_dense"].cutoff == unlabelled

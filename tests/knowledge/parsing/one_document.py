@@ -294,7 +294,8 @@ def office(document: Document) -> bytes:
                     _style(made, "HTML Preformatted")
                     made.add_paragraph(text, "HTML Preformatted")
                 case Note(text):
-                    made.add_paragraph(text)
+                    _style(made, "警告")
+                    made.add_paragraph(text, "警告")
                 case Quotation(text):
                     made.add_paragraph(text, "Quote")
     return word(made)

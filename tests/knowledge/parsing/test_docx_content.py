@@ -8,12 +8,15 @@ from collections import Counter
 
 import docx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
 from knowledge.blocks import BlockKind
 from knowledge.parsing.formulas import MATH
+from knowledge.parsing.registry import parse
 from knowledge.types import NoticeCode, ParsedDocument
+from tests.knowledge.parsing.files import word
 from tests.knowledge.parsing.word_files import (
     attach,
     blocks,
@@ -93,6 +96,44 @@ def test_a_style_that_is_based_on_one_for_code_is_for_code() -> None:
     style(made, "我的清单", base="SourceCode")
     made.add_paragraph("x = 1", "我的清单")
     assert _kinds(made) == [(BlockKind.CODE, "x = 1")]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("Warning", "warning"), ("提示", "tip"), ("Note Box", "note"), ("Note Heading", None), ("Default", None)],
+)
+def test_paragraphs_of_a_style_for_notes_are_one_note(name: str, label: str | None) -> None:
+    document = docx.Document()
+    document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+    for text in ("先断电。", "再拆机。"):
+        document.add_paragraph(text, style=name)
+    blocks = parse("a.docx", word(document)).blocks
+    expected = (BlockKind.NOTE, label) if label else (BlockKind.PARAGRAPH, "")
+    assert [(block.kind, block.label) for block in blocks] == [expected] * 2
+    assert len({block.group for block in blocks}) == 1
+
+
+def test_a_paragraph_within_borders_is_a_note() -> None:
+    document = docx.Document()
+    for sides in (("top", "left", "bottom", "right"), ("bottom",)):
+        borders = "".join(f'<w:{side} w:val="single" w:sz="4"/>' for side in sides)
+        properties = document.add_paragraph("先断电。")._p.get_or_add_pPr()
+        properties.append(parse_xml(f"<w:pBdr {nsdecls('w')}>{borders}</w:pBdr>"))
+    assert [block.kind for block in parse("a.docx", word(document)).blocks] == [BlockKind.NOTE, BlockKind.PARAGRAPH]
+
+
+@pytest.mark.parametrize("names", [("Definition Term", "Definition"), ("术语", "定义")])
+def test_terms_and_definitions_are_one_block_each(names: tuple[str, str]) -> None:
+    document = docx.Document()
+    for name in names:
+        document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+    for text, at in (("保修期", 0), ("整机两年。", 1), ("电池一年。", 1), ("漏保", 0), ("漏电保护器。", 1)):
+        document.add_paragraph(text, style=names[at])
+    blocks = parse("a.docx", word(document)).blocks
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.FIELD, "保修期：整机两年。\n电池一年。"),
+        (BlockKind.FIELD, "漏保：漏电保护器。"),
+    ]
 
 
 @pytest.mark.parametrize("name", ["Quote", "Intense Quote", "引用", "明显引用", "Block Quotation"])

@@ -218,6 +218,14 @@ def test_definition_lists_are_terms_with_what_is_said_of_them() -> None:
     assert (block.text, block.kind, block.label) == ("保修期：整机两年；电池一年", BlockKind.FIELD, "保修期")
 
 
+def test_a_definition_of_several_paragraphs_or_with_a_list_is_one_block_with_its_term() -> None:
+    lists = one("清洗模式\n:   自动清洗滤芯。\n\n    - 快洗：十分钟\n    - 深洗：一小时\n")
+    assert (lists.text, lists.kind) == ("清洗模式：自动清洗滤芯。\n- 快洗：十分钟\n- 深洗：一小时", BlockKind.FIELD)
+    said = "滤芯要按时更换，否则出水变慢，水质变差，还会损坏水泵。" * 5
+    long = one(f"滤芯\n:   {said}\n\n    {said}\n")
+    assert (long.text, long.kind) == (f"滤芯：{said}\n{said}", BlockKind.FIELD)
+
+
 def test_formulas_are_verbatim_and_alone_a_kind_of_their_own() -> None:
     blocks = markdown("折扣 $p_1*q_1*r$ 与 $5 和 $10。\n\n$$\nE=m*c*2\n$$\n").blocks
     assert [(block.text, block.kind) for block in blocks] == [

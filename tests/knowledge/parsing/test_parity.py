@@ -65,7 +65,6 @@ def _bulleted(block: Said) -> Said:
 
 
 CANNOT_SAY |= {
-    "docx": [_plain(BlockKind.NOTE)],
     "pdf": [_plain(BlockKind.NOTE, BlockKind.QUOTE, BlockKind.CODE), _flat, _bulleted],
     "pptx": [_plain(BlockKind.NOTE, BlockKind.QUOTE, BlockKind.CODE)],
 }

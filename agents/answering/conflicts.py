@@ -1,0 +1,159 @@
+"""Documents that answer the same with other values: both are told, each with its date; what only repeats is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agents.answering.events import words_of
+from agents.answering.scoring import Scored
+from agents.passages.units import Unit
+from agents.verification.conditions import Assertion, assertions_of
+from agents.verification.evidence import Statement
+from agents.verification.polarity import contradicts
+from agents.verification.quantities import Quantity, same_kind
+from knowledge.codes import codes_in, names_one
+from knowledge.text import fold
+from knowledge.types import Chunk
+from knowledge.versions import series_of
+
+SHARED = 0.5
+"""Of the words of the shorter of two clauses, so many stand in the other one: they speak of the same."""
+UNKNOWN, UNKNOWN_OF_NEGATED = 0.7, 0.34
+"""Of the words of either no more than so many are said by it alone: of two with amounts, and of a yes and a no."""
+MIN_PAIRS = 3
+"""What says less may be about anything."""
+NEARLY = 0.5
+"""A group of another document that is worth this share of the best one may say otherwise."""
+REPEATED = 0.7
+"""A group whose words stand to this share in what is quoted already adds nothing but its amounts and times."""
+
+_LASTING = frozenset({"second", "workday", "months"})
+"""Units in which it is told how long something takes."""
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
+
+
+def find_rivals(best: Scored, others: Iterable[Scored], question: str) -> list[Scored]:
+    """The best group of each other document that answers the question with another value than the best group does.
+
+    others: best first. Where it is about another product or version, nothing is a rival: versions are chosen between
+    before.
+    """
+    asked, rivals, seen = Statement(fold(question)), list[Scored](), {best.unit.passage.chunk.document.id}
+    for other in others:
+        if other.score < NEARLY * best.score:
+            break
+        one, another = best.unit.passage.chunk, other.unit.passage.chunk
+        named = _is_named(one, another, asked) or _is_named(another, one, asked)
+        if another.document.id in seen or named or not _may_differ(one, another):
+            continue
+        if _disagree(best.unit, other.unit, asked):
+            rivals.append(other)
+            seen.add(another.document.id)
+    return rivals
+
+
+def is_repeated(candidate: Scored, chosen: Sequence[Scored]) -> bool:
+    """Whether a group says nothing that is not quoted already: neither words, nor an amount, time or number."""
+    own = Statement(fold(candidate.unit.text))
+    told = Statement(fold("\n".join(item.unit.text for item in chosen)))
+    shared = len(own.pairs & told.pairs) >= REPEATED * len(own.pairs)
+    return shared and own.numbers.said <= told.numbers.known and not contradicts(own.polarised, told.polarised)
+
+
+def _may_differ(one: Chunk, other: Chunk) -> bool:
+    """Whether two passages are of documents about the same, and the page in view is none."""
+    first, second = one.document, other.document
+    if one.in_view or other.in_view or first.product != second.product:
+        return False
+    if series_of(first) == series_of(second) and first.product_version != second.product_version:
+        return False
+    codes = codes_in(one.above), codes_in(other.above)
+    return not all(codes) or names_one(codes[0], codes[1])
+
+
+def _is_named(one: Chunk, other: Chunk, asked: Statement) -> bool:
+    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. What is only
+    named alike, 会所游泳馆 and 会所健身房, is told apart by its name alone.
+    """
+    own, others = Statement(fold(one.context)), Statement(fold(other.context))
+    rest = others if own.pairs & others.pairs else Statement(fold(f"{other.context}\n{other.text}"))
+    return bool((own.pairs - rest.pairs) & asked.pairs)
+
+
+def _disagree(one: Unit, other: Unit, asked: Statement) -> bool:
+    return any(are_opposed(first, second, asked) for first in _clauses(one, asked) for second in _clauses(other, asked))
+
+
+def _clauses(unit: Unit, asked: Statement) -> list[Clause]:
+    """Those of what a group quotes that share words with the question."""
+    text = fold(unit.text)
+    quoted = [
+        each for each in assertions_of(unit.passage.chunk) if each.value.text in text and ";" not in each.said.text
+    ]
+    return [clause for each in quoted for clause in clauses_of(each) if clause.said.pairs & asked.pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause with the key that it holds for, and the column of a cell. outer: what stands above it."""
+
+    said: Statement
+    key: Statement
+    outer: Statement
+
+
+def clauses_of(assertion: Assertion) -> list[Clause]:
+    """A cell of a table is one, a sentence is divided at its commas."""
+    key = Statement(f"{assertion.key} {assertion.column}".strip())
+    if assertion.column:
+        return [Clause(assertion.said, key, assertion.outer)]
+    begin = f"{assertion.key}:" if assertion.key else ""
+    texts = [f"{begin}{clause}" for clause in _COMMA.split(assertion.value.text) if clause]
+    return [Clause(Statement(text), key, assertion.outer) for text in texts]
+
+
+def are_opposed(one: Clause, other: Clause, asked: Statement) -> bool:
+    """Whether two clauses say of the same, under the same conditions, another amount or time, or yes and no."""
+    numbers = one.said.numbers.said, other.said.numbers.said
+    kinds = [(a, b) for a in numbers[0] for b in numbers[1] if _are_comparable(a, b)]
+    if kinds:
+        return all(a != b for a, b in kinds) and _are_alike(one, other, asked, UNKNOWN)
+    if any(numbers) or not contradicts(one.said.polarised, other.said.polarised):
+        return False
+    return _are_alike(one, other, asked, UNKNOWN_OF_NEGATED)
+
+
+def _are_comparable(one: Quantity, other: Quantity) -> bool:
+    return same_kind(one, other) or {one[1], other[1]} <= _LASTING
+
+
+def _are_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
+    """Whether two clauses say much the same of the same. unknown: share of a clause that only it may say."""
+    fewer = min(len(one.said.pairs), len(other.said.pairs))
+    if fewer < MIN_PAIRS or len(one.said.pairs & other.said.pairs) < SHARED * fewer:
+        return False
+    if one.said.latin - asked.latin != other.said.latin - asked.latin:
+        return False
+    if any(not _is_known(*pair, asked, unknown) for pair in ((one, other), (other, one))):
+        return False
+    own, others = _new_things(one, other, asked), _new_things(other, one, asked)
+    begins = any(
+        clause.said.text.startswith(thing) for clause, things in ((one, own), (other, others)) for thing in things
+    )
+    return not begins and not (own and others)
+
+
+def _is_known(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
+    """Whether a clause is mostly said by the other one or asked: its key wholly, what is asked of it by half."""
+    known, named = other.said.pairs | asked.pairs, one.said.pairs & asked.pairs
+    if not one.key.pairs <= known or 2 * len(named - other.said.pairs - other.outer.pairs) > len(named):
+        return False
+    return len(one.said.pairs - known) <= unknown * len(one.said.pairs)
+
+
+def _new_things(one: Clause, other: Clause, asked: Statement) -> list[str]:
+    """Things that a clause names and of which the other one and the question know nothing: 生鲜, 金卡."""
+    known = f"{other.said.text}\n{other.outer.text}\n{asked.text}"
+    return [word for word in words_of(one.said.numbers.rest) if word not in known]

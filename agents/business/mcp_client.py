@@ -1,0 +1,145 @@
+"""Calls tools of the company's own MCP server: those that the YAML lists and the server says only read.
+
+Takes a second to import, so that only who has such a server does, before the first question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+from loguru import logger
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult
+
+from agents.business.company_tools import CompanyTool, read_result, schema_of
+from agents.business.types import Rows
+from agents.errors import BusinessUnavailable
+
+MAX_BYTES = 256 * 1024
+"""Of all that the server sends for one call."""
+_PAGES = 5
+"""Of a server's list of tools that are looked through."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """url: of the server's streamable HTTP; key: sent as a bearer token; timeout: seconds for all of a call."""
+
+    url: str
+    key: str
+    tools: Mapping[str, CompanyTool]
+    timeout: float = 3.0
+    max_rows: int = 50
+
+
+class McpTools:
+    """See `CompanyTools`. Each call has a connection of its own, which nothing outlives."""
+
+    def __init__(self, options: McpOptions) -> None:
+        self.tools = options.tools
+        self.schema = schema_of(options.tools)
+        self._options = options
+
+    async def call(self, name: str, arguments: Mapping[str, Any], caller: str) -> Rows:
+        """See `CompanyTools.call`. The caller goes into the tool's own argument for it, whatever a model wrote."""
+        tool = self.tools[name]
+        try:
+            async with asyncio.timeout(self._options.timeout):
+                result = await self._ask(tool, {**arguments, tool.caller: caller})
+        except BusinessUnavailable:
+            raise
+        except Exception as error:  # of the SDK, of the connection, or of what a stranger's server sent
+            logger.bind(tool=name, error=repr(error)[:200]).warning("the company's MCP server failed")
+            raise BusinessUnavailable(f"公司的 MCP 服务没有答复工具 {name}") from error
+        return read_result(tool, result, caller, self._options.max_rows)
+
+    async def _ask(self, tool: CompanyTool, arguments: dict[str, Any]) -> object:
+        headers = {"Accept-Encoding": "identity"}
+        if self._options.key:
+            headers["Authorization"] = f"Bearer {self._options.key}"
+        answer = None
+        async with httpx2.AsyncClient(transport=_bounded(), headers=headers, timeout=self._options.timeout) as http:
+            transport = streamable_http_client(
+                self._options.url, http_client=http, terminate_on_close=False, max_sse_event_size=MAX_BYTES
+            )
+            try:
+                async with Client(transport, cache=None, read_timeout_seconds=self._options.timeout) as client:
+                    await _require_reading(client, tool.name)
+                    answer = await client.call_tool(tool.name, arguments)
+            except BaseExceptionGroup as group:  # task groups of the SDK wrap what was raised within
+                refused, _ = group.split(BusinessUnavailable)
+                if refused is not None:
+                    raise BusinessUnavailable(str(_first(refused))) from group
+                raise
+        return _structured(tool, answer)
+
+
+async def _require_reading(client: Client, name: str) -> None:
+    """Raises BusinessUnavailable for a tool that is not there, or that does not say that it only reads."""
+    cursor = None
+    for _ in range(_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        for tool in page.tools:
+            if tool.name == name:
+                if tool.annotations is None or tool.annotations.read_only_hint is not True:
+                    raise BusinessUnavailable(f"MCP 工具 {name} 没有声明 readOnlyHint，不调用")
+                return
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    raise BusinessUnavailable(f"公司的 MCP 服务没有工具 {name}")
+
+
+def _structured(tool: CompanyTool, answer: CallToolResult) -> object:
+    """The structured result, else the JSON of the only text. Raises BusinessUnavailable."""
+    if answer.is_error:
+        raise BusinessUnavailable(f"MCP 工具 {tool.name} 报错")
+    if answer.structured_content is not None:
+        return answer.structured_content
+    texts = [text for part in answer.content if (text := getattr(part, "text", None)) is not None]
+    if len(texts) != 1:
+        raise BusinessUnavailable(f"MCP 工具 {tool.name} 没有返回结构化的结果")
+    return json.loads(texts[0])
+
+
+def _first(error: BaseException) -> BaseException:
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _bounded() -> httpx2.AsyncBaseTransport:
+    """A transport that ends where a call's responses have more than MAX_BYTES, or are packed, so that their size is not
+    known.
+    """
+
+    class Bounded(httpx2.AsyncHTTPTransport):
+        left = MAX_BYTES
+
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            response = await super().handle_async_request(request)
+            if response.headers.get("content-encoding", "identity") != "identity":
+                await response.aclose()
+                raise httpx2.ReadError("a packed response")
+            stream: Any = response.stream
+            transport = self
+
+            class Counted(httpx2.AsyncByteStream):
+                async def __aiter__(self) -> AsyncIterator[bytes]:
+                    async for part in stream:
+                        transport.left -= len(part)
+                        if transport.left < 0:
+                            raise httpx2.ReadError("too much of a response")
+                        yield part
+
+                async def aclose(self) -> None:
+                    await stream.aclose()
+
+            response.stream = Counted()
+            return response
+
+    return Bounded()

@@ -1,0 +1,51 @@
+"""What is left to do before customers can be served: each step checks itself."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from app.connection.types import ConnectionSource
+from app.documents.samples import sample_paths
+from app.first_steps.repository import StepRepository
+from app.http.deps import AdminTenant, Wiring
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/first-steps", tags=["profile"], route_class=GuardedRoute)
+
+StepName = Literal["documents", "try", "model", "widget", "colleagues"]
+
+
+class StepOut(BaseModel):
+    """One step."""
+
+    name: StepName = Field(
+        description="documents：放进自己的文档；try：问一句；model：接大模型；widget：放到网站上；colleagues：请同事进来"
+    )
+    done: bool
+    count: int = Field(description="做了多少：自己的文档数、同事的密钥数；其余为 0 或 1")
+
+
+class FirstStepsOut(BaseModel):
+    """In the order in which they are done."""
+
+    steps: list[StepOut]
+
+
+@router.get("")
+async def read_first_steps(tenant: AdminTenant, wiring: Wiring) -> FirstStepsOut:
+    """Which steps are done."""
+    facts = await StepRepository(wiring.base.database, sample_paths()).facts(tenant)
+    source, _ = await wiring.connections.read()
+    connected = source is not ConnectionSource.NONE
+    colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.by_environment(tenant) else 1))
+    counts: dict[StepName, int] = {
+        "documents": facts.documents,
+        "try": int(facts.conversations),
+        "model": int(connected),
+        "widget": int(facts.site),
+        "colleagues": colleagues,
+    }
+    return FirstStepsOut(steps=[StepOut(name=name, done=count > 0, count=count) for name, count in counts.items()])

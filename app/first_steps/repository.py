@@ -1,0 +1,58 @@
+"""What a tenant has done of its first steps, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, exists, func, select
+
+from app.auth.principal import Role
+from app.conversations.tables import StoredTurn
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.tables import Document
+from app.documents.types import DocumentKind
+from app.keys.tables import ApiKey
+
+SITE = "web"
+"""The channel of conversations in the widget and on the chat page."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """documents: of the tenant's own; site: a client key was used; staff: keys for colleagues; admins: for others who
+    run the service, the first one included.
+    """
+
+    documents: int
+    conversations: bool
+    site: bool
+    staff: int
+    admins: int
+
+
+class StepRepository:
+    """Of all tenants. samples: places of the documents that came with the product."""
+
+    def __init__(self, database: Database, samples: Collection[str]) -> None:
+        self._database, self._samples = database, list(samples)
+
+    async def facts(self, tenant: str) -> StepFacts:
+        """As they are now."""
+        return await self._database.look(lambda connection: self._facts(connection, tenant))
+
+    def _facts(self, connection: Connection, tenant: str) -> StepFacts:
+        mine = Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, Document.path.not_in(self._samples)
+        documents = connection.execute(select(func.count()).select_from(Document).where(*mine)).scalar_one()
+        said = connection.execute(select(exists(select(1).where(StoredTurn.tenant_id == tenant)))).scalar_one()
+        valid = (
+            (ApiKey.tenant_id == tenant)
+            & ApiKey.revoked_at.is_(None)
+            & (ApiKey.expires_at.is_(None) | (ApiKey.expires_at > now()))
+        )
+        counted = connection.execute(select(ApiKey.role, func.count()).where(valid).group_by(ApiKey.role))
+        keys = {role: int(count) for role, count in counted}
+        used = valid & (ApiKey.role == Role.CLIENT) & ApiKey.last_used_at.is_not(None)
+        site = connection.execute(select(exists(select(1).where(used)))).scalar_one()
+        return StepFacts(documents, said, site, keys.get(Role.AGENT, 0), keys.get(Role.ADMIN, 0))

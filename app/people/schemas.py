@@ -1,0 +1,107 @@
+"""Bodies of accounts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+
+from app.auth.principal import Role
+from app.desk.schemas import Label, Span
+from app.http.fields import CLEANED, WHOLE
+from app.people.person import Colleague, Duty, Person, PersonState
+
+PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
+Login = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:@-]+$")]
+Subject = Annotated[str, CLEANED, Field(max_length=128)]
+_SUBJECT = "企业账号：身份提供方令牌里的会员编号（OIDC_MEMBER_CLAIM）；空为不用企业账号登录"
+_ROLE = "agent 客服，lead 组长（看报表、排班、转接别人的会话），admin 管理员"
+
+
+class DutyIn(BaseModel):
+    """What somebody serves at the desk."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
+    skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
+    hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
+    capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
+
+    def duty(self, name: str) -> Duty:
+        """Of somebody whom customers and colleagues know by that name."""
+        return Duty(name, tuple(self.skills), tuple(self.teams), tuple(self.hours), self.capacity)
+
+
+class PersonIn(DutyIn):
+    """A new account."""
+
+    login: Login = Field(description="账号名，登录用，不分大小写；也是服务台上的 agent_id，定了不能改")
+    name: Label = Field(description="姓名；服务台上显示的名字可以自己改")
+    role: PersonRole = Field(Role.AGENT, description=_ROLE)
+    subject: Subject = Field("", description=_SUBJECT)
+
+
+class PersonPatch(BaseModel):
+    """What is to be changed; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Label | None = None
+    role: PersonRole | None = Field(None, description=_ROLE)
+    subject: Subject | None = Field(None, description=_SUBJECT)
+    disabled: StrictBool | None = Field(None, description="停用：马上退出登录，不能再登录；历史都在")
+
+
+class PersonOut(BaseModel):
+    """An account, and how its person stands at the desk."""
+
+    id: str
+    login: str
+    name: str
+    display_name: str = Field(description="服务台上显示给顾客和同事的名字")
+    role: PersonRole
+    subject: str
+    state: PersonState = Field(description="invited 还没有设密码，active 能登录，disabled 已停用")
+    teams: list[str]
+    skills: list[str]
+    hours: list[str]
+    capacity: int
+    assigned: int = Field(description="正在接待的会话数")
+    last_seen: datetime | None = Field(description="最近在服务台的时间")
+    signed_in_at: datetime | None = Field(description="最近一次登录")
+    invited_until: datetime | None = Field(description="还没用的邀请到何时为止")
+    created_at: datetime
+    current: bool = Field(description="是不是您自己")
+
+    @classmethod
+    def from_person(cls, person: Person, colleague: Colleague | None, own: str) -> Self:
+        """colleague: the person at the desk, None where the desk does not know them; own: the account of who asks."""
+        served: dict[str, Any] = {"display_name": person.name, "assigned": 0, "last_seen": None}
+        served |= {"teams": [], "skills": [], "hours": [], "capacity": 0}
+        if colleague is not None:
+            served |= {name: getattr(colleague, name) for name in served if name != "display_name"}
+            served["display_name"] = colleague.name
+            served |= {name: list(served[name]) for name in ("teams", "skills", "hours")}
+        said = {name: getattr(person, name) for name in cls.model_fields if hasattr(person, name)}
+        return cls.model_validate(said | served | {"current": person.id == own})
+
+
+class InvitationOut(BaseModel):
+    """The link to choose a password: append the token to the address of the desk, as `/desk#invitation=TOKEN`."""
+
+    invitation: str = Field(description="一次性令牌，只返回这一次；拼成 /desk#invitation=令牌 发给本人")
+    invited_until: datetime
+
+
+class PersonCreated(PersonOut):
+    """With the link to a first password."""
+
+    invitation: str = Field(description="一次性令牌，只返回这一次；拼成 /desk#invitation=令牌 发给本人")
+
+
+class PersonList(BaseModel):
+    """All accounts, by name."""
+
+    people: list[PersonOut]

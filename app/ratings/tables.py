@@ -1,0 +1,34 @@
+"""What customers think of having been served by a person."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKeyConstraint, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, tenant_key
+
+
+class RatingRow(Base):
+    """One a stay at the desk, from 1 to 5. It goes with its conversation."""
+
+    __tablename__ = "desk_ratings"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    agent_id: Mapped[str] = mapped_column(String(64))
+    team: Mapped[str] = mapped_column(String(32))
+    score: Mapped[int]
+    comment: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id", "number"],
+            ["desk_handlings.tenant_id", "desk_handlings.session_id", "desk_handlings.number"],
+            ondelete="CASCADE",
+        ),
+        Index(None, "tenant_id", "created_at"),
+    )

@@ -1,0 +1,303 @@
+"""Numbers of the team, counted in SQL within a range of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    and_,
+    case,
+    cast,
+    distinct,
+    exists,
+    extract,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
+
+from agents.types import Outcome
+from app.conversations.tables import StoredTurn as Turn
+from app.db.base import now
+from app.db.engine import Database
+from app.desk.tables import DeskHandlingRow as Stay
+from app.desk.types import Event
+from app.ratings.tables import RatingRow as Rating
+from app.reports.types import (
+    ANSWERED,
+    HANDED_OVER,
+    OF_TURNS,
+    REFUSED,
+    UNHAPPY,
+    WEEK_HOURS,
+    Conversations,
+    ListedConversation,
+    Measure,
+    ReportRange,
+    Service,
+    Topic,
+    TurnHour,
+    Wanted,
+)
+
+TOPICS = 10
+_TITLE = Turn.response[("data", "sources", 0, "title")].as_string()
+_INTENT = Turn.response[("data", "intent")].as_string()
+_NAME: ColumnElement[str] = func.coalesce(_TITLE, _INTENT, "")
+
+
+class ReportRepository:
+    """One tenant's numbers at a time; every statement is bounded by the range."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def count_service(self, asked: ReportRange, by: str = "") -> list[Service]:
+        """What people did: of everybody, or by `agent_id` or `team`."""
+        return await self._database.look(lambda connection: _services(connection, asked, by))
+
+    async def find_median(self, asked: ReportRange, seconds: str) -> float | None:
+        """The middle one of `response_s` or `resolution_s`; None without any."""
+        column: ColumnElement[float | None] = getattr(Stay, seconds)
+        mine = _stays(asked) & column.is_not(None)
+
+        def look(connection: Connection) -> float | None:
+            count = connection.execute(select(func.count()).select_from(Stay).where(mine)).scalar_one()
+            middle = select(column).where(mine).order_by(column).limit(1).offset((count - 1) // 2)
+            return connection.execute(middle).scalar() if count else None
+
+        return await self._database.look(look)
+
+    async def count_conversations(self, asked: ReportRange) -> Conversations:
+        """What the bot did."""
+        deflected = case((_turn_is(ANSWERED) & ~_with_person(asked), Turn.session_id), else_=null())
+        query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(_turns(asked))
+        row = await self._database.look(lambda connection: connection.execute(query).one())
+        return Conversations(row[0], row[1])
+
+    async def count_scores(self, asked: ReportRange) -> list[int]:
+        """How many ratings of 1, 2, 3, 4 and 5 there are."""
+        query = select(Rating.score, func.count()).join(Stay, _rated()).where(_stays(asked)).group_by(Rating.score)
+        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        found = {row[0]: row[1] for row in rows}
+        return [found.get(score, 0) for score in range(1, 6)]
+
+    async def count_turns(self, asked: ReportRange) -> list[TurnHour]:
+        """Turns by hour and outcome."""
+
+        def look(connection: Connection) -> list[TurnHour]:
+            hour = _hour(connection, Turn.created_at)
+            query = select(hour, Turn.outcome, func.count()).where(_turns(asked)).group_by(hour, Turn.outcome)
+            return [TurnHour(int(row[0]), Outcome(row[1]), row[2]) for row in connection.execute(query)]
+
+        return await self._database.look(look)
+
+    async def count_waiting(self, asked: ReportRange) -> list[int]:
+        """By hour of the week: customers who waited for a person within such an hour."""
+
+        def look(connection: Connection) -> list[int]:
+            came, gone = _hour(connection, Stay.queued_at), _hour(connection, _left_queue(asked))
+            arrivals, departures = (
+                {int(row[0]): row[1] for row in connection.execute(_by(hour, asked))} for hour in (came, gone)
+            )
+            return _waiting_by_cell(arrivals, departures, asked)
+
+        return await self._database.look(look)
+
+    async def count_topics(self, asked: ReportRange) -> list[Topic]:
+        """What people asked about most, with as long a time before."""
+
+        def look(connection: Connection) -> list[Topic]:
+            counted = func.count().label("turns")
+            query = (
+                select(_NAME, func.max(case((_TITLE.is_(None), 1), else_=0)), counted)
+                .where(_turns(asked), _NAME != "")
+                .group_by(_NAME)
+                .order_by(counted.desc(), _NAME)
+                .limit(TOPICS)
+            )
+            found = connection.execute(query).all()
+            names = [row[0] for row in found]
+            earlier = select(_NAME, func.count()).where(_turns(asked.before), _NAME.in_(names)).group_by(_NAME)
+            before = {row[0]: row[1] for row in connection.execute(earlier)} if names else {}
+            return [Topic(row[0], bool(row[1]), row[2], before.get(row[0], 0)) for row in found]
+
+        return await self._database.look(look)
+
+    async def list_conversations(
+        self, asked: ReportRange, wanted: Wanted, limit: int, offset: int
+    ) -> tuple[list[ListedConversation], int]:
+        """The conversations behind a number, the latest first, and how many there are."""
+
+        def look(connection: Connection) -> tuple[list[ListedConversation], int]:
+            of_turns = wanted.measure in OF_TURNS
+            query = _turn_list(asked, wanted) if of_turns else _stay_list(connection, asked, wanted)
+            total = connection.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one()
+            rows = connection.execute(query.limit(limit).offset(offset))
+            return [ListedConversation(*row) for row in rows], total
+
+        return await self._database.look(look)
+
+
+def _services(connection: Connection, asked: ReportRange, by: str) -> list[Service]:
+    key: Any = getattr(Stay, by) if by else literal("")
+    columns = (
+        func.count(),
+        func.count(Stay.accepted_at),
+        _number(Stay.ending == Event.RESOLVE.value),
+        _number(Stay.ending == Event.LEAVE.value),
+        func.avg(Stay.response_s),
+        func.avg(Stay.resolution_s),
+        _number(_met(asked)),
+        _number(_missed(asked)),
+        func.count(Rating.score),
+        func.avg(Rating.score),
+    )
+    query = select(key, *columns).select_from(Stay).outerjoin(Rating, _rated()).where(_stays(asked))
+    rows = connection.execute(query.where(key != "").group_by(key).order_by(key) if by else query)
+    return [_service(row) for row in rows]
+
+
+def _service(row: Any) -> Service:
+    key, requested, served, resolved, left, response, resolution, met, missed, ratings, score = tuple(row)
+    return Service(
+        id=key,
+        requested=requested,
+        served=served,
+        resolved=int(resolved or 0),
+        left=int(left or 0),
+        response_s=_mean(response),
+        resolution_s=_mean(resolution),
+        sla_met=int(met or 0),
+        sla_missed=int(missed or 0),
+        ratings=ratings,
+        score=_mean(score),
+    )
+
+
+def _mean(value: Any) -> float | None:
+    """PostgreSQL gives decimals."""
+    return None if value is None else float(value)
+
+
+def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    """How many rows meet a condition."""
+    return func.sum(case((condition, 1), else_=0))
+
+
+def _stays(asked: ReportRange) -> ColumnElement[bool]:
+    return and_(Stay.tenant_id == asked.tenant, Stay.queued_at >= asked.start, Stay.queued_at < asked.end)
+
+
+def _turns(asked: ReportRange) -> ColumnElement[bool]:
+    return and_(Turn.tenant_id == asked.tenant, Turn.created_at >= asked.start, Turn.created_at < asked.end)
+
+
+def _rated() -> ColumnElement[bool]:
+    return and_(Rating.tenant_id == Stay.tenant_id, Rating.session_id == Stay.session_id, Rating.number == Stay.number)
+
+
+def _met(asked: ReportRange) -> ColumnElement[bool]:
+    return Stay.response_s <= asked.target
+
+
+def _missed(asked: ReportRange) -> ColumnElement[bool]:
+    """Answered too late, or too late by now, or ended without an answer; not where the customer left by themselves."""
+    late = now() - timedelta(seconds=asked.target)
+    unanswered = Stay.response_s.is_(None) & (Stay.ending != Event.LEAVE.value) & (Stay.clock_at < late)
+    return or_(Stay.response_s > asked.target, unanswered)
+
+
+def _turn_is(outcomes: frozenset[Outcome]) -> ColumnElement[bool]:
+    return Turn.outcome.in_(sorted(outcomes))
+
+
+def _with_person(asked: ReportRange) -> ColumnElement[bool]:
+    """Whether the conversation of a turn asked for a person since the range began."""
+    return exists().where(
+        Stay.tenant_id == Turn.tenant_id, Stay.session_id == Turn.session_id, Stay.queued_at >= asked.start
+    )
+
+
+def _hour(connection: Connection, moment: Any) -> ColumnElement[int]:
+    """Hours since 1970."""
+    if connection.dialect.name == "sqlite":
+        return cast(func.strftime("%s", moment), Integer) // 3600
+    return cast(func.floor(extract("epoch", moment) / 3600), BigInteger)
+
+
+def _left_queue(asked: ReportRange) -> ColumnElement[Any]:
+    """When a customer waited no more; who still does waits until now."""
+    return func.coalesce(Stay.accepted_at, Stay.ended_at, literal(min(now(), asked.end), Stay.queued_at.type))
+
+
+def _by(hour: ColumnElement[int], asked: ReportRange) -> Select[*tuple[Any, ...]]:
+    return select(hour, func.count()).where(_stays(asked)).group_by(hour)
+
+
+def _waiting_by_cell(arrivals: Mapping[int, int], departures: Mapping[int, int], asked: ReportRange) -> list[int]:
+    cells, waiting = [0] * WEEK_HOURS, 0
+    for hour in range(int(asked.start.timestamp()) // 3600, _last_hour(asked) + 1):
+        waiting += arrivals.get(hour, 0) - departures.get(hour - 1, 0)
+        cells[(hour + asked.shift) % WEEK_HOURS] += waiting
+    return cells
+
+
+def _last_hour(asked: ReportRange) -> int:
+    return int((asked.end.timestamp() - 1) // 3600)
+
+
+def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
+    conditions: Mapping[Measure, ColumnElement[bool]] = {
+        Measure.SERVED: Stay.accepted_at.is_not(None),
+        Measure.RESOLVED: Stay.ending == Event.RESOLVE.value,
+        Measure.LEFT: Stay.ending == Event.LEAVE.value,
+        Measure.SLA_MET: _met(asked),
+        Measure.SLA_MISSED: _missed(asked),
+        Measure.RATED: Rating.score.is_not(None),
+        Measure.UNHAPPY: Rating.score <= UNHAPPY,
+    }
+    where = [_stays(asked)]
+    if wanted.measure in conditions:
+        where.append(conditions[wanted.measure])
+    if wanted.agent is not None:
+        where.append(Stay.agent_id == wanted.agent)
+    if wanted.team is not None:
+        where.append(Stay.team == wanted.team)
+    if wanted.measure is Measure.WAITING and wanted.cell is not None:
+        came, gone = _hour(connection, Stay.queued_at), _hour(connection, _left_queue(asked))
+        last = case((gone < _last_hour(asked), gone), else_=_last_hour(asked))
+        until = (wanted.cell - (came + asked.shift) % WEEK_HOURS + WEEK_HOURS) % WEEK_HOURS
+        where.append(until <= last - came)
+    listed = Stay.session_id, Stay.queued_at, Stay.agent_id, Stay.team, Stay.ending, Stay.response_s, Stay.resolution_s
+    return (
+        select(*listed, Rating.score, func.coalesce(Rating.comment, ""))
+        .select_from(Stay)
+        .outerjoin(Rating, _rated())
+        .where(*where)
+        .order_by(Stay.queued_at.desc(), Stay.session_id)
+    )
+
+
+def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
+    conditions: Mapping[Measure, ColumnElement[bool]] = {
+        Measure.DEFLECTED: _turn_is(ANSWERED) & ~_with_person(asked),
+        Measure.ANSWERED: _turn_is(ANSWERED),
+        Measure.REFUSED: _turn_is(REFUSED),
+        Measure.HANDED_OVER: _turn_is(HANDED_OVER),
+        Measure.TOPIC: _NAME.in_([wanted.topic]),
+    }
+    latest = func.max(Turn.created_at)
+    query = select(Turn.session_id, latest).where(_turns(asked)).group_by(Turn.session_id)
+    if wanted.measure in conditions:
+        query = query.where(conditions[wanted.measure])
+    return query.order_by(latest.desc(), Turn.session_id)

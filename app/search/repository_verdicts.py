@@ -1,0 +1,66 @@
+"""Verdicts of a model by which tenants' gates are calibrated, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, select
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.search.tables import CalibrationVerdicts as Table
+from knowledge.calibration.calibrator import LabelledQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictsInForce:
+    """By which report, how many of either kind, who put them in force and when."""
+
+    report_id: str
+    answerable: int
+    unanswerable: int
+    by: str
+    created_at: datetime
+
+
+class VerdictRepository:
+    """Of each tenant those in force, if any."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
+        """What the gate is fitted to; empty where it is fitted without labels."""
+        stored = await self._database.look(lambda connection: _stored(connection, tenant))
+        return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored)
+
+    async def find(self, tenant: str) -> VerdictsInForce | None:
+        """What is known of those in force."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(Table).where(Table.tenant_id == tenant))).first()
+        if row is None:
+            return None
+        answerable = sum(one["answerable"] for one in row.questions)
+        return VerdictsInForce(row.report_id, answerable, len(row.questions) - answerable, row.by, row.created_at)
+
+    async def put(self, tenant: str, report_id: str, questions: Sequence[LabelledQuestion], *, by: str) -> None:
+        """They take the place of those before."""
+        stored = [{"text": one.text, "answerable": one.answerable} for one in questions]
+        values = {"report_id": report_id, "questions": stored, "by": by, "created_at": now()}
+        async with self._database.write() as connection:
+            row = insert_into(connection, Table).values(tenant_id=tenant, **values)
+            await connection.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=values))
+
+    async def drop(self, tenant: str) -> None:
+        """None are in force from here on."""
+        async with self._database.write() as connection:
+            await connection.execute(delete(Table).where(Table.tenant_id == tenant))
+
+
+def _stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] | None
+    found = connection.execute(select(Table.questions).where(Table.tenant_id == tenant)).scalar_one_or_none()
+    return found or []

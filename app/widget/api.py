@@ -1,0 +1,88 @@
+"""How the widget looks on a company's site, where it stands, and what it says there first."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from app.auth.principal import Role
+from app.http.deps import AdminTenant, TenantId, Wiring
+from app.http.fields import CLEANED
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/widget", tags=["profile"], route_class=GuardedRoute)
+
+MAX_AVATAR_CHARS = 60_000
+"""Of the data URL: 44 kB of picture."""
+KINDS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF"}
+FRESH_SECONDS = 60
+"""For so long a browser may show the look of before."""
+
+
+def _picture(url: str) -> str:
+    """A data URL that holds what it says; empty for none. Raises ValueError."""
+    if not url:
+        return url
+    head, found, data = url.partition(";base64,")
+    beginning = KINDS.get(head.removeprefix("data:"))
+    try:
+        content = base64.b64decode(data, validate=True)
+    except binascii.Error:
+        content = b""
+    if not found or beginning is None or not content.startswith(beginning):
+        raise ValueError("须是 PNG、JPEG 或 WebP 图片的 data: 地址")
+    return url
+
+
+Words = Annotated[str, CLEANED, Field(max_length=200)]
+
+
+class ProactiveRule(BaseModel):
+    """What the closed widget says by itself on some pages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    page: str = Field(
+        min_length=1, max_length=200, pattern=r"^/[^\s?#]*$", description="网页的路径，* 代表任意一段，如 /pricing*"
+    )
+    seconds: int = Field(10, ge=0, le=600, description="打开网页多少秒之后")
+    message: Annotated[str, CLEANED, Field(min_length=1, max_length=200)] = Field(description="说什么")
+
+
+class WidgetLookBody(BaseModel):
+    """What is left out is as by default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    accent: str = Field("", pattern=r"^(#[0-9a-fA-F]{6})?$", description="主色，如 #1a56f0；留空用默认的蓝")
+    avatar: Annotated[str, AfterValidator(_picture)] = Field(
+        "", max_length=MAX_AVATAR_CHARS, description="头像：PNG、JPEG 或 WebP 的 data: 地址；留空用名字的首字"
+    )
+    position: Literal["right", "left"] = Field("right", description="贴在哪一边")
+    language: Literal["auto", "zh", "en"] = Field("auto", description="界面语言；auto 随网页")
+    label: Annotated[str, CLEANED, Field(max_length=20)] = Field("", description="按钮上的字；留空只有图标")
+    greeting_zh: Words = Field("", description="中文开场白；留空用助手设定里的")
+    greeting_en: Words = Field("", description="英文开场白；留空用助手设定里的")
+    preview: bool = Field(True, description="挂件收起时，新消息在按钮上方露出")
+    sound: bool = Field(False, description="挂件收起时，新消息响一声")
+    proactive: list[ProactiveRule] = Field(default=[], max_length=10, description="主动打招呼的规则，先合的先用")
+
+
+@router.get("")
+async def read_widget(request: Request, tenant: TenantId, wiring: Wiring, response: Response) -> WidgetLookBody:
+    """How the widget looks; pages of the site ask for it."""
+    visitors = request.state.principal.roles == {Role.CLIENT}
+    response.headers["Cache-Control"] = f"private, max-age={FRESH_SECONDS}" if visitors else "no-store"
+    response.headers["Vary"] = "Authorization, X-API-Key, Cookie, Origin"
+    return WidgetLookBody.model_validate(await wiring.widgets.read(tenant))
+
+
+@router.put("")
+async def write_widget(body: WidgetLookBody, tenant: AdminTenant, wiring: Wiring) -> WidgetLookBody:
+    """Changes it: on the site within a minute, without touching the snippet."""
+    await wiring.widgets.write(tenant, body.model_dump())
+    return body

@@ -1,0 +1,49 @@
+"""Terms with what is said of them, and questions with their answers: lists of definitions in every format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from knowledge.blocks import BlockKind
+from knowledge.parsing.pieces import AskedEntry, Box, ParsedTable, Piece, TextPiece
+
+MAX_LINE = 200
+"""Characters of a definition that stands in one line with its term."""
+MAX_DEFINITION = 400
+"""Of one that is a block with its term, however many lines it has: it is quoted whole."""
+_ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
+_HELD = (BlockKind.PARAGRAPH, BlockKind.ITEM)
+
+
+def asked_entry(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
+    """The entry of what asks and an answer that an entry can hold; None for any other."""
+    held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
+    return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
+
+
+def bold_line(text: str) -> list[TextPiece]:
+    """A name that stands above a text and is no heading; nothing for none."""
+    return [TextPiece(text, markdown=f"**{text}**")] if text else []
+
+
+def defined_term(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
+    """A term with its definitions as one block, a question as an entry; what is too long or holds a table or code
+    stands below its term.
+    """
+    if not term:
+        yield from said
+        return
+    texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind in _HELD]
+    size = sum(len(piece.text) for piece in texts)
+    if entry := asked_entry(term, said):
+        yield entry
+    elif texts and len(texts) == len(said) and size <= MAX_DEFINITION:
+        name = term.rstrip("：: ")
+        short = size <= MAX_LINE and not any(piece.kind is BlockKind.ITEM or "。" in piece.text for piece in texts)
+        lines = ("；" if short else "\n").join("  " * piece.level + piece.text for piece in texts)
+        gap = "\n" if texts[0].kind is BlockKind.ITEM else ""
+        yield TextPiece(f"{name}：{gap}{lines}", kind=BlockKind.FIELD, label=name)
+    else:
+        yield from bold_line(term)
+        yield from said
