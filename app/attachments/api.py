@@ -34,9 +34,10 @@ HEADERS = {
 _FILE: Responses = {
     200: {
         "description": "图片或文件的内容",
-        "content": dict.fromkeys(
-            (*FILE_TYPES, *PICTURES), {"schema": {"type": "string", "format": "binary"}, "example": "照片的内容"}
-        ),
+        "content": {
+            kind: {"schema": {"type": "string", "format": "binary"}, "example": "照片的内容"}
+            for kind in (*FILE_TYPES, *PICTURES)
+        },
     }
 }
 FAILS = fails(404, 409, 413, 415, 422)
