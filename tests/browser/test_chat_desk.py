@@ -69,7 +69,11 @@ def test_a_person_takes_over_and_hands_back(server: str, page: Page, person: Per
     expect(chat.staff).to_have_count(2)
     person.resolve(chat.session)
     expect(chat.page.locator("yingda-chat .event").last).to_contain_text("人工服务已结束")
-    expect(chat.bar).to_have_count(0)
+    expect(chat.bar).to_contain_text("这次人工服务怎么样？")
+    assert serious(page) == []
+    page.get_by_role("button", name="5 分").click()
+    page.get_by_role("button", name="提交").click()
+    expect(chat.bar).to_contain_text("谢谢，评价已收到")
     expect(chat.ask("耳机的保修期是多久？")).to_have_attribute("data-outcome", "answered")
 
 

@@ -16,11 +16,11 @@ export function Labels({ labels, known, label, save }) {
     if (await attempt(() => save(next))) setText("");
     setBusy(false);
   }
-  const add = () => { const one = text.trim(); if (one && !labels.includes(one)) put([...labels, one]); else setText(""); };
+  const add = (value) => { const one = value.trim(); if (one && !labels.includes(one)) put([...labels, one]); else setText(""); };
   const list = `labels-${label}`;
   return html`<div class="desk-labels">${labels.map((one) => html`<span class="desk-label" key=${one}>${one}<button type="button" class="desk-label-off" disabled=${busy} aria-label=${t("labelRemove", { label: one })} onClick=${() => put(labels.filter((other) => other !== one))}>×</button></span>`)}
     <input class="yd-input desk-label-new" aria-label=${label} placeholder=${t("labelAdd")} maxlength="32" list=${list} value=${text} disabled=${busy} onInput=${(event) => setText(event.target.value)}
-      onKeyDown=${(event) => { if (!event.isComposing && (event.key === "Enter" || event.key === "," || event.key === "，")) { event.preventDefault(); add(); } }} onBlur=${() => text.trim() && add()} />
+      onKeyDown=${(event) => { if (!event.isComposing && (event.key === "Enter" || event.key === "," || event.key === "，")) { event.preventDefault(); add(event.target.value); } }} onBlur=${(event) => event.target.value.trim() && add(event.target.value)} />
     <datalist id=${list}>${known.filter((one) => !labels.includes(one)).map((one) => html`<option value=${one} />`)}</datalist></div>`;
 }
 
