@@ -101,9 +101,11 @@ def test_a_customer_is_named_labelled_put_aside_and_found_again(
     name.press("Enter")
     expect(page.locator(".desk-head h2")).to_have_text("王总")
     expect(amy.item("memory-named")).to_contain_text("王总")
+    page.wait_for_load_state("networkidle")  # the panel is drawn anew with the name
     label = help.get_by_label("标签", exact=True)
     label.fill("换货")
     label.press("Enter")
+    expect(help.locator(".desk-label").filter(has_text="换货")).to_be_visible()
     expect(amy.item("memory-named")).to_contain_text("换货")
     help.get_by_role("button", name="紧急").click()
     expect(help.get_by_role("button", name="紧急")).to_have_attribute("aria-pressed", "true")
