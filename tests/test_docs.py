@@ -199,10 +199,11 @@ def search_site(folder: Path) -> dict[str, list[str]]:
         )
         for query in SEARCHED:
             page = browser.new_page()
+            page.set_default_timeout(120_000)
             page.goto(address)
             page.locator("input.md-search__input").fill(query)
             links = page.locator("a.md-search-result__link")
-            links.first.wait_for(state="attached", timeout=120_000)
+            links.first.wait_for(state="attached")
             targets = [link.get_attribute("href") or "" for link in links.all()]
             found[query] = [target.removeprefix(address).partition("?")[0].partition("#")[0] for target in targets]
         browser.close()

@@ -17,6 +17,7 @@ from app.http.failures import Responses, fails
 from app.http.forms import file_body, sent_upload
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
+from knowledge.inspected import FILE_TYPES, PICTURES
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
@@ -33,7 +34,10 @@ HEADERS = {
 _FILE: Responses = {
     200: {
         "description": "图片或文件的内容",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {
+            kind: {"schema": {"type": "string", "format": "binary"}, "example": "照片的内容"}
+            for kind in (*FILE_TYPES, *PICTURES)
+        },
     }
 }
 FAILS = fails(404, 409, 413, 415, 422)

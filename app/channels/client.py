@@ -74,14 +74,14 @@ class PlatformClient:
             raise PlatformUnavailable(f"HTTP {status}", _seconds(told.get("retry-after", "")))
 
     async def _exchange(
-        self, method: str, url: str, options: dict[str, Any], most: int = MAX_BYTES
+        self, method: str, url: str, options: dict[str, Any], most: int | None = None
     ) -> tuple[int, httpx.Headers, bytes]:
         try:
             async with asyncio.timeout(self._seconds), self._http.stream(method, url, **options) as response:
                 body = b""
                 async for piece in response.aiter_bytes():
                     body += piece
-                    if len(body) > most:
+                    if len(body) > (MAX_BYTES if most is None else most):
                         raise PlatformRefused("the response is too long")
                 return response.status_code, response.headers, body
         except TimeoutError as error:

@@ -9,12 +9,11 @@ from typing import Annotated, Any
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.auth.principal import TALKING, Role
+from app.auth.principal import STAFF, TALKING, Role
 from app.client.yingda_client import AsyncClient
 from app.client.yingda_client.options import ChatOptions, TicketOptions
 from app.client.yingda_client.types import Category, GapState, Priority
 
-STAFF = frozenset({Role.ADMIN, Role.AGENT})
 OPEN_GAPS: list[GapState] = ["open", "drafted", "in_review"]
 PAGE = 20
 Id = Annotated[str, Field(min_length=1, max_length=64)]

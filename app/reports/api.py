@@ -54,7 +54,7 @@ class ConversationsOut(_Out):
     deflected: int = Field(description="智能客服答了、之后没有找人工的会话数")
 
 
-class DayOut(_Out):
+class TeamDayOut(_Out):
     """A local day and how its turns ended."""
 
     start: datetime
@@ -74,7 +74,7 @@ class TopicOut(_Out):
     before: int = Field(description="再往前同样长的时间里的轮数")
 
 
-class ReportOut(_Out):
+class TeamReportOut(_Out):
     """A report of the team."""
 
     start: datetime
@@ -85,7 +85,7 @@ class ReportOut(_Out):
     resolution_median_s: float | None = Field(description="从开始等到结束的中位秒数")
     conversations: ConversationsOut
     scores: list[int] = Field(description="1 到 5 分各有几次")
-    days: list[DayOut]
+    days: list[TeamDayOut]
     waiting: list[int] = Field(description="一周 168 个小时（周一 0 点起）里等过人工的顾客数")
     topics: list[TopicOut] = Field(description="问得最多的，最多十个")
     agents: list[ServiceOut]
@@ -145,7 +145,7 @@ Asked = Annotated[ReportRange, Depends(asked_range)]
 
 
 @router.get("")
-async def read_report(asked: Asked, wiring: Wiring) -> ReportOut:
+async def read_report(asked: Asked, wiring: Wiring) -> TeamReportOut:
     """Numbers of the team within a range."""
     return await _report(asked, wiring)
 
@@ -177,11 +177,11 @@ async def export_report(asked: Asked, wiring: Wiring, table: Annotated[Table, Qu
     return Response(write_report(table, report.model_dump(mode="json")), media_type=CSV, headers=named)
 
 
-async def _report(asked: ReportRange, wiring: Wiring) -> ReportOut:
+async def _report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     report = await build_report(wiring.reports_of_team, asked)
     names = {member.agent_id: member.name for member in await wiring.desk.staff.all(asked.tenant)}
     teams = {team.id: team.name for team in await wiring.desk.teams.list_teams(asked.tenant)}
-    return ReportOut.from_report(asked, report, names, teams)
+    return TeamReportOut.from_report(asked, report, names, teams)
 
 
 def _named(one: object, names: dict[str, str]) -> dict[str, object]:

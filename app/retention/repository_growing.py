@@ -21,6 +21,7 @@ from app.channels.tables import (
     ChannelReplyRow,
     ChannelSessionRow,
 )
+from app.connection.tables import ModelConnectionRow
 from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
@@ -56,13 +57,14 @@ from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
 from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
-from app.search.tables import CalibrationRow
+from app.search.tables import CalibrationRow, CalibrationVerdicts
 from app.sources.tables import SourceItemRow, SourceRow
 from app.spending.tables import ModelSpending, UnreadableReplies
 from app.tickets.tables import Ticket
 from app.tuner.tables import TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook, WebhookDelivery
+from app.widget.tables import WidgetLook
 
 Key = tuple[Any, ...]
 Remove = Callable[[Connection, str, Sequence[Key]], None]
@@ -289,7 +291,10 @@ STAYING: Mapping[type[Base], str] = {
     KbState: "one row a tenant",
     Profile: "one row a tenant",
     CalibrationRow: "one row a tenant, scorer and base; a later fit replaces it",
+    CalibrationVerdicts: "one row a tenant; what a model judged, until an administrator takes it back",
     GapPolicyRow: "one row a tenant",
+    ModelConnectionRow: "one row a tenant",
+    WidgetLook: "one row a tenant",
     RetentionPeriod: "one row a tenant and kind",
     GenerationRow: "one row a tenant",
     Content: "goes with the last version that has it",

@@ -21,6 +21,7 @@ class Target:
     admin: str = ""
     server: str = ""
     agent: str = ""
+    lead: str = ""
     client: str = ""
     metrics: str = ""
     other_client: str = ""

@@ -7,13 +7,15 @@ from agents.prompting import UNANSWERED, Prompts, shipped
 
 
 def test_a_line_with_an_empty_slot_is_left_out() -> None:
-    prompt = shipped().fill("question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="", computed="")
+    prompt = shipped().fill(
+        "question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="", computed="", pictured=""
+    )
     assert prompt == "<资料 t>\n[1] 甲\n</资料 t>\n\n顾客的问题：问题"
 
 
 def test_a_slot_within_a_value_stays_text() -> None:
     assert "{{tag}}" in shipped().fill(
-        "question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed=""
+        "question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed="", pictured=""
     )
 
 

@@ -74,6 +74,10 @@ class Tenant:
         self.ids |= {"session_id": said["session_id"], "message_id": said["message_id"], "trace_id": said["message_id"]}
         self.ids |= {"agent_id": "a01", "team_id": (await self.make("create_team"))["id"]}
         self.ids["person_id"] = (await self.make("create_person", {"teams": []}))["id"]
+        place = f"/api/v1/conversations/{said['session_id']}/attachments"
+        sent = await self.admin.post(place, files={"file": ("暗语.txt", self.private.encode())})
+        self.ids["attachment_id"] = sent.json()["id"]
+        self.ids["view_id"] = (await self.make("save_view"))["id"]
         for name in ("write_staff", "report_presence", "request_handoff", "accept_session"):
             await self.make(name)
         await self.make("send_desk_message", {"content": f"{self.private} {self.secret}"})

@@ -6,10 +6,25 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class AcceptIn(TypedDict):
-    agent_id: str
+    agent_id: NotRequired[str]
 
 
 Actor: TypeAlias = Literal["bot", "customer", "staff", "system"]
+
+
+class AttachmentOut(TypedDict):
+    id: str
+    name: str
+    media_type: str
+    bytes: int
+    width: int
+    height: int
+
+
+class AttachmentTextOut(TypedDict):
+    id: str
+    text: str
+    state: Literal["read", "none", "unread"]
 
 
 Band: TypeAlias = Literal["high", "medium", "low"]
@@ -61,6 +76,9 @@ class CannedOut(TypedDict):
 Category: TypeAlias = Literal["repair", "fault", "complaint", "request", "handoff", "other"]
 
 
+Attachment: TypeAlias = str
+
+
 class ChunkOut(TypedDict):
     id: str
     ordinal: int
@@ -85,6 +103,37 @@ class CommentIn(TypedDict):
     author: NotRequired[str]
 
 
+Label: TypeAlias = str
+
+
+class ContactIn(TypedDict):
+    name: NotRequired[str]
+    labels: NotRequired[list[Label]]
+
+
+class ContactNoteOut(TypedDict):
+    session_id: str
+    name: str
+    content: str
+    created_at: str
+
+
+class ContactTicketOut(TypedDict):
+    number: str
+    subject: str
+    state: str
+    priority: str
+    updated_at: str
+
+
+class ContactVoteOut(TypedDict):
+    session_id: str
+    question: str
+    rating: Literal["up", "down"]
+    reason: str
+    created_at: str
+
+
 class ConversationOut(TypedDict):
     session_id: str
     user_id: str
@@ -103,6 +152,21 @@ class ConversationOut(TypedDict):
 class CurrentSession(TypedDict):
     session_id: str | None
     expires_at: str | None
+
+
+CustomerKind: TypeAlias = Literal["member", "claimed", "visitor"]
+
+
+class CustomerOut(TypedDict):
+    kind: CustomerKind
+    user_id: str
+    given: str
+    name: str
+    level: str
+    alias: str
+    alias_en: str
+    colour: int
+    labels: list[str]
 
 
 class DocumentOut(TypedDict):
@@ -341,6 +405,11 @@ Intent: TypeAlias = Literal[
 ]
 
 
+class InvitationIn(TypedDict):
+    invitation: str
+    password: str
+
+
 class JobError(TypedDict):
     code: str
     message: str
@@ -365,8 +434,21 @@ class JobPage(TypedDict):
     limit: int
 
 
+class KeySignIn(TypedDict):
+    key: str
+
+
+class LabelList(TypedDict):
+    labels: list[str]
+
+
+class LabelsIn(TypedDict):
+    labels: list[Label]
+
+
 class MessageIn(TypedDict):
-    content: str
+    content: NotRequired[str]
+    attachments: NotRequired[list[Attachment]]
     agent_id: NotRequired[str]
     id: NotRequired[str]
 
@@ -400,7 +482,7 @@ class NearOut(TypedDict):
 
 class NoteIn(TypedDict):
     content: str
-    agent_id: str
+    agent_id: NotRequired[str]
 
 
 class NoteOut(TypedDict):
@@ -465,6 +547,17 @@ class PassagePartOut(TypedDict):
     markdown: str
 
 
+class PasswordIn(TypedDict):
+    current: str
+    password: str
+
+
+class PasswordSignIn(TypedDict):
+    login: str
+    password: str
+    tenant: NotRequired[str]
+
+
 class PingEvent(TypedDict):
     type: Literal["ping"]
 
@@ -472,6 +565,26 @@ class PingEvent(TypedDict):
 class PresenceIn(TypedDict):
     online: bool
     name: NotRequired[str]
+
+
+class PreviewChunk(TypedDict):
+    text: str
+    heading_path: list[str]
+    page: int | None
+    question: str | None
+
+
+class PreviewOut(TypedDict):
+    name: str
+    title: str
+    product: str
+    product_version: str
+    total: int
+    chunks: list[PreviewChunk]
+    notices: list[str]
+    min_tokens: int
+    max_tokens: int
+    overlap_tokens: int
 
 
 class PreviousOut(TypedDict):
@@ -489,6 +602,22 @@ class ProposalOut(TypedDict):
     action: str
     fields: dict[str, str]
     expires: float
+
+
+class RatingIn(TypedDict):
+    score: int
+    comment: NotRequired[str]
+
+
+class RatingOut(TypedDict):
+    asked: bool
+    score: int
+
+
+class ReadIn(TypedDict):
+    agent_id: str
+    seq: int
+    viewing: NotRequired[bool]
 
 
 Reason: TypeAlias = Literal[
@@ -531,7 +660,7 @@ class ResolveIn(TypedDict):
     agent_id: NotRequired[str]
 
 
-Role: TypeAlias = Literal["admin", "agent", "server", "client", "metrics"]
+Role: TypeAlias = Literal["admin", "lead", "agent", "server", "client", "metrics"]
 
 
 class RowSourceOut(TypedDict):
@@ -571,8 +700,10 @@ class SessionOpened(TypedDict):
     expires_at: str
 
 
-class SignInIn(TypedDict):
-    key: str
+class SessionPatch(TypedDict):
+    priority: NotRequired[int | None]
+    snoozed_until: NotRequired[str | None]
+    agent_id: NotRequired[str]
 
 
 class SignedIn(TypedDict):
@@ -582,6 +713,8 @@ class SignedIn(TypedDict):
     tenant: str
     key_id: str
     key_name: str
+    agent_id: str
+    by_provider: bool
 
 
 class SlaOut(TypedDict):
@@ -628,9 +761,17 @@ class SourceOut(TypedDict):
 Skill: TypeAlias = str
 
 
+Team: TypeAlias = str
+
+
+Hour: TypeAlias = str
+
+
 class StaffIn(TypedDict):
     name: str
     skills: NotRequired[list[Skill]]
+    teams: NotRequired[list[Team]]
+    hours: NotRequired[list[Hour]]
     capacity: NotRequired[int]
 
 
@@ -638,12 +779,17 @@ class StaffOut(TypedDict):
     agent_id: str
     name: str
     skills: list[str]
+    teams: list[str]
+    hours: list[str]
     capacity: int
     assigned: int
     last_seen: str | None
 
 
 Stage: TypeAlias = Literal["not_found", "not_indexed", "filtered", "not_recalled", "rerank_cut", "gate", "passed"]
+
+
+Standing: TypeAlias = Literal["open", "ended", "bot"]
 
 
 State: TypeAlias = Literal["bot", "queued", "out_of_hours", "assigned", "resolved", "closed"]
@@ -654,6 +800,16 @@ class StopOut(TypedDict):
 
 
 TableFormat: TypeAlias = Literal["csv", "xlsx"]
+
+
+class TeamIn(TypedDict):
+    name: str
+
+
+class TeamOut(TypedDict):
+    id: str
+    name: str
+    members: list[str]
 
 
 class TicketIn(TypedDict):
@@ -687,8 +843,14 @@ class TokenEvent(TypedDict):
     text: str
 
 
+class TokenSignIn(TypedDict):
+    id_token: str
+    tenant: NotRequired[str]
+
+
 class TransferIn(TypedDict):
     agent_id: NotRequired[str]
+    team: NotRequired[str]
     skill: NotRequired[str]
     note: NotRequired[str]
     by: NotRequired[str]
@@ -738,6 +900,51 @@ class VerificationOut(TypedDict):
 
 
 VersionState: TypeAlias = Literal["draft", "review", "scheduled", "published", "archived"]
+
+
+class ViewFilter(TypedDict):
+    q: NotRequired[str]
+    label: NotRequired[str]
+    agent_id: NotRequired[str]
+    standing: NotRequired[Standing | None]
+    outcome: NotRequired[Outcome | None]
+    priority: NotRequired[int | None]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    days: NotRequired[int | None]
+
+
+class ViewIn(TypedDict):
+    name: str
+    filter: ViewFilter
+    agent_id: str
+    shared: NotRequired[bool]
+
+
+class ViewOut(TypedDict):
+    id: str
+    name: str
+    filter: ViewFilter
+    shared: bool
+    created_at: str
+
+
+class ViewerOut(TypedDict):
+    agent_id: str
+    name: str
+
+
+class VisitIn(TypedDict):
+    url: str
+    title: NotRequired[str]
+
+
+class VisitOut(TypedDict):
+    url: str
+    title: str
+    visits: int
+    first_at: str
+    last_at: str
 
 
 Who: TypeAlias = Literal["customer", "bot", "staff", "system"]
@@ -829,6 +1036,7 @@ class CannedList(TypedDict):
 
 class ChatRequest(TypedDict):
     message: str
+    attachments: NotRequired[list[Attachment]]
     session_id: NotRequired[str | None]
     user_id: NotRequired[str]
     user_token: NotRequired[str]
@@ -864,6 +1072,7 @@ class DeskMessageOut(TypedDict):
     agent_id: str
     content: str
     created_at: str
+    attachments: NotRequired[list[AttachmentOut]]
 
 
 class DroppedOut(TypedDict):
@@ -892,6 +1101,7 @@ class EntryOut(TypedDict):
     message_id: str
     seq: int | None
     created_at: str
+    attachments: NotRequired[list[AttachmentOut]]
 
 
 class ErrorEvent(TypedDict):
@@ -967,6 +1177,23 @@ class FileReportOut(TypedDict):
     retry_at: str | None
 
 
+class FoundOut(TypedDict):
+    session_id: str
+    channel: str
+    state: State
+    priority: int
+    agent: str
+    turns: int
+    first_question: str
+    last_outcome: str
+    ticket: str
+    created_at: str
+    updated_at: str
+    snippet: str
+    customer: NotRequired[CustomerOut | None]
+    labels: NotRequired[list[str]]
+
+
 class GapOut(TypedDict):
     id: str
     state: GapState
@@ -1027,6 +1254,11 @@ class HistoryOut(TypedDict):
     created_at: str
 
 
+class HistoryPage(TypedDict):
+    conversations: list[FoundOut]
+    total: int
+
+
 class JobDetail(TypedDict):
     job: JobOut
     files: list[FileReportOut]
@@ -1046,6 +1278,13 @@ class JobRunOut(TypedDict):
     started_at: str | None
     finished_at: str | None
     duration: float | None
+
+
+class LastMessageOut(TypedDict):
+    seq: int
+    sender: Sender
+    content: str
+    created_at: str
 
 
 class MessageList(TypedDict):
@@ -1076,6 +1315,11 @@ class PassageOut(TypedDict):
     url: str | None
     parts: list[PassagePartOut]
     current: bool
+
+
+class ReadOut(TypedDict):
+    unread: int
+    viewers: list[ViewerOut]
 
 
 class RouteOut(TypedDict):
@@ -1123,6 +1367,7 @@ class SeenOut(TypedDict):
     name: NotRequired[str]
     seq: NotRequired[int | None]
     event: NotRequired[Event | None]
+    attachments: NotRequired[list[AttachmentOut]]
 
 
 class SessionDetail(TypedDict):
@@ -1138,15 +1383,24 @@ class SessionDetail(TypedDict):
     priority: int
     emotion: float
     skill: str
+    team: str
     ticket: str
     card: dict[str, Any]
     queued_at: str | None
     assigned_at: str | None
     resolved_at: str | None
+    customer_seen: NotRequired[int]
+    staff_seen: NotRequired[int]
+    snoozed_until: str | None
+    customer: NotRequired[CustomerOut | None]
+    labels: NotRequired[list[str]]
+    unread: NotRequired[int]
+    last_message: NotRequired[LastMessageOut | None]
     conversation: list[DeskExchangeOut]
     history: list[HistoryOut]
     notes: list[NoteOut]
     recent_messages: list[DeskMessageOut]
+    viewers: list[ViewerOut]
 
 
 class SessionOut(TypedDict):
@@ -1162,11 +1416,19 @@ class SessionOut(TypedDict):
     priority: int
     emotion: float
     skill: str
+    team: str
     ticket: str
     card: dict[str, Any]
     queued_at: str | None
     assigned_at: str | None
     resolved_at: str | None
+    customer_seen: NotRequired[int]
+    staff_seen: NotRequired[int]
+    snoozed_until: str | None
+    customer: NotRequired[CustomerOut | None]
+    labels: NotRequired[list[str]]
+    unread: NotRequired[int]
+    last_message: NotRequired[LastMessageOut | None]
 
 
 class SolutionList(TypedDict):
@@ -1176,6 +1438,10 @@ class SolutionList(TypedDict):
 
 class StaffList(TypedDict):
     staff: list[StaffOut]
+
+
+class TeamList(TypedDict):
+    teams: list[TeamOut]
 
 
 class TicketEventOut(TypedDict):
@@ -1237,6 +1503,10 @@ class VersionOut(TypedDict):
     created_at: str
 
 
+class ViewList(TypedDict):
+    views: list[ViewOut]
+
+
 class ChatData(TypedDict):
     intent: str
     agent: str
@@ -1264,6 +1534,20 @@ class ChatResponse(TypedDict):
     outcome: Outcome
     data: ChatData
     session_token: NotRequired[str | None]
+
+
+class ContactOut(TypedDict):
+    customer: CustomerOut
+    language: Literal["zh", "en"] | None
+    channel: str
+    first_seen: str
+    last_seen: str
+    visits: list[VisitOut]
+    conversations: list[FoundOut]
+    total: int
+    tickets: list[ContactTicketOut]
+    notes: list[ContactNoteOut]
+    votes: list[ContactVoteOut]
 
 
 class ConversationSeen(TypedDict):

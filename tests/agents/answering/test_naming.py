@@ -50,7 +50,7 @@ async def test_nobody_is_asked_whether_they_mean_a_file() -> None:
         candidate("略", 0.46, number=2, heading=("退款", "到账时间")),
     ]
     result = await answer("退款", FixedSearcher(*near))
-    assert (result.outcome, result.suggestions) == (Outcome.CLARIFY, ("退换货细则", "到账时间"))
+    assert (result.outcome, result.suggestions) == (Outcome.CLARIFY, ("退换货细则", "退货的到账时间是多久？"))
     assert "docx" not in result.reply and "_v2" not in result.reply
     nameless = await answer("退款", FixedSearcher(candidate("略", 0.5, title="scan0012.pdf")))
     assert nameless.outcome is Outcome.NO_EVIDENCE

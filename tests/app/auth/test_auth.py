@@ -60,6 +60,11 @@ EVERYBODY = {
     ("POST", "/api/v1/conversations/{session_id}/close"),
     ("GET", "/api/v1/conversations/{session_id}/rating"),
     ("POST", "/api/v1/conversations/{session_id}/rating"),
+    ("POST", "/api/v1/conversations/{session_id}/visits"),
+    ("POST", "/api/v1/conversations/{session_id}/attachments"),
+    ("GET", "/api/v1/conversations/{session_id}/attachments/{attachment_id}"),
+    ("GET", "/api/v1/widget"),
+    ("POST", "/mcp"),
 }
 """What a key may do that sits in a chat window."""
 
@@ -145,6 +150,7 @@ def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() 
         ("POST", "/api/v1/knowledge/search/batch"),
         ("POST", "/api/v1/knowledge/search/file"),
         ("DELETE", "/api/v1/conversations/{session_id}"),
+        ("DELETE", "/api/v1/conversations/{session_id}/attachments/{attachment_id}"),
     }
 
 

@@ -13,10 +13,14 @@ from typing import Any
 import httpx
 import pytest
 
+from app.auth.principal import Role
 from app.channels import worker
 from app.channels.repository import digest_of
 from app.channels.webhook import WebhookChannel
 from app.db.base import now
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of as digest_of_key
+from app.keys.service import new_key
 from app.limits.types import Rate
 from tests.app.channels.simulators import Platform, simulated
 from tests.app.channels.test_webhook import SECRET, signed
@@ -210,6 +214,30 @@ async def test_whom_the_backend_vouches_for_is_the_member_and_nobody_is_by_what_
         assert (await conversation_of(http, third))[1] is False
         for wrong in ({}, {"user_id": "M1", "channel_user": "u1"}):
             assert (await http.delete(members, params=wrong)).status_code == 400
+
+
+async def test_members_are_said_by_servers_of_the_tenant_and_by_nobody_else(tmp_path: Path) -> None:
+    async with simulated() as platform, product(tmp_path, platform) as (one, http):
+        repository = KeyRepository(one.container.base.database)
+
+        async def status(tenant: str, role: Role, method: str, path: str, body: Any = None) -> int:
+            key = new_key()
+            await repository.create(tenant, role, "key", digest_of_key(key))
+            request = http.build_request(method, f"/api/v1/channels/shop/{path}", json=body, headers={"X-API-Key": key})
+            async with asyncio.timeout(10):  # a new key counts within a second
+                while (answer := await http.send(request)).status_code == 401:  # noqa: ASYNC110
+                    await asyncio.sleep(0.2)
+            return answer.status_code
+
+        member = {"channel_user": "u1", "user_id": "M0001"}
+        allowed = {Role.ADMIN: 204, Role.SERVER: 204, Role.AGENT: 403, Role.CLIENT: 403, Role.METRICS: 403}
+        for role, wanted in allowed.items():
+            assert await status("default", role, "PUT", "members", member) == wanted, role
+        assert await status("rival", Role.SERVER, "PUT", "members", member) == 404
+        assert await status("rival", Role.SERVER, "DELETE", "members?user_id=M0001") == 404
+        assert await status("rival", Role.ADMIN, "GET", "conversations") == 404
+        assert await status("rival", Role.ADMIN, "POST", "test", {"session_id": "s1"}) == 404
+        assert await status("default", Role.SERVER, "POST", "test", {"session_id": "s1"}) == 403
 
 
 async def test_a_channel_that_does_not_prove_who_writes_has_no_members(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ QUESTION = "订单完成后在哪里申请开发票"
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path, api_key=KEYS[Role.ADMIN]) as server:
-        for role in (Role.AGENT, Role.SERVER, Role.CLIENT):
+        for role in (Role.LEAD, Role.AGENT, Role.SERVER, Role.CLIENT):
             await KeyRepository(server.container.base.database).create("default", role, role, digest_of(KEYS[role]))
         await server.container.ingestion.add("default", [("发票.md", INVOICES.encode())])
         await (await server.container.tenants.of("default")).retriever.calibrate()

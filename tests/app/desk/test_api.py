@@ -323,7 +323,7 @@ async def test_the_desk_is_for_staff_alone_and_knows_one_tenant(http: httpx.Asyn
 )
 async def test_what_makes_no_sense_is_refused(http: httpx.AsyncClient, path: str, body: dict[str, Any]) -> None:
     await post(http, f"{CONVERSATIONS}/s/handoff")
-    assert (await http.post(f"{DESK}/s/{path}", json=body)).status_code == 422
+    assert (await http.post(f"{DESK}/s/{path}", json=body)).status_code in (400, 422)
 
 
 async def test_rows_of_a_customer_need_a_database_and_say_so(http: httpx.AsyncClient) -> None:

@@ -21,7 +21,7 @@ GOOD: dict[str, Any] = {
     "title": "t",
     "paths": [["a"]],
     "chunks": [["x", 0, None, None, "-0", [[0, 1, "paragraph"]]]],
-    "about": ["YS-100", "2.3"],
+    "about": ["YS-100", "2.3", "2026-01-05"],
     "notices": [["pages_without_text", "x", [2], "", 0]],
 }
 

@@ -41,8 +41,8 @@ def upgrade() -> None:
         _moment("responded_at", nullable=True),
         _moment("ended_at", nullable=True),
         sa.Column("ending", sa.String(16), nullable=False),
-        sa.Column("response_s", sa.Float(), nullable=True),
-        sa.Column("resolution_s", sa.Float(), nullable=True),
+        sa.Column("response_s", sa.Double(), nullable=True),
+        sa.Column("resolution_s", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "number", name="pk_desk_handlings"),
         sa.ForeignKeyConstraint(
             ["tenant_id", "session_id"],
