@@ -69,7 +69,7 @@ def _dress_the_widget(page: Page, address: str) -> None:
     content.get_by_label("说什么").fill("想了解价格？")
     assert serious(page) == []
     content.get_by_role("button", name="保存").click()
-    expect(page.locator(".yd-toast")).to_contain_text("已保存")
+    expect(page.locator(".yd-toast").filter(has_text="已保存")).to_be_visible()
     page.reload()
     expect(content.get_by_label("说什么")).to_have_value("想了解价格？")
     expect(page.locator("yingda-chat .launcher")).to_be_visible()

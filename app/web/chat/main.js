@@ -3,7 +3,7 @@ import { client } from "../shared/api.js";
 import { language, setLanguage, words } from "../shared/i18n.js";
 import { html } from "../shared/ui.js";
 import "../widget/main.js";
-import { ICONS } from "../widget/icons.js";
+import { icon } from "../widget/icons.js";
 import { showTrace } from "./trace.js";
 
 const t = words({
@@ -44,7 +44,7 @@ function keyOf(asked) {
 }
 
 const Tools = ({ chat }) => html`<button class="tool" onClick=${() => turned(chat)}>${t("other")}</button>
-  <button class="tool" aria-label=${t("theme")} title=${t("theme")} onClick=${() => dressed(chat, isDark() ? "light" : "dark")}>${ICONS.theme}</button>`;
+  <button class="tool" aria-label=${t("theme")} title=${t("theme")} onClick=${() => dressed(chat, isDark() ? "light" : "dark")}>${icon(["M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5Z"])}</button>`;
 
 function turned(chat) {
   setLanguage(language() === "zh" ? "en" : "zh");

@@ -3,14 +3,13 @@ import { html, render, useEffect, useRef, useState } from "../vendor/preact-htm.
 import { words } from "./i18n.js";
 
 const t = words({
-  zh: {
-    cancel: "取消", confirm: "确认", close: "关闭", retry: "重试", loading: "正在加载…", empty: "这里还没有内容", more: "加载更多", previous: "上一页", next: "下一页",
-    range: "第 {from}–{to} 条，共 {total} 条", offline: "连不上服务器，请检查网络后重试。", wait: "请求太多，请在 {n} 秒后再试。", request: "请求编号 {id}",
-  },
-  en: {
-    cancel: "Cancel", confirm: "Confirm", close: "Close", retry: "Retry", loading: "Loading…", empty: "Nothing here yet", more: "Load more", previous: "Previous", next: "Next",
-    range: "{from}–{to} of {total}", offline: "The server cannot be reached. Check your connection and try again.", wait: "Too many requests. Try again in {n} seconds.", request: "Request {id}",
-  },
+  zh: { close: "关闭", retry: "重试", loading: "正在加载…", empty: "这里还没有内容", offline: "连不上服务器，请检查网络后重试。", wait: "请求太多，请在 {n} 秒后再试。", request: "请求编号 {id}" },
+  en: { close: "Close", retry: "Retry", loading: "Loading…", empty: "Nothing here yet", offline: "The server cannot be reached. Check your connection and try again.", wait: "Too many requests. Try again in {n} seconds.", request: "Request {id}" },
+});
+// Of what only whole pages use; marked as pure so that the widget's bundle leaves it out.
+const onPage = /* @__PURE__ */ words({
+  zh: { cancel: "取消", confirm: "确认", previous: "上一页", next: "下一页", range: "第 {from}–{to} 条，共 {total} 条" },
+  en: { cancel: "Cancel", confirm: "Confirm", previous: "Previous", next: "Next", range: "{from}–{to} of {total}" },
 });
 
 // What a person is told of an error.
@@ -72,10 +71,10 @@ const inColumn = ({ numeric, name }) => [numeric && "yd-num", name].filter(Boole
 
 export function Pager({ offset, limit, total, onMove }) {
   if (total <= limit) return null;
-  return html`<nav class="yd-row" aria-label=${t("range", { from: offset + 1, to: Math.min(offset + limit, total), total })}>
-    <span class="yd-small yd-muted yd-grow yd-nums">${t("range", { from: offset + 1, to: Math.min(offset + limit, total), total })}</span>
-    <button class="yd-btn yd-btn-small" disabled=${offset === 0} onClick=${() => onMove(Math.max(0, offset - limit))}>${t("previous")}</button>
-    <button class="yd-btn yd-btn-small" disabled=${offset + limit >= total} onClick=${() => onMove(offset + limit)}>${t("next")}</button></nav>`;
+  return html`<nav class="yd-row" aria-label=${onPage("range", { from: offset + 1, to: Math.min(offset + limit, total), total })}>
+    <span class="yd-small yd-muted yd-grow yd-nums">${onPage("range", { from: offset + 1, to: Math.min(offset + limit, total), total })}</span>
+    <button class="yd-btn yd-btn-small" disabled=${offset === 0} onClick=${() => onMove(Math.max(0, offset - limit))}>${onPage("previous")}</button>
+    <button class="yd-btn yd-btn-small" disabled=${offset + limit >= total} onClick=${() => onMove(offset + limit)}>${onPage("next")}</button></nav>`;
 }
 
 const FIELD = "textarea:not([disabled]), select:not([disabled]), input:not([disabled]):not([type=checkbox]):not([type=hidden])";
@@ -98,8 +97,8 @@ export function confirmed({ title, text, action, danger = true }) {
     const place = document.body.appendChild(document.createElement("div"));
     const end = (answer) => { render(null, place); place.remove(); resolve(answer); };
     render(html`<${Dialog} title=${title} onClose=${() => end(false)}><p>${text}</p>
-      <div class="yd-row yd-wrap"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => end(false)}>${t("cancel")}</button>
-      <button class=${`yd-btn ${danger ? "yd-btn-danger" : "yd-btn-primary"}`} onClick=${() => end(true)}>${action || t("confirm")}</button></div><//>`, place);
+      <div class="yd-row yd-wrap"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => end(false)}>${onPage("cancel")}</button>
+      <button class=${`yd-btn ${danger ? "yd-btn-danger" : "yd-btn-primary"}`} onClick=${() => end(true)}>${action || onPage("confirm")}</button></div><//>`, place);
   });
 }
 

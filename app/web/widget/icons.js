@@ -1,6 +1,6 @@
 import { html } from "../vendor/preact-htm.js";
 
-const icon = (paths) => html`<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths.map((d) => html`<path d=${d} />`)}</svg>`;
+export const icon = (paths) => html`<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths.map((d) => html`<path d=${d} />`)}</svg>`;
 
 export const ICONS = {
   chat: icon(["M21 11.5a8 8 0 0 1-8 8H4l2.2-2.7A8 8 0 1 1 21 11.5Z", "M9 10.5h7", "M9 14h4"]),
@@ -16,7 +16,4 @@ export const ICONS = {
   stop: html`<svg viewBox="0 0 24 24" width="20" height="20" fill="currentColor" aria-hidden="true"><rect x="7" y="7" width="10" height="10" rx="2" /></svg>`,
   up: icon(["M7 11v9H4v-9Z", "M7 11l4-8a2 2 0 0 1 2 2v4h5.5a2 2 0 0 1 2 2.4l-1.3 7A2 2 0 0 1 17.2 20H7"]),
   dislike: icon(["M17 13V4h3v9Z", "M17 13l-4 8a2 2 0 0 1-2-2v-4H5.5a2 2 0 0 1-2-2.4l1.3-7A2 2 0 0 1 6.8 4H17"]),
-  source: icon(["M14 3H6a1 1 0 0 0-1 1v16a1 1 0 0 0 1 1h12a1 1 0 0 0 1-1V8Z", "M14 3v5h5", "M9 13h6", "M9 17h4"]),
-  info: icon(["M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Z", "M12 11v5", "M12 8v.01"]),
-  theme: icon(["M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5Z"]),
 };

@@ -14,7 +14,7 @@ const NEAR_END = 80; // pixels from the end within which new messages are follow
 
 export function useConversation(conversation) {
   const [, draw] = useState(0);
-  useEffect(() => conversation.subscribe(() => draw((value) => value + 1)), [conversation]);
+  useLayoutEffect(() => conversation.subscribe(() => draw((value) => value + 1)), [conversation]); // at once: what is said meanwhile is not missed
   return conversation.state;
 }
 
@@ -107,7 +107,7 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
     ${looking && html`<${Dialog} title=${t("past")} onClose=${() => setLooking(null)}><div class="questions">${looking.map((one) => html`<button class="question" onClick=${() => { setLooking(null); attempt(() => conversation.goBack(one)); }}><div class="yd-clip">${one.title}</div><small class="yd-muted">${moment(one.at)}</small></button>`)}</div><//>`}
     ${sure && html`<${Dialog} title=${sure.title} onClose=${() => setSure(null)}><p>${sure.text}</p>
-      <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setSure(null)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${() => { setSure(null); sure.work(); }}>${sure.action}</button></div><//>`}`;
+      <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setSure(null)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${({ target }) => { target.closest("dialog").close(); sure.work(); }}>${sure.action}</button></div><//>`}`;
 }
 
 function Log({ look, log, conversation, state, act, free, full, attempt }) {
