@@ -215,8 +215,8 @@ def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
         return None
     if behind.group()[0].isdigit():
         return behind if _may_be_spaced(plain, start, stop) else None
-    chinese = _HAN.search(plain) is not None
-    return behind if chinese and len(letters) <= _MAKER_CHARS and _has_both(behind.group()) else None
+    whole = len(letters) <= _MAKER_CHARS and _has_both(behind.group())
+    return behind if whole and _HAN.search(plain) else None  # looked for last, for it reads all of a text
 
 
 def _is_numbered(letters: str, number: str) -> bool:

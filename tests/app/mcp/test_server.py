@@ -181,8 +181,10 @@ async def test_wrong_keys_large_bodies_and_too_many_calls_are_refused(world: Wor
         broken = await http.post("/mcp", content=b"[" * 50_000, headers=own | {"Content-Type": "application/json"})
         assert broken.status_code == 400
         assert (await http.get("/mcp", headers=own)).status_code == 405
-        statuses = [(await http.post("/mcp", json=hello, headers=own)).status_code for _ in range(62)]
-        assert statuses[:50] == [200] * 50 and statuses[-1] == 429
+        statuses: list[int] = []
+        while 429 not in statuses and len(statuses) < 130:  # 60 a minute, which may turn meanwhile
+            statuses.append((await http.post("/mcp", json=hello, headers=own)).status_code)
+        assert len(statuses) > 50 and set(statuses[:-1]) == {200} and statuses[-1] == 429
         danger = {"name": "ask", "arguments": {"message": "我不想活了，想从楼上跳下去"}}
         helped = await http.post("/mcp", json=hello | {"method": "tools/call", "params": danger}, headers=own)
         assert helped.status_code == 200 and "high_stakes" in helped.text
