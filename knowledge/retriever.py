@@ -236,7 +236,8 @@ class Retriever:
             told = continuity.told(question, context)
             forms += _with_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
-        names = await self.get_own_names(snapshot) if self._scorers.reranker.compares_vectors else frozenset()
+        judged = any(scorer.compares_vectors for scorer in self._scorers)  # without the names, see `Query.nameless`
+        names = await self.get_own_names(snapshot) if judged else frozenset()
         queries = await self._queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
         return _Asked(wordings, tuple(queries), alone, tuple(kinds))
 
@@ -326,7 +327,8 @@ class Retriever:
         """names: the base's own; forms: texts with what they translate; known: embeddings of the caller's, by place."""
         started = perf_counter()
         texts = [text for text, _ in forms]
-        wanted = list(dict.fromkeys([*texts, *(drop_names(text, names) for text in texts)]))
+        nameless = {text: drop_names(text, names) for text in texts}
+        wanted = list(dict.fromkeys([*texts, *nameless.values()]))
 
         async def embed(text: str) -> Vector:
             with span("embed"):
@@ -345,7 +347,7 @@ class Retriever:
                 tuple(analyzer.asked(text)),
                 vectors.get(text),
                 translates,
-                vectors.get(left) if (left := drop_names(text, names)) != text else None,
+                vectors.get(nameless[text]) if nameless[text] != text else None,
             )
             for text, translates in forms
         ]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from knowledge.own_names import drop_names, find_own_names
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from tests.knowledge.builders import base_of, chunk
 
@@ -49,4 +50,15 @@ async def test_passages_are_judged_as_if_the_name_had_not_been_said() -> None:
     plain = await retriever.search("有没有培训课程可以报名", explain=True)
     scores = {found.chunk.id: found.score for found in plain.candidates}
     assert {found.chunk.id: found.score for found in named.candidates} == pytest.approx(scores)
+    await base.close()
+
+
+async def test_the_scorer_that_stands_in_judges_without_the_name_too() -> None:
+    base = await base_of(*(chunk(f"c{n}", f"Halo 的{topic}") for n, topic in enumerate(TOPICS)))
+    retriever = base.retriever(get_reranker("bge"), calibrated=False)
+    retriever.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
+    direct = base.retriever(get_reranker("lexical_dense"))
+    found = [await each.search("halo有没有培训课程可以报名", explain=True) for each in (retriever, direct)]
+    stood_in, own = ({item.chunk.id: item.score for item in each.candidates} for each in found)
+    assert found[0].degraded == ("rerank",) and stood_in == pytest.approx(own)
     await base.close()
