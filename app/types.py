@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Side(StrEnum):
+    """Of a conversation between two."""
+
+    CUSTOMER = "customer"
+    STAFF = "staff"
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,12 +72,11 @@ def _adds(candidate: Scored, best: Scored, chosen: Sequence[Scored], wanted: Ask
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))
     if size > REPLY_CHARS or (wanted.exact & met and wanted.exact.isdisjoint(candidate.met)):
         return False
-    if is_repeated(candidate, chosen):
-        return False
-    short = candidate.size <= ADDED_CHARS and candidate.score >= ADDED_SHARE * most
-    if candidate.score >= NEARLY * most:
-        return True
-    return short and (_tells_more(candidate, chosen, met, wanted) or _differs(candidate, best, wanted))
+    if candidate.score < NEARLY * most:
+        short = candidate.size <= ADDED_CHARS and candidate.score >= ADDED_SHARE * most
+        if not short or not (_tells_more(candidate, chosen, met, wanted) or _differs(candidate, best, wanted)):
+            return False
+    return not is_repeated(candidate, chosen)
 
 
 def _tells_more(candidate: Scored, chosen: Sequence[Scored], met: frozenset[AnswerType], wanted: AskedTerms) -> bool:

@@ -45,8 +45,9 @@ def find_rivals(best: Scored, others: Iterable[Scored], question: str) -> list[S
         if other.score < NEARLY * best.score:
             break
         one, another = best.unit.passage.chunk, other.unit.passage.chunk
-        named = _is_named(one, another, asked) or _is_named(another, one, asked)
-        if another.document.id in seen or named or not _may_differ(one, another):
+        if another.document.id in seen or not _may_differ(one, another):
+            continue
+        if _is_named(one, another, asked) or _is_named(another, one, asked):
             continue
         if _disagree(best.unit, other.unit, asked):
             rivals.append(other)

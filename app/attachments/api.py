@@ -10,18 +10,18 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.attachments.schemas import AttachmentOut, AttachmentTextOut
-from app.attachments.types import Sender, TextState
+from app.attachments.types import TextState
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
 from app.http.failures import Responses, fails
+from app.http.fields import SessionId
 from app.http.forms import file_body, sent_upload
 from app.http.routes import GuardedRoute
-from app.types import SessionKey
+from app.types import SessionKey, Side
 from knowledge.inspected import FILE_TYPES, PICTURES
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
-SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 AttachmentKey = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -48,7 +48,7 @@ async def upload_attachment(
     session_id: SessionId, request: Request, tenant: HolderTenant, wiring: Wiring
 ) -> AttachmentOut:
     """Takes a picture or file of the customer; it is sent by naming its id in the next message."""
-    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Sender.CUSTOMER)
+    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Side.CUSTOMER)
 
 
 @router.get("/{session_id}/attachments/{attachment_id}", response_class=Response, responses=_FILE | fails(404))
@@ -86,7 +86,7 @@ async def delete_attachment(
     return Response(status_code=204)
 
 
-async def keep_upload(key: SessionKey, request: Request, wiring: Wiring, sender: Sender) -> AttachmentOut:
+async def keep_upload(key: SessionKey, request: Request, wiring: Wiring, sender: Side) -> AttachmentOut:
     """Keeps the one file of a form for a conversation that is there. Raises NotFound, and what `take` raises."""
     if await wiring.holders.find(key) is None:
         raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)

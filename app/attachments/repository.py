@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from app.attachments.tables import AttachmentRemovalRow as Removals
 from app.attachments.tables import AttachmentRow as Table
-from app.attachments.types import Attachment, Sender, TextState
+from app.attachments.types import Attachment, TextState
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.types import SessionKey
+from app.types import SessionKey, Side
 
 BEGUN = timedelta(hours=1)
 """How long storing one file may take before it counts as given up."""
@@ -129,4 +129,4 @@ def _removal(tenant: str, id: str) -> tuple[ColumnElement[bool], ...]:
 
 def _attachment(row: Any) -> Attachment:
     found = Attachment(*row)
-    return replace(found, sender=Sender(found.sender), text_state=TextState(found.text_state))
+    return replace(found, sender=Side(found.sender), text_state=TextState(found.text_state))

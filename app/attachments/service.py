@@ -12,11 +12,11 @@ from loguru import logger
 from app.attachments.repository import AttachmentRepository
 from app.attachments.scanner import Scanner
 from app.attachments.store import AttachmentStore
-from app.attachments.types import MAX_NAME_CHARS, MAX_PER_MESSAGE, Attachment, Sender, TextState
+from app.attachments.types import MAX_NAME_CHARS, MAX_PER_MESSAGE, Attachment, TextState
 from app.db.base import now
 from app.errors import AttachmentsUnavailable, Conflict, InvalidRequest, NotFound
 from app.ids import new_id
-from app.types import SessionKey
+from app.types import SessionKey, Side
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParsingUnavailable
 from knowledge.inspected import PICTURES, InspectedFile
@@ -78,7 +78,7 @@ class AttachmentService:
         self._limits = limits
         self._reading: dict[tuple[SessionKey, str], asyncio.Task[str]] = {}
 
-    async def take(self, key: SessionKey, name: str, content: bytes, sender: Sender) -> Attachment:
+    async def take(self, key: SessionKey, name: str, content: bytes, sender: Side) -> Attachment:
         """Keeps a file that is to go out with a message: scanned, looked at, a picture written anew.
 
         Raises Conflict where the conversation has too many, InvalidDocument by its subclasses, AttachmentInfected,
@@ -112,7 +112,7 @@ class AttachmentService:
             self._read_behind(attachment)
         return attachment
 
-    async def use(self, key: SessionKey, ids: Sequence[str], sender: Sender) -> tuple[Attachment, ...]:
+    async def use(self, key: SessionKey, ids: Sequence[str], sender: Side) -> tuple[Attachment, ...]:
         """Those that go out with a message now, in the order of `ids`. Raises NotFound for one that this side did not
         upload into this conversation, InvalidRequest for too many.
         """

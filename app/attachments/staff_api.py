@@ -8,11 +8,10 @@ from fastapi import APIRouter, Path, Request
 
 from app.attachments.api import FAILS, keep_upload
 from app.attachments.schemas import AttachmentOut
-from app.attachments.types import Sender
 from app.http.deps import StaffTenant, Wiring
 from app.http.forms import file_body
 from app.http.routes import GuardedRoute
-from app.types import SessionKey
+from app.types import SessionKey, Side
 
 router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
 
@@ -22,4 +21,4 @@ async def upload_staff_attachment(
     session_id: Annotated[str, Path(max_length=64)], request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> AttachmentOut:
     """Takes a picture or file of a member of staff; it is sent by naming its id in the next message."""
-    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Sender.STAFF)
+    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Side.STAFF)

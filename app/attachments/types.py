@@ -8,17 +8,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from app.types import Side
+
 MAX_PER_MESSAGE = 9
 MAX_NAME_CHARS = 120
 PICTURE_SENT, FILE_SENT = "[图片]", "[文件]"
 """What stands for the words of a message that has none: in lists, in the queue, on channels."""
-
-
-class Sender(StrEnum):
-    """Who sent it."""
-
-    CUSTOMER = "customer"
-    STAFF = "staff"
 
 
 class TextState(StrEnum):
@@ -38,7 +33,7 @@ class Attachment:
     tenant: str
     session_id: str
     id: str
-    sender: Sender
+    sender: Side
     name: str
     media_type: str
     bytes: int

@@ -7,7 +7,7 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from app.channels.errors import PlatformRefused, PlatformUnavailable
+from app.channels.errors import MAX_ERROR_CHARS, PlatformRefused, PlatformUnavailable, describe_error
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ else:
 
 MAX_BYTES = 1024 * 1024
 """Of a response."""
-MAX_ERROR_CHARS = 200
 
 
 class PlatformClient:
@@ -87,7 +86,7 @@ class PlatformClient:
         except TimeoutError as error:
             raise PlatformUnavailable("timeout") from error
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-            raise PlatformUnavailable(f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]) from error
+            raise PlatformUnavailable(describe_error(error)) from error
 
 
 def _unexpected(status: int) -> PlatformRefused | PlatformUnavailable:

@@ -31,6 +31,7 @@ from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpir
 from app.channels.markup import draw_markdown, head, numbered, split_text
 from app.channels.tokens import Fetched
 from app.channels.types import (
+    MEDIA_NAMES,
     Address,
     CallbackRequest,
     CallbackResult,
@@ -49,8 +50,6 @@ BUSY = frozenset({130101, 660026, 90018, 90002})
 """Codes of session addresses: too often."""
 GROUP = "2"
 """`conversationType` of a group."""
-NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
-"""Of files that have none."""
 KINDS = {"picture": InboundKind.IMAGE, "audio": InboundKind.VOICE, "video": InboundKind.FILE, "file": InboundKind.FILE}
 WINDOW = timedelta(hours=1)
 """As the platform's documentation says."""
@@ -193,10 +192,10 @@ class DingtalkChannel(Channel):
 
 def _media(kind: InboundKind, content: object) -> Payload:
     code = content.get("downloadCode") if isinstance(content, dict) else None
-    if not isinstance(content, dict) or not isinstance(code, str) or kind not in NAMES:
+    if not isinstance(content, dict) or not isinstance(code, str) or kind not in MEDIA_NAMES:
         return {}
     name = content.get("fileName")
-    return {"code": code[:512], "name": name if isinstance(name, str) and name else NAMES[kind]}
+    return {"code": code[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
 
 
 def _checked(told: Mapping[str, Any]) -> None:

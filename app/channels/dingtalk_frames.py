@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from app.channels.client import PlatformClient
-from app.channels.errors import PlatformUnavailable
+from app.channels.errors import PlatformUnavailable, describe_error
 from app.errors import InvalidRequest
 
 OPEN = "/v1.0/gateway/connections/open"
@@ -50,7 +50,7 @@ async def read_stream(address: str, handle: Handle) -> None:
                 if not await _answered(socket, _frame(raw), handle):
                     return
     except (WebSocketException, OSError, TimeoutError) as error:
-        raise PlatformUnavailable(f"{type(error).__name__}: {error}"[:200]) from error
+        raise PlatformUnavailable(describe_error(error)) from error
 
 
 async def _answered(socket: ClientConnection, frame: Mapping[str, Any], handle: Handle) -> bool:

@@ -13,7 +13,7 @@ from loguru import logger
 from agents.language import in_english
 from agents.types import Question
 from agents.wording.catalogue import say
-from app.attachments.types import Attachment, Sender
+from app.attachments.types import Attachment
 from app.channels.errors import PlatformRefused
 from app.channels.types import ChannelReply, CitedSource, InboundKind, MediaFile, StoredMessage
 from app.chat.session import Message
@@ -22,7 +22,7 @@ from app.errors import AppError, Conflict, FileRejected
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import new_id
 from app.limits.types import Requester
-from app.types import Proof, SessionKey
+from app.types import Proof, SessionKey, Side
 from knowledge.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ChatDesk:
     held: Callable[[SessionKey], bool]
     url: Callable[[str, str, list[str]], Awaitable[str]]
     download: Callable[[StoredMessage], Awaitable[Sequence[MediaFile]]]
-    attach: Callable[[SessionKey, str, bytes, Sender], Awaitable[Attachment]]
+    attach: Callable[[SessionKey, str, bytes, Side], Awaitable[Attachment]]
     max_bytes: int
 
 
@@ -98,7 +98,7 @@ class Dispatcher:
         kept = []
         try:
             for file in await self._desk.download(message):
-                kept.append((await self._desk.attach(key, file.name, file.content, Sender.CUSTOMER)).id)
+                kept.append((await self._desk.attach(key, file.name, file.content, Side.CUSTOMER)).id)
         except (PlatformRefused, InvalidDocument, FileRejected, Conflict) as error:
             logger.bind(tenant=message.tenant, channel=message.account).info("a file is not taken: {}", error)
         return tuple(kept)

@@ -7,6 +7,7 @@ After "消息加解密说明": a signature over token, time, nonce and ciphertex
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -14,7 +15,7 @@ from pydantic import Field, SecretStr
 from app.channels.base import Channel, ChannelOptions, ChannelParts, require_fresh, revealed, unsigned
 from app.channels.crypto import WechatCipher, same, sorted_sha1
 from app.channels.tokens import Fetched
-from app.channels.types import CallbackRequest, CallbackResult
+from app.channels.types import CallbackRequest, CallbackResult, MediaFile, Payload
 from app.channels.wechat_api import WechatApi, fetched, read_fields
 
 
@@ -89,6 +90,10 @@ class CorpChannel(EncryptedChannel):
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.corp_id)
         self.api = WechatApi(parts, options.api_base, self._fetch_token)
+
+    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`."""
+        return await self.api.media(media, most)
 
     async def _fetch_token(self) -> Fetched:
         params = {"corpid": self.options.corp_id, "corpsecret": revealed(self.options.secret)}

@@ -8,6 +8,9 @@ ChannelError
 
 from __future__ import annotations
 
+MAX_ERROR_CHARS = 200
+"""Of what is kept and shown of an error."""
+
 
 class ChannelError(Exception):
     """Base of them."""
@@ -27,3 +30,8 @@ class PlatformRefused(ChannelError):
 
 class TokenExpired(PlatformRefused):
     """The platform does not know the access token any more."""
+
+
+def describe_error(error: Exception) -> str:
+    """An error as it is kept and shown."""
+    return f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]

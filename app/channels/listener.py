@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from app.channels.base import Channel
-from app.channels.errors import ChannelError
+from app.channels.errors import ChannelError, describe_error
 from app.channels.loop import WorkLoop
 from app.channels.repository import Account
 from app.channels.types import InboundMessage
@@ -15,7 +15,6 @@ RETRY_SECONDS = 3.0
 """Before the next connection."""
 STANDING_SECONDS = 10.0
 """After which a connection is taken to be all right."""
-MAX_ERROR_CHARS = 200
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
@@ -42,7 +41,7 @@ class Listener(WorkLoop):
         try:
             await self._channel.listen(take)
         except ChannelError as error:
-            self.problem = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+            self.problem = describe_error(error)
             raise
         finally:
             stands.cancel()

@@ -24,7 +24,7 @@ from loguru import logger
 from pydantic import Field, SecretStr
 
 from app.channels.base import FRESH, Channel, ChannelOptions, ChannelParts, revealed
-from app.channels.errors import PlatformRefused, PlatformUnavailable
+from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
 from app.channels.markup import draw_plain
 from app.channels.types import (
     Address,
@@ -165,7 +165,7 @@ class MailChannel(Channel):
         except (smtplib.SMTPRecipientsRefused, smtplib.SMTPResponseException) as error:
             raise _refusal(error) from error
         except (smtplib.SMTPException, OSError) as error:
-            raise PlatformUnavailable(f"{type(error).__name__}: {error}"[:200]) from error
+            raise PlatformUnavailable(describe_error(error)) from error
 
     @contextmanager
     def _mailbox(self) -> Iterator[imaplib.IMAP4]:
@@ -182,7 +182,7 @@ class MailChannel(Channel):
                 mailbox.login(options.username or options.address, revealed(options.password))
                 yield mailbox
         except (imaplib.IMAP4.error, OSError) as error:
-            raise PlatformUnavailable(f"{type(error).__name__}: {error}"[:200]) from error
+            raise PlatformUnavailable(describe_error(error)) from error
 
     @contextmanager
     def _postbox(self) -> Iterator[smtplib.SMTP]:

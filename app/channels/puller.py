@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from loguru import logger
 
 from app.channels.base import FRESH, Channel
-from app.channels.errors import ChannelError
+from app.channels.errors import ChannelError, describe_error
 from app.channels.repository import Account, ChannelRepository
 from app.channels.types import InboundMessage
 from app.db.base import now
 
 RETRY_SECONDS = 10.0
-MAX_ERROR_CHARS = 200
 Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
@@ -68,7 +67,7 @@ class Puller:
                 await self.fetch()
                 self.problem = ""
             except ChannelError as error:
-                self.problem = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+                self.problem = describe_error(error)
                 logger.bind(tenant=self._account[0], channel=self._account[1]).warning("cannot fetch: {}", error)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loguru import logger
 
 from app.channels.base import Channel
-from app.channels.errors import PlatformRefused, PlatformUnavailable
+from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
 from app.channels.loop import WorkLoop
 from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
 from app.channels.repository_desk import DeskNewsRepository, UnseenMessages
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 AT_ONCE = 32
 LEASE = timedelta(minutes=2)
 FIRST_PAUSE = timedelta(seconds=5)
-MAX_ERROR_CHARS = 200
 
 
 class ReplyWorker(WorkLoop):
@@ -80,13 +79,13 @@ class ReplyWorker(WorkLoop):
             await channel.send(reply.address, reply.payload, reply.id)
         except PlatformRefused as error:
             log.warning("a platform refused a reply: {}", error)
-            return SentReply(reply, QueueStatus.DEAD, _told(error))
+            return SentReply(reply, QueueStatus.DEAD, describe_error(error))
         except PlatformUnavailable as error:
             log.warning("a reply could not be sent: {}", error)
-            return self._later(reply, _told(error), error.retry_after or 0.0)
+            return self._later(reply, describe_error(error), error.retry_after or 0.0)
         except Exception as error:  # a mistake of ours keeps none of the others back
             log.opt(exception=error).error("a reply could not be sent")
-            return self._later(reply, _told(error), 0.0)
+            return self._later(reply, describe_error(error), 0.0)
         return SentReply(reply, QueueStatus.DONE)
 
     def _later(self, reply: StoredReply, error: str, seconds: float) -> SentReply:
@@ -94,7 +93,3 @@ class ReplyWorker(WorkLoop):
             return SentReply(reply, QueueStatus.DEAD, error)
         pause = max(FIRST_PAUSE * 2 ** min(reply.attempts, 12), timedelta(seconds=seconds))
         return SentReply(reply, QueueStatus.PENDING, error, now() + min(pause, LONGEST_PAUSE))
-
-
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
-from app.channels.errors import ChannelError, TokenExpired
+from app.channels.errors import ChannelError, TokenExpired, describe_error
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EARLY = 120.0
 """Seconds that a token is renewed before its time, or half of its time where that is less."""
-MAX_ERROR_CHARS = 200
 Fetched = tuple[str, float]
 """A token, and the seconds that it counts."""
 Result = TypeVar("Result")
@@ -82,7 +81,7 @@ class TokenCache:
         try:
             fetched = await fetch()
         except ChannelError as error:
-            self._errors[name] = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+            self._errors[name] = describe_error(error)
             raise
         self._errors.pop(name, None)
         return fetched

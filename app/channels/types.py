@@ -24,6 +24,10 @@ class InboundKind(StrEnum):
     ENTER = "enter"
 
 
+MEDIA_NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
+"""Of what comes without a name."""
+
+
 class ReplySender(StrEnum):
     """Who speaks to the customer."""
 

@@ -11,15 +11,13 @@ from xml.etree import ElementTree
 from app.channels.base import ChannelParts, unreadable
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.tokens import Fetched
-from app.channels.types import InboundKind, MediaFile
+from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
 BUSY = frozenset({-1, 45009, 45011, 45033})
 """Codes of the platform: it has enough for now."""
 BUSY_SECONDS = 60.0
-NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
-"""Of files that have none."""
 KINDS = {
     "text": InboundKind.TEXT,
     "image": InboundKind.IMAGE,
@@ -95,9 +93,9 @@ class WechatApi:
 
 def media_of(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:
     """By what `WechatApi.media` finds a file; empty for none."""
-    if not isinstance(id, str) or not id or kind not in NAMES:
+    if not isinstance(id, str) or not id or kind not in MEDIA_NAMES:
         return {}
-    return {"id": id[:512], "name": name if isinstance(name, str) and name else NAMES[kind]}
+    return {"id": id[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
 
 
 def checked(told: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
-    MediaFile,
     Payload,
 )
 from app.channels.wechat_api import KINDS, media_of, read_fields, sent_at
@@ -71,10 +70,6 @@ class WecomChannel(CorpChannel):
             }
             drawn.append({"msgtype": "template_card", "template_card": card})
         return drawn
-
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
-        """See `Channel`."""
-        return await self.api.media(media, most)
 
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""

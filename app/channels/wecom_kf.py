@@ -18,7 +18,6 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
-    MediaFile,
     Payload,
     PulledMessages,
 )
@@ -74,10 +73,6 @@ class WecomKfChannel(CorpChannel):
             drawn += [{"msgtype": "text", "text": {"content": piece}} for piece in [head, *rest][:-1]]
             drawn.append({"msgtype": "msgmenu", "msgmenu": {"head_content": [head, *rest][-1], "list": items}})
         return drawn
-
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
-        """See `Channel`."""
-        return await self.api.media(media, most)
 
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""

@@ -15,7 +15,7 @@ from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Quest
 from agents.understanding.reading import Reading, read
 from agents.understanding.state import ATTACHMENT
 from app.attachments.service import AttachmentService
-from app.attachments.types import PICTURE_SENT, Sender, words_for
+from app.attachments.types import PICTURE_SENT, words_for
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Events, Flight
@@ -39,7 +39,7 @@ from app.privacy import personal_data
 from app.request_ids import traceparent
 from app.telemetry.service import Turns, untraced
 from app.traces.types import TurnTrace
-from app.types import SessionKey
+from app.types import SessionKey, Side
 from knowledge.text import clean
 from knowledge.tracing import within
 from knowledge.types import Retrieval
@@ -146,7 +146,7 @@ class ChatService:
         if not message.attachments or self._attachments is None:
             return message
         key = SessionKey(message.tenant, message.session_id)
-        return replace(message, attached=await self._attachments.use(key, message.attachments, Sender.CUSTOMER))
+        return replace(message, attached=await self._attachments.use(key, message.attachments, Side.CUSTOMER))
 
     def _taken(self, message: Message) -> _CheckedMessage:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from agents.types import Replace, Token
 from app.auth.claims import MAX_TOKEN_CHARS
@@ -19,17 +19,16 @@ from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.types import Claim
 from app.desk.api import After
 from app.desk.frames import is_seq, message_body
-from app.desk.signals import Side as SignalSide
 from app.desk.signals import Signal, SignalKind, Throttle
-from app.desk.types import PAGE, Actor, DeskSession
-from app.desk.types import Sender as Side
+from app.desk.types import PAGE, Actor, DeskSession, Sender
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.http.deps import Wiring
+from app.http.fields import SessionId
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
 from app.search.filter_requests import asked_filter
-from app.types import Proof, SessionKey
+from app.types import Proof, SessionKey, Side
 from knowledge.filters import Filter
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
@@ -38,13 +37,10 @@ UNANSWERED = 32
 """Messages that wait for their turn; beyond them the connection is not read."""
 LONGEST = {"user_token": MAX_TOKEN_CHARS + 1, "session_token": 256, "user_id": 128}
 """Characters of what a frame may say of who the customer is."""
-_SESSION = r"^[A-Za-z0-9_.:@-]{1,64}$"
 
 
 @router.websocket("/{session_id}/ws")
-async def customer_socket(
-    websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: After = 0
-) -> None:
+async def customer_socket(websocket: WebSocket, session_id: SessionId, after: After = 0) -> None:
     """Frames are described in docs/handoff.md."""
     container: Wiring = websocket.app.state.container
     async with greeted(websocket, container, "chat", *TALKING) as found:
@@ -149,7 +145,7 @@ class _Customer:
         with self._desk.signals.listen(self._key) as signals:
             while True:
                 signal = await signals.get()
-                if self._delivering and signal.side is SignalSide.STAFF:
+                if self._delivering and signal.side is Side.STAFF:
                     await self._line.send(signal.kind.value, **({"seq": signal.seq} if signal.seq else {}))
 
     async def listen(self) -> None:
@@ -195,11 +191,11 @@ class _Customer:
                 await service.close(self._key, Actor.CUSTOMER)
             case "typing":
                 if self._delivering and self._typing.passes():
-                    self._desk.signals.send(Signal(SignalKind.TYPING, SignalSide.CUSTOMER, self._key))
+                    self._desk.signals.send(Signal(SignalKind.TYPING, Side.CUSTOMER, self._key))
             case "seen":
                 await self._access.require(self._key, await self._proof())
                 if is_seq(seq := frame.get("seq")):
-                    await self._desk.mark_seen(self._key, SignalSide.CUSTOMER, seq)
+                    await self._desk.mark_seen(self._key, Side.CUSTOMER, seq)
             case "ping":
                 await self._line.send("pong")
             case "hello":
@@ -230,7 +226,7 @@ class _Customer:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         claim, proof = await self.claim(), await self._proof()
         client_id = mark.get("id", "")
-        if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
+        if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
         message = Message(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Page
@@ -12,13 +10,12 @@ from app.contacts.places import place_of
 from app.errors import NotFound
 from app.http.deps import HolderTenant, Wiring
 from app.http.failures import fails
+from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
-
-SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
 
 class VisitIn(BaseModel):

@@ -78,10 +78,7 @@ class ContactRepository:
         """Gives a conversation its labels; False where it is not there."""
 
         def write(connection: Connection) -> bool:
-            there = exists().where(
-                Conversation.tenant_id == session.tenant, Conversation.session_id == session.session_id
-            )
-            if not connection.execute(select(there)).scalar_one():
+            if not _is_there(connection, session):
                 return False
             table, about = ConversationLabelRow, {"tenant_id": session.tenant, "session_id": session.session_id}
             connection.execute(
@@ -103,8 +100,7 @@ class ContactRepository:
         """See `add_visit`; may be lost with the power. False for a conversation that is not there."""
 
         def write(connection: Connection) -> bool:
-            own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
-            if not connection.execute(select(exists().where(own))).scalar_one():
+            if not _is_there(connection, session):
                 return False
             add_visit(connection, session, url, title, now())
             return True
@@ -229,6 +225,11 @@ def add_visit(connection: Connection, session: SessionKey, url: str, title: str,
     connection.execute(
         _ADD_VISIT[connection.dialect.name], row | {"first_at": moment, "last_at": moment, "before": moment - STAY}
     )
+
+
+def _is_there(connection: Connection, session: SessionKey) -> bool:
+    own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
+    return bool(connection.execute(select(exists().where(own))).scalar_one())
 
 
 def _of(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from time import monotonic
 from typing import Protocol
 
+from cachetools import TLRUCache
 from loguru import logger
 
 from agents.errors import BusinessUnavailable
@@ -37,7 +36,9 @@ class Contacts:
     def __init__(self, rows: ContactRepository, directories: Mapping[str, MemberDirectory]) -> None:
         self.rows = rows
         self._directories = directories
-        self._known: OrderedDict[tuple[str, str], tuple[MemberCard, float]] = OrderedDict()
+        self._known: TLRUCache[tuple[str, str], tuple[MemberCard, float]] = TLRUCache(
+            MAX_KNOWN, lambda key, known, moment: moment + known[1]
+        )
 
     async def customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
         """Who has each of the conversations, by session; those that are not there are left out."""
@@ -61,7 +62,7 @@ class Contacts:
 
     async def _card(self, tenant: str, caller: str) -> MemberCard:
         key = (tenant, caller)
-        if (known := self._known.get(key)) is not None and known[1] > monotonic():
+        if (known := self._known.get(key)) is not None:
             return known[0]
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
@@ -69,8 +70,5 @@ class Contacts:
         except (BusinessUnavailable, TimeoutError) as error:
             logger.bind(tenant=tenant).warning("a member's name cannot be read from the business database: {}", error)
             card, seconds = MemberCard(), AWAY_SECONDS
-        self._known[key] = card, monotonic() + seconds
-        self._known.move_to_end(key)
-        if len(self._known) > MAX_KNOWN:
-            self._known.popitem(last=False)
+        self._known[key] = card, seconds
         return card

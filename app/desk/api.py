@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from app.attachments.types import Sender as Side
 from app.db.base import now
 from app.desk.schemas import (
     AcceptIn,
@@ -33,7 +32,7 @@ from app.errors import InvalidRequest, NotFound
 from app.http.deps import StaffTenant, Wiring, acting_agent
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
-from app.types import SessionKey
+from app.types import SessionKey, Side
 
 router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from app.desk.api import After, messages_after
@@ -12,13 +10,11 @@ from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, handoff_out
 from app.desk.types import Actor
 from app.http.deps import HolderTenant, TenantId, Wiring, proof_from
 from app.http.failures import fails
-from app.http.fields import MAX_TOKEN_CHARS
+from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
-
-SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
 
 class HandoffIn(BaseModel):

@@ -9,11 +9,10 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.db.base import get_table, now
 from app.db.engine import Database
-from app.desk.signals import Side
 from app.desk.tables import DeskMessageRow as Table
 from app.desk.tables import DeskSessionRow
 from app.desk.types import PAGE, DeskMessage, Sender
-from app.types import SessionKey
+from app.types import SessionKey, Side
 
 _COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at, Table.attachments
 _COUNT = (

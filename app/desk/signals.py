@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.types import SessionKey
+from app.types import SessionKey, Side
 
 TYPING_SECONDS = 2.0
 """Who goes on typing is told of so often at most; a page shows it for some seconds."""
@@ -24,13 +24,6 @@ class SignalKind(StrEnum):
 
     TYPING = "typing"
     SEEN = "seen"
-
-
-class Side(StrEnum):
-    """Who tells."""
-
-    CUSTOMER = "customer"
-    STAFF = "staff"
 
 
 @dataclass(frozen=True, slots=True)

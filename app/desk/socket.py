@@ -15,12 +15,12 @@ from app.auth.principal import STAFF
 from app.desk.api import say_to_customer
 from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn
-from app.desk.signals import Side, Signal, SignalKind, Throttle
+from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest, NotFound
 from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SocketLine, greeted, run
-from app.types import SessionKey
+from app.types import SessionKey, Side
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"])

@@ -49,10 +49,10 @@ class Authenticator:
 
     async def _signed_in(self, secret: str, host: str | None) -> Principal:
         """A person, or the owner of a key for as long as the key counts; on a machine without keys, whoever asks."""
-        found, keyless = await self._sign_ins.find(secret), await self._keys.keyless()
+        found = await self._sign_ins.find(secret)
         if found is not None and found.principal is not None:
             return found.principal
-        if keyless:
+        if await self._keys.keyless():
             return await self._keys.authenticate(None, host)
         async with self._attempts.checking(host, secret):
             if found is None or found.key_digest is None:

@@ -34,7 +34,7 @@ def new_key() -> str:
 
 
 def digest_of(key: str) -> str:
-    """SHA-256 in hex, which is what is stored. A slow hash would protect only keys that can be guessed."""
+    """SHA-256 in hex, which is what is stored of secrets. A slow hash would protect only those that can be guessed."""
     return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
 

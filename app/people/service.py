@@ -10,9 +10,10 @@ from typing import Any
 from app.auth.principal import Role
 from app.db.base import now
 from app.errors import Conflict, NotFound
+from app.keys.service import digest_of
 from app.people.person import Duty, DutyRoster, Person
 from app.people.repository import PeopleRepository
-from app.people.signins import SignIns, digest_of
+from app.people.signins import SignIns
 
 INVITATION = timedelta(days=7)
 """How long the link to a first password works."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import timedelta
 from math import ceil
@@ -13,6 +12,7 @@ from app.auth.provider import Provider
 from app.auth.sign_in import PREFIX
 from app.db.base import now
 from app.errors import InvalidRequest, RateLimited, Unauthorized
+from app.keys.service import digest_of
 from app.limits.types import HOUR, LimitKind, Rate, network
 from app.limits.windows import Counters
 from app.people.passwords import Passwords, require_strong
@@ -138,20 +138,11 @@ class SignIns:
         near, anywhere = self._rates
         wanted = (
             (LimitKind.ACCOUNT, (tenant, login, network(host or "")), near),
-            (
-                LimitKind.ACCOUNT,
-                (tenant, login),
-                anywhere,
-            ),
+            (LimitKind.ACCOUNT, (tenant, login), anywhere),
         )
         if refused := await self._counters.hit(wanted):
             message = "这个账号登录得太频繁，请过一会儿再试。"
             raise RateLimited(message, code="too_many_attempts", retry_after=ceil(refused[1]))
-
-
-def digest_of(secret: str) -> str:
-    """SHA-256 in hex, which is what is stored of secrets that nobody can guess."""
-    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
 
 
 def checked_tenant(text: str) -> str:

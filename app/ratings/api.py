@@ -7,11 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from app.desk.handoff_api import SessionId
 from app.errors import Conflict
 from app.http.deps import HolderTenant, Wiring
 from app.http.failures import fails
-from app.http.fields import CLEANED, WHOLE
+from app.http.fields import CLEANED, WHOLE, SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
-from app.desk.handoff_api import SessionId
 from app.desk.schemas import HandoffOut, handoff_out
 from app.desk.types import Event, Sender
 from app.http.deps import HolderTenant, Wiring, proof_from
+from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.transcripts.repository_history import DeskItem, HistoryPlace, TurnItem
 from app.transcripts.repository_whole import Who

@@ -28,7 +28,7 @@ from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.repository_teams import TeamRepository
 from app.desk.service import Desk
-from app.desk.signals import Side, Signal, SignalKind, Signals
+from app.desk.signals import Signal, SignalKind, Signals
 from app.desk.teams import Teams
 from app.desk.watch import Watch
 from app.errors import NotFound
@@ -41,14 +41,13 @@ from app.redis.broadcast import Broadcast
 from app.redis.server import RedisServer
 from app.settings import Settings
 from app.tickets import repository_served
-from app.types import SessionKey
+from app.types import SessionKey, Side
 from app.webhooks import repository_messages
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from app.desk.types import DeskMessage, DeskNote, DeskSession
-    from app.types import SessionKey
 
 
 def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:

@@ -55,6 +55,9 @@ def test_customer_and_staff_send_each_other_pictures(server: str, page: Page, br
         desk.locator(".desk-picture").first.click()
         expect(desk.locator("dialog")).to_contain_text("识别文字")
         assert serious(desk) == []
+        desk.locator("dialog").get_by_role("button", name="删除").click()
+        desk.get_by_role("dialog", name="删除", exact=True).locator(".yd-btn-danger").click()
+        expect(desk.locator(".desk-files .desk-none").first).to_be_visible()
     assert page.evaluate("() => window.hit") is None
     page.reload()
     expect(chat.staff.last.locator("canvas")).to_be_visible()

@@ -1,7 +1,7 @@
 // Pictures and files of a conversation: those that wait to be sent, those that were, and what is written in pictures.
 import { useState } from "../vendor/preact-htm.js";
 import { ACCEPT, said, useWaiting, Waiting } from "../widget/files.js";
-import { Dialog, html, Spinner, toast } from "../shared/ui.js";
+import { confirmed, Dialog, html, Spinner, toast } from "../shared/ui.js";
 import { api } from "./store.js";
 import { t } from "./words.js";
 
@@ -16,7 +16,7 @@ function Shown({ session, one, insert, onClose, onGone }) {
     try { setText((await api.get(`${at(session, one.id)}/text`)).text); } catch (error) { setText(undefined); toast(error); }
   };
   const erase = async () => {
-    if (!confirm(t("fileErase", { name: one.name }))) return;
+    if (!(await confirmed({ title: t("fileDelete"), text: t("fileErase", { name: one.name }), action: t("fileDelete") }))) return;
     try { await api.delete(at(session, one.id)); onGone(one.id); onClose(); } catch (error) { toast(error); }
   };
   return html`<${Dialog} title=${one.name} onClose=${onClose}><img class="desk-picture-full" src=${at(session, one.id)} alt=${one.name} />

@@ -1,4 +1,4 @@
-// What is shown stands in the address: #/conversation/ID, #/contact/ID, #/history?q=…; so links to it can be sent.
+// What is shown stands in the address, #/conversation/ID or #/contact/ID, so links to it can be sent.
 
 export const conversationLink = (id) => `#/conversation/${encodeURIComponent(id)}`;
 export const contactLink = (id) => `#/contact/${encodeURIComponent(id)}`;
