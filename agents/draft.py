@@ -189,7 +189,7 @@ class Draft:
 def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
     """The source that a reply cites as `[index]`. fragment: its number among those found."""
     chunk = candidate.chunk
-    coverage = Coverage() if chunk.in_view else measure_coverage(chunk.text, chunk.layout, quotes)
+    coverage = Coverage() if chunk.is_in_view else measure_coverage(chunk.text, chunk.layout, quotes)
     return Source(
         index=index,
         document_id=chunk.document.id,

@@ -37,7 +37,7 @@ class Guidance:
         """
         if question.found is None or question.vector is None:
             return None
-        candidates = [candidate for candidate in question.found.passing if not candidate.chunk.in_view]
+        candidates = [candidate for candidate in question.found.passing_candidates if not candidate.chunk.is_in_view]
         passages = [passage_of(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
         vectors = await self._meaning.vectors([passage.in_place(index) for passage, index in places])

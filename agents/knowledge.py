@@ -50,9 +50,9 @@ from knowledge.errors import EmbeddingUnavailable
 from knowledge.probability import PROVISIONAL
 from knowledge.reader import READER, measure_nearness
 from knowledge.text import fold
-from knowledge.tracing import during, span
+from knowledge.tracing import run_in_span, start_span
 from knowledge.types import Candidate, GateVerdict, Retrieval
-from knowledge.versions import show_version
+from knowledge.versions import format_version
 
 NEAR = 0.25
 """The probability from which a passage that does not answer is shown as near: for 7 of 9 refused questions about three
@@ -142,7 +142,7 @@ class KnowledgeAgent:
                 yield Token(text)
             yield Settled()
         else:
-            async with aclosing(during(self._generator.stream(request), span("generate"))) as pieces:
+            async with aclosing(run_in_span(self._generator.stream(request), start_span("generate"))) as pieces:
                 async for piece in pieces:
                     for text in draft.take(piece):
                         yield Token(text)
@@ -167,7 +167,7 @@ class KnowledgeAgent:
         english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls and not draft.read_by_model
-        with span("verify"):
+        with start_span("verify"):
             checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
@@ -181,10 +181,10 @@ class KnowledgeAgent:
         )
 
     async def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        found = retrieval.passing if retrieval.parts else keep_article(question, retrieval)
+        found = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
         passing = ordered_up(found, question.page, self._policy.page_boost)
-        fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
-        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
+        fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
+        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
         before = questions_before(question)
         context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
@@ -209,7 +209,7 @@ class KnowledgeAgent:
             vector=question.vector,
             told=question.told,
             parts=asked_parts(question, retrieval, fragments, before),
-            superseded=show_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
+            superseded=format_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
 
     async def _judged(self, texts: Sequence[str]) -> JudgedTexts | None:
@@ -224,7 +224,7 @@ class KnowledgeAgent:
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
         if draft.used:
-            return draft.answer(self.name, neighbours(retrieval.passing, draft.candidates))
+            return draft.answer(self.name, neighbours(retrieval.passing_candidates, draft.candidates))
         return self._refusal("cannot_answer" if draft.cannot else "unquotable", Outcome.CANNOT_ANSWER, english)
 
     def _avoids(self, question: Question) -> bool:
@@ -235,8 +235,10 @@ class KnowledgeAgent:
         """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
         questions each is looked at by itself.
         """
-        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY)
-        if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
+        found = retrieval.passing_candidates or tuple(
+            c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY
+        )
+        if retrieval.parts or not found or any(candidate.chunk.is_in_view for candidate in found):
             return None
         other = other_subject(question, found)
         if other is None:
@@ -253,9 +255,9 @@ class KnowledgeAgent:
 
     def _of_several_versions(self, question: Question, retrieval: Retrieval) -> Answer | None:
         """Asks which version is meant, where two answer differently and nobody can tell which is newer."""
-        if retrieval.parts or not retrieval.passing:
+        if retrieval.parts or not retrieval.passing_candidates:
             return None
-        versions = undecided_versions(retrieval.passing)
+        versions = undecided_versions(retrieval.passing_candidates)
         if not versions:
             return None
         choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_SUGGESTIONS])
@@ -264,19 +266,19 @@ class KnowledgeAgent:
 
     def _without_measure(self, question: Question, retrieval: Retrieval) -> Answer | None:
         """Where an amount, a time or a day is asked for and what was found has none of them, it is only near."""
-        found = retrieval.passing[:RULING]
+        found = retrieval.passing_candidates[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
         if states_measure(question.rewrite or question.searched, [candidate.chunk.text for candidate in found]):
             return None
-        near = related_places(candidate for candidate in found if not candidate.chunk.in_view)
+        near = related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, self._english(question), near)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Else says
         what is near. Nobody is asked whether they mean the page that they look at.
         """
-        found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
+        found = [candidate for candidate in retrieval.candidates if not candidate.chunk.is_in_view]
         meant = related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
         if name := question.understood.bare_name:
             meant = related_places((c for c in found if mentions(c.chunk, name)), whole=True) or meant

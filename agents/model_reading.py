@@ -25,7 +25,7 @@ from agents.understanding.acts import Act
 from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words, shares_words
 from agents.verification.marks import without_marks
 from knowledge.text import Analyzer, clean, fold
-from knowledge.tracing import span
+from knowledge.tracing import start_span
 
 PART = "understanding"
 """What is marked as degraded when the model is late, out of reach or does not reply as told."""
@@ -102,7 +102,7 @@ class ModelUnderstanding:
     async def read(self, question: Question) -> Understood:
         """Never raises for an outage: a message is then understood without a model."""
         try:
-            with span("understand"):
+            with start_span("understand"):
                 reply, usage = await self._model.complete(self._messages(question), self._seconds)
         except GenerationError as error:
             told = error.usage if isinstance(error, UnreadableReply) else None
@@ -156,7 +156,7 @@ class RewriteGuard:
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
         kept = tuple(question for question in questions if _askable(question) and self._adds_nothing(question))
         whole = "；".join(kept)
-        names = self.analyzer.protected_in
+        names = self.analyzer.find_protected
         safe = keeps_facts(text, whole) and keeps_words(text, whole, self.analyzer) and names(text) <= names(whole)
         return kept if kept and safe else ()
 

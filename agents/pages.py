@@ -12,7 +12,7 @@ from agents.passages.quotable import safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
 from agents.understanding.followups import with_subject
-from knowledge.codes import codes_in, first_code
+from knowledge.codes import find_codes, find_first_code
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
 
@@ -52,7 +52,7 @@ def subject_of(page: Page | None) -> str:
     if page is None or not safe_text(page.title):
         return ""
     title = clean(page.title).strip()
-    named = first_code(title)
+    named = find_first_code(title)
     return named.text if named else title.split(" - ")[0].split("|")[0].split("_")[0].strip()[:40]
 
 
@@ -71,7 +71,7 @@ class _Hints:
 
     def match(self, chunk: Chunk) -> bool:
         document = chunk.document
-        if chunk.in_view:
+        if chunk.is_in_view:
             return True
         stem = fold(document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0])
         titles = {fold(document.title), stem}
@@ -82,7 +82,7 @@ class _Hints:
 
 def _names(text: str) -> frozenset[str]:
     """Models without their variants: one manual serves YS-H30 and YS-H30 Pro."""
-    return frozenset(code.base for code in codes_in(text))
+    return frozenset(code.base for code in find_codes(text))
 
 
 def _lines(page: Page) -> Iterator[str]:

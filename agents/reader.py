@@ -14,8 +14,8 @@ from knowledge.filters import EVERYTHING, Filter
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
 from knowledge.reader import READER, apply_judgements
-from knowledge.scoring import milliseconds
-from knowledge.tracing import span
+from knowledge.scoring import measure_milliseconds
+from knowledge.tracing import start_span
 from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
 
 HOPELESS = 0.1
@@ -80,7 +80,7 @@ class ReadingSearch:
         started = perf_counter()
         first = [candidate.chunk for candidate in found.candidates[: self._reader.options.passages]]
         before = "" if rewrite else " ".join((context.subject, *context.questions)).strip()
-        with span("reader", {"yingda.passages": len(first)}):
+        with start_span("reader", {"yingda.passages": len(first)}):
             judgements = await self._reader.judge(rewrite or question, before, first)
         judged = apply_judgements(found, judgements, calibration, self._gate)
-        return replace(judged, timings_ms=judged.timings_ms | {READER: milliseconds(started)})
+        return replace(judged, timings_ms=judged.timings_ms | {READER: measure_milliseconds(started)})

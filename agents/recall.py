@@ -10,7 +10,7 @@ from agents.pages import page_text
 from agents.types import Question
 from agents.understanding.context import part_context, search_context
 from knowledge.filters import Filter
-from knowledge.several import side_by_side
+from knowledge.multi_question import merge_results
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
 
 _CODES = frozenset({"error_code", "product_model"})
@@ -38,7 +38,7 @@ async def recall(searcher: Searcher, question: Question) -> Retrieval:
     where = question.where
     if question.spoken and not question.parts:
         return await _spoken(searcher, question, where)
-    return side_by_side(
+    return merge_results(
         await asyncio.gather(
             *(_whole(searcher, question, part, where) for part in question.parts or (question.rewrite,))
         )
@@ -76,4 +76,4 @@ async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retr
     )
     if all(one.verdict is not GateVerdict.PASS for one in found):
         return whole
-    return replace(side_by_side([*found, whole]), question=whole.question, parts=tuple(found))
+    return replace(merge_results([*found, whole]), question=whole.question, parts=tuple(found))

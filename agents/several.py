@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agents.answering.subjects import foreign
 from agents.generator import PAGE, SubQuestion
 from agents.types import Question
-from knowledge.codes import asked_codes
+from knowledge.codes import find_question_codes
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval
 
@@ -27,16 +27,16 @@ def asked_parts(
     told = [*before, *texts] if spoken else []
     parts = []
     for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
-        passing = [candidate.chunk for candidate in found.passing]
-        if foreign(asked_codes(text), passing):
+        passing = [candidate.chunk for candidate in found.passing_candidates]
+        if foreign(find_question_codes(text), passing):
             passing = []
         parts.append(
             SubQuestion(
                 text,
                 tuple(
-                    PAGE if chunk.in_view else numbers[chunk.entry]
+                    PAGE if chunk.is_in_view else numbers[chunk.entry]
                     for chunk in passing
-                    if chunk.in_view or chunk.entry in numbers
+                    if chunk.is_in_view or chunk.entry in numbers
                 ),
                 found.terms,
                 found.idf,
@@ -50,5 +50,5 @@ def asked_parts(
 
 def sure_of_all(retrieval: Retrieval, confident: float) -> bool:
     """Whether what answers needs no disclaimer: of several questions the least sure one that is answered decides."""
-    found = [part.confidence for part in retrieval.parts if part.passing] or [retrieval.confidence]
+    found = [part.confidence for part in retrieval.parts if part.passing_candidates] or [retrieval.confidence]
     return min(found) >= confident

@@ -18,7 +18,7 @@ MAX_SUGGESTIONS = 3
 def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
     """FAQ questions first, then what can be asked of other sections; none that the answer was made of."""
     known = {_place(candidate) for candidate in used}
-    rest = [c for c in passing if not c.chunk.in_view and _place(c) not in known]
+    rest = [c for c in passing if not c.chunk.is_in_view and _place(c) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
     return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and safe_text(text)))[:MAX_SUGGESTIONS]
 

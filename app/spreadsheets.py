@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from knowledge.errors import UnsupportedType
-from knowledge.sheets import QUOTE, is_run
+from knowledge.sheets import QUOTE, is_formula
 from knowledge.text import clean
 
 CSV = "text/csv"
@@ -68,4 +68,4 @@ def _written(row: Sequence[Cell]) -> list[Cell]:
 
 def _safe(cell: str) -> str:
     cell = _NO_CHARACTER.sub("", clean(cell))
-    return f"{QUOTE}{cell}" if is_run(cell) else cell
+    return f"{QUOTE}{cell}" if is_formula(cell) else cell

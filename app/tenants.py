@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.errors import Overloaded
-from knowledge.outside import outside
+from knowledge.work_place import release_place
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
@@ -73,7 +73,7 @@ class Tenants:
         tuned = await self._tuning(tenant)
         parts = self._open.get(tenant)
         if parts is None or parts.tuned is not tuned:
-            async with outside():  # one is opened after the other, and the first time it is calibrated
+            async with release_place():  # one is opened after the other, and the first time it is calibrated
                 parts = await self._opened(tenant, profile)
         known = parts.profile, parts.head, parts.analyzer, parts.prompts, parts.models
         heads = parts.retriever.generation.learning.heads

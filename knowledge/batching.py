@@ -35,14 +35,14 @@ class Batcher(Generic[Item, Result]):
         self._calls: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def result(self, item: Item) -> Result:
+    async def compute(self, item: Item) -> Result:
         """Raises what the computation raises. An item that is given up before its call is left out of it."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        self._plan()
+        self._schedule_batch()
         return await future
 
-    def _plan(self) -> None:
+    def _schedule_batch(self) -> None:
         """With an idle machine all that comes in this turn of the event loop is one call; nothing waits for a clock."""
         if len(self._calls) >= self._lanes or not self._waiting:
             return
@@ -51,9 +51,9 @@ class Batcher(Generic[Item, Result]):
             if not hurry:
                 return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(0 if hurry else GATHER_SECONDS, self._go)
+        self._timer = asyncio.get_running_loop().call_later(0 if hurry else GATHER_SECONDS, self._start_batch)
 
-    def _go(self) -> None:
+    def _start_batch(self) -> None:
         self._timer = None
         batch = list[_Waiting[Item, Result]]()
         while self._waiting and len(batch) < self._most():
@@ -62,23 +62,23 @@ class Batcher(Generic[Item, Result]):
                 batch.append((item, future))
         if batch:
             # In a context of its own: what belongs to one request, its place or its log, is not that of the others.
-            call = asyncio.get_running_loop().create_task(self._called(batch), name="batch", context=Context())
+            call = asyncio.get_running_loop().create_task(self._run_batch(batch), name="batch", context=Context())
             self._calls.add(call)
-            call.add_done_callback(self._ended)
-        self._plan()
+            call.add_done_callback(self._finish_call)
+        self._schedule_batch()
 
-    def _ended(self, call: asyncio.Task[None]) -> None:
+    def _finish_call(self, call: asyncio.Task[None]) -> None:
         self._calls.discard(call)
-        self._plan()
+        self._schedule_batch()
 
-    async def _called(self, batch: list[_Waiting[Item, Result]]) -> None:
+    async def _run_batch(self, batch: list[_Waiting[Item, Result]]) -> None:
         try:
             for (_, future), result in zip(batch, await self._compute([item for item, _ in batch]), strict=True):
                 if not future.done():
                     future.set_result(result)
         except Exception as error:  # raised where it is waited for
             if isinstance(error, self._alone) and len(batch) > 1:
-                await asyncio.gather(*(self._called([one]) for one in batch if not one[1].done()))
+                await asyncio.gather(*(self._run_batch([one]) for one in batch if not one[1].done()))
                 return
             for _, future in batch:
                 if not future.done():

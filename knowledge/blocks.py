@@ -76,12 +76,12 @@ class Span:
     markdown: str = ""
 
     @classmethod
-    def of(cls, block: Block, start: int, end: int, *, whole: bool) -> Span:
+    def from_block(cls, block: Block, start: int, end: int, *, whole: bool) -> Span:
         """`whole`: the span holds all of the block; of a part the cells and the Markdown would say too much."""
         span = cls(start, end, block.kind, block.level, block.marker, block.label, group=block.group, lead=block.lead)
         return replace(span, cells=block.cells, markdown=block.markdown) if whole else span
 
-    def without_indent(self, text: str) -> str:
+    def strip_indent(self, text: str) -> str:
         """A text of the block without the blanks that show how deep its list is nested."""
         indent = INDENT * self.level
         return text.removeprefix(indent).replace(f"\n{indent}", "\n")
@@ -91,7 +91,7 @@ Layout = tuple[tuple[Any, ...], ...]
 """Spans as they are kept and sent: the fields of each in order, without those at its end that say nothing."""
 
 
-def layout_of(spans: Iterable[Span]) -> Layout:
+def build_layout(spans: Iterable[Span]) -> Layout:
     """As they are kept."""
     rows = []
     for span in spans:
@@ -103,25 +103,27 @@ def layout_of(spans: Iterable[Span]) -> Layout:
     return tuple(rows)
 
 
-def spans_of(layout: Layout) -> tuple[Span, ...]:
+def read_layout(layout: Layout) -> tuple[Span, ...]:
     """What `layout_of` was given."""
     return tuple(Span(start, end, BlockKind(kind), *rest) for start, end, kind, *rest in layout)
 
 
-def checked(rows: object, length: int) -> Layout:
+def validate_layout(rows: object, length: int) -> Layout:
     """A layout of a text of `length` characters that came as JSON. Raises ValueError or TypeError where it is none."""
     layout = []
-    for row in _list(rows):
-        fields = _list(row)
+    for row in _require_list(rows):
+        fields = _require_list(row)
         if not _LEAST <= len(fields) <= len(_FIELDS):
             raise ValueError("fields of a span")
         if len(fields) > _CELLS:
-            fields[_CELLS] = tuple((_text(name), _text(value)) for name, value in _list(fields[_CELLS]))
+            fields[_CELLS] = tuple(
+                (_require_text(name), _require_text(value)) for name, value in _require_list(fields[_CELLS])
+            )
         for field, value in zip(_FIELDS, fields, strict=False):
             if field.type == "int" and not (type(value) is int and value >= 0):
                 raise TypeError(f"{field.name} of a span")
             if field.type == "str":
-                _text(value)
+                _require_text(value)
         start, end, kind = fields[:_LEAST]
         if kind not in _KINDS or not start <= end <= length:
             raise ValueError("a span of no kind, or beyond its text")
@@ -129,13 +131,13 @@ def checked(rows: object, length: int) -> Layout:
     return tuple(layout)
 
 
-def _list(value: object) -> list[Any]:
+def _require_list(value: object) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise TypeError(f"{type(value).__name__} where a list belongs")
     return list(value)
 
 
-def _text(value: object) -> str:
+def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} where a text belongs")
     return value

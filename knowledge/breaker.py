@@ -58,18 +58,18 @@ class Breaker:
         self._until, self._probing, self.failures = None, False, 0
 
     @contextmanager
-    def around(
+    def guard(
         self, failed: Callable[[BaseException], bool], refusal: Callable[[str, float], Exception]
     ) -> Iterator[None]:
         """Around one request. failed: whether an error, or that it is cancelled, says that the endpoint is out of
         order. refusal: what is raised, of a message and the seconds until one may try, while none may.
         """
-        probe = self._admit(refusal)
+        probe = self._admit_request(refusal)
         try:
             yield
         except BaseException as error:
             if failed(error):
-                self._failed()
+                self._record_failure()
             raise
         else:
             self.reset()
@@ -77,16 +77,16 @@ class Breaker:
             if probe:
                 self._probing = False
 
-    def around_server(self, unavailable: type[Exception], refused: type[Exception]) -> AbstractContextManager[None]:
+    def guard_server_call(self, unavailable: type[Exception], refused: type[Exception]) -> AbstractContextManager[None]:
         """As `around`: out of order is what raises `unavailable`, but for `refused`, a class of it that says nothing of
         other requests. `unavailable` is raised while none may try.
         """
-        return self.around(
+        return self.guard(
             lambda error: isinstance(error, unavailable) and not isinstance(error, refused),
             lambda message, _: unavailable(message),
         )
 
-    def _admit(self, refusal: Callable[[str, float], Exception]) -> bool:
+    def _admit_request(self, refusal: Callable[[str, float], Exception]) -> bool:
         """Whether the request is the one that tries."""
         state = self.state
         if state is BreakerState.OPEN or self._probing:
@@ -94,7 +94,7 @@ class Breaker:
         self._probing = state is BreakerState.HALF_OPEN
         return self._probing
 
-    def _failed(self) -> None:
+    def _record_failure(self) -> None:
         self.failures += 1
         if self._probing or (self._until is None and self.failures >= self._options.failures):
             self._until = self._clock() + self._options.seconds

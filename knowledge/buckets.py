@@ -20,34 +20,34 @@ class Buckets:
     sums: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, chunk_ids: Iterable[str]) -> Buckets:
+    def from_ids(cls, chunk_ids: Iterable[str]) -> Buckets:
         """Each id once."""
-        return cls(np.zeros(COUNT, np.uint64)).toggled(chunk_ids)
+        return cls(np.zeros(COUNT, np.uint64)).toggle(chunk_ids)
 
-    def toggled(self, chunk_ids: Iterable[str]) -> Buckets:
+    def toggle(self, chunk_ids: Iterable[str]) -> Buckets:
         """With those of these chunks that were not there, and without those that were."""
-        hashes = [_hashed(name) for name in chunk_ids]
+        hashes = [_hash_id(name) for name in chunk_ids]
         sums = self.sums.copy()
         places = np.array([place for place, _ in hashes], np.int64)
         np.bitwise_xor.at(sums, places, np.array([each for _, each in hashes], np.uint64))
         return Buckets(sums)
 
-    def differing(self, other: Buckets) -> frozenset[int]:
+    def find_differences(self, other: Buckets) -> frozenset[int]:
         """Numbers of the buckets that do not hold the same chunks in both."""
         return frozenset(np.flatnonzero(self.sums != other.sums).tolist())
 
-    def taking(self, other: Buckets, numbers: Collection[int]) -> Buckets:
+    def take_buckets(self, other: Buckets, numbers: Collection[int]) -> Buckets:
         """With these buckets as the other one has them."""
         sums, places = self.sums.copy(), sorted(numbers)
         sums[places] = other.sums[places]
         return Buckets(sums)
 
 
-def bucket_of(chunk_id: str) -> int:
+def find_bucket(chunk_id: str) -> int:
     """The same wherever it is asked for."""
-    return _hashed(chunk_id)[0]
+    return _hash_id(chunk_id)[0]
 
 
-def _hashed(chunk_id: str) -> tuple[int, int]:
+def _hash_id(chunk_id: str) -> tuple[int, int]:
     digest = hashlib.blake2b(chunk_id.encode("utf-8", "surrogatepass"), digest_size=10).digest()
     return int.from_bytes(digest[:2], "big") % COUNT, int.from_bytes(digest[2:], "big")

@@ -24,7 +24,7 @@ class Replacement:
     vectors: Matrix
 
 
-def replaced(base: Snapshot, versions: Sequence[Replacement]) -> View:
+def replace_versions(base: Snapshot, versions: Sequence[Replacement]) -> View:
     """The base with versions, at least one and no two of one document, in the place of what these documents have.
 
     May ask a server which chunks these documents have.
@@ -35,7 +35,7 @@ def replaced(base: Snapshot, versions: Sequence[Replacement]) -> View:
         [chunk for version in versions for chunk in version.chunks],
         [tokens for version in versions for tokens in version.tokens],
         np.concatenate([version.vectors for version in versions]),
-        base.of_documents(documents),
+        base.list_ids_of_documents(documents),
     )
 
 
@@ -47,11 +47,11 @@ class CanaryIndex:
         self._versions = tuple(versions)
         self._seen: tuple[Snapshot, Snapshot] | None = None
 
-    def snapshot(self) -> Snapshot:
+    def get_snapshot(self) -> Snapshot:
         """Of the base as it is now, with the versions."""
-        base = self._index.snapshot()
+        base = self._index.get_snapshot()
         if self._seen is None or self._seen[0] is not base:
-            self._seen = base, replaced(base, self._versions)
+            self._seen = base, replace_versions(base, self._versions)
         return self._seen[1]
 
     async def apply(self, change: IndexChange) -> None:

@@ -49,7 +49,7 @@ class Checkpoint:
             os.environ["HF_ENDPOINT"] = hub
         self._identity: str | None = None
 
-    def identity(self) -> str:
+    def get_identity(self) -> str:
         """Name and, for a folder, a fingerprint of its content: other weights in the same place are another model.
 
         Raises FileNotFoundError for a path that is not there.
@@ -57,23 +57,23 @@ class Checkpoint:
         if self._identity is None:
             folder = Path(self.model)
             if folder.is_dir():
-                self._identity = f"{folder.resolve().name}/{fingerprint(list_model_files(folder))}"
+                self._identity = f"{folder.resolve().name}/{hash_files(list_model_files(folder))}"
             elif is_hub_name(self.model):
                 return self.model  # not kept: it may be a folder that comes later
             else:
                 raise FileNotFoundError(f"没有模型文件夹 {self.model}")
         return self._identity
 
-    def file(self, name: str) -> Path | None:
+    def find_file(self, name: str) -> Path | None:
         """One of its files, in the folder or in the hub's cache; None where it is not there."""
         path = Path(self.model) / name
         if path.is_file():
             return path
-        return _cached(self.model, name) if is_hub_name(self.model) else None
+        return _find_in_hub_cache(self.model, name) if is_hub_name(self.model) else None
 
-    def hidden_size(self) -> int | None:
+    def read_hidden_size(self) -> int | None:
         """Width of the model by its config.json; None where none can be read."""
-        path = self.file("config.json")
+        path = self.find_file("config.json")
         try:
             size = json.loads(path.read_text("utf-8")).get("hidden_size") if path else None
         except (OSError, ValueError):  # half copied: loading will say so
@@ -101,10 +101,10 @@ class LazyModel(Generic[M]):
         """The model. Blocking. Raises MissingDependency, and `failure` while it cannot be had."""
         with self._lock:
             if self._loading is None:
-                self._begin()
-            elif self._failed() and monotonic() >= self._retry_at:
+                self._start_first_load()
+            elif self._has_failed() and monotonic() >= self._retry_at:
                 self._patient_until = 0.0
-                self._loading = self._start()
+                self._loading = self._start_thread()
             assert self._loading is not None
             loading, patience = self._loading, max(0.0, self._patient_until - monotonic())
         try:
@@ -116,11 +116,11 @@ class LazyModel(Generic[M]):
         except Exception as error:  # whatever a library says of files and networks
             raise self._failure(f"{self._title} cannot be loaded: {error}") from error
 
-    def begin(self) -> None:
+    def start_loading(self) -> None:
         """Loads behind, ahead of the first use; at once back."""
         with self._lock:
             if self._loading is None:
-                self._begin()
+                self._start_first_load()
 
     def close(self) -> None:
         """Lets the model go; who waits for it gets `failure`."""
@@ -129,20 +129,20 @@ class LazyModel(Generic[M]):
                 self._loading.cancel()
             self._loading = None
 
-    def _begin(self) -> None:
+    def _start_first_load(self) -> None:
         self._patient_until = monotonic() + FIRST_LOAD_SECONDS
-        self._loading = self._start()
+        self._loading = self._start_thread()
 
-    def _failed(self) -> bool:
+    def _has_failed(self) -> bool:
         return self._loading is not None and self._loading.done() and self._loading.exception() is not None
 
-    def _start(self) -> Future[M]:
+    def _start_thread(self) -> Future[M]:
         loading: Future[M] = Future()
         # A daemon: a download that hangs must not keep the process from ending.
-        Thread(target=self._run, args=(loading,), name="load-model", daemon=True).start()
+        Thread(target=self._load_in_thread, args=(loading,), name="load-model", daemon=True).start()
         return loading
 
-    def _run(self, loading: Future[M]) -> None:
+    def _load_in_thread(self, loading: Future[M]) -> None:
         try:
             model = self._load()
         except Exception as error:  # handed to those who wait
@@ -156,7 +156,7 @@ class LazyModel(Generic[M]):
                 loading.set_result(model)
 
 
-def device_of(wanted: str, library: Any) -> tuple[str, bool]:
+def choose_device(wanted: str, library: Any) -> tuple[str, bool]:
     """Where a model of FlagEmbedding is to run, and whether in 16 bits: on CUDA alone, elsewhere they are no quicker.
 
     One device: with a second the library would start processes of its own.
@@ -182,7 +182,7 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def require(module: str, command: str) -> None:
+def require_package(module: str, command: str) -> None:
     """Raises MissingDependency with the command that installs it, unless the module can be imported."""
     if not is_installed(module):
         raise MissingDependency(command)
@@ -193,7 +193,7 @@ def is_hub_name(model: str) -> bool:
     return _HUB_NAME.fullmatch(model) is not None
 
 
-def _cached(model: str, file: str) -> Path | None:
+def _find_in_hub_cache(model: str, file: str) -> Path | None:
     try:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:  # then nothing was ever loaded from a hub
@@ -207,7 +207,7 @@ def list_model_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
 
 
-def fingerprint(files: Iterable[Path]) -> str:
+def hash_files(files: Iterable[Path]) -> str:
     """Of the names, sizes and content of files; large ones by slices all over them.
 
     64 slices of 64 KB meet every layer of a model of 24, so that a fine-tuned one never passes for its base, and cost

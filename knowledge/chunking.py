@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from knowledge.blocks import Block, BlockKind, Layout, Span, layout_of
+from knowledge.blocks import Block, BlockKind, Layout, Span, build_layout
 from knowledge.errors import InvalidConfiguration
-from knowledge.numbering import article
+from knowledge.numbering import find_article_number
 from knowledge.tokens import TokenMeasure, measure_by
 from knowledge.types import Chunk, DocumentMeta, FaqPair, ParsedDocument
 
@@ -53,60 +53,62 @@ class _Bounds:
     overlap: int
 
     @classmethod
-    def of(cls, options: ChunkOptions) -> _Bounds:
+    def from_options(cls, options: ChunkOptions) -> _Bounds:
         measure = measure_by(options.tokenizer)
         sizes = (options.max_tokens, options.min_tokens - 1, options.overlap_tokens)
-        return cls(measure, *map(measure.units, sizes))
+        return cls(measure, *map(measure.convert_tokens, sizes))
 
-    def size(self, blocks: Sequence[Block]) -> int:
-        return sum(self.measure.size(block.text) for block in blocks)
+    def count_units(self, blocks: Sequence[Block]) -> int:
+        return sum(self.measure.count_units(block.text) for block in blocks)
 
 
-def split(parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions) -> list[Chunk]:
+def split_document(
+    parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions
+) -> list[Chunk]:
     """Chunks in document order; ids are "{version_id}-{ordinal}", ordinals from 0.
 
     Every way to ask a FAQ pair is a chunk of its own; those of one pair share the entry "{version_id}-q{n}".
     """
-    bounds = _Bounds.of(options)
+    bounds = _Bounds.from_options(options)
     chunks: list[Chunk] = []
 
-    def add(chunk: Chunk) -> None:
+    def add_chunk(chunk: Chunk) -> None:
         identifier = f"{version_id}-{len(chunks)}"
         chunks.append(replace(chunk, id=identifier, ordinal=len(chunks), entry=chunk.entry or identifier))
 
     def add_blocks(blocks: Sequence[Block]) -> None:
-        for section in _merge(_sections(blocks), bounds):
-            for packed in _pack(section.blocks, bounds):
-                add(Chunk("", document, 0, packed.text, section.path, packed.page, layout=packed.layout))
+        for section in _merge_sections(_split_sections(blocks), bounds):
+            for packed in _pack_blocks(section.blocks, bounds):
+                add_chunk(Chunk("", document, 0, packed.text, section.path, packed.page, layout=packed.layout))
 
     done = 0
     for number, pair in enumerate(parsed.faqs):
         add_blocks(parsed.blocks[done : pair.after])
         done = max(done, pair.after)
-        for chunk in _faq_chunks(pair, document, f"{version_id}-q{number}", bounds):
-            add(chunk)
+        for chunk in _build_faq_chunks(pair, document, f"{version_id}-q{number}", bounds):
+            add_chunk(chunk)
     add_blocks(parsed.blocks[done:])
     return chunks
 
 
-def _faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds: _Bounds) -> Iterator[Chunk]:
+def _build_faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds: _Bounds) -> Iterator[Chunk]:
     path = pair.heading_path or ((pair.category,) if pair.category else ())
     blocks = pair.blocks or (Block(pair.answer, page=pair.page),)
     if len(pair.answer) > MAX_ANSWER_CHARS:
         questions = (pair.question, *pair.variants)
-        for packed in _pack(blocks, bounds):
+        for packed in _pack_blocks(blocks, bounds):
             yield Chunk("", document, 0, packed.text, (*path, " / ".join(questions)), packed.page, layout=packed.layout)
         return
-    layout = layout_of(_spans(blocks))
+    layout = build_layout(_build_spans(blocks))
     for question in dict.fromkeys((pair.question, *pair.variants)):
         yield Chunk("", document, 0, pair.answer, path, pair.page, question, entry, layout)
 
 
-def _spans(blocks: Iterable[Block]) -> Iterator[Span]:
+def _build_spans(blocks: Iterable[Block]) -> Iterator[Span]:
     """Of blocks whose texts are the lines of a text."""
     start = 0
     for block in blocks:
-        yield Span.of(block, start, start + len(block.text), whole=True)
+        yield Span.from_block(block, start, start + len(block.text), whole=True)
         start += len(block.text) + 1
 
 
@@ -121,21 +123,21 @@ class _Section:
     blocks: tuple[Block, ...]
 
     @property
-    def article(self) -> bool:
+    def is_article(self) -> bool:
         """Whether it is asked for by its number: others beside it would be found as well."""
-        return bool(self.path and article(self.path[-1]))
+        return bool(self.path and find_article_number(self.path[-1]))
 
     def with_heading(self) -> tuple[Block, ...]:
         """The blocks after the section's own heading as text."""
         return (Block(self.path[-1], page=self.blocks[0].page, kind=BlockKind.HEADING), *self.blocks)
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
+def _split_sections(blocks: Sequence[Block]) -> Iterator[_Section]:
     for path, group in groupby(blocks, key=lambda block: block.heading_path):
         yield _Section(path, tuple(block for block in group if block.text.strip()))
 
 
-def _merge(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
+def _merge_sections(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
     """Joins a short section with the next of the same parent; their headings become lines of the text."""
     open_section: _Section | None = None
     siblings: tuple[str, ...] | None = None  # the parent of what is open; None: nothing may join it
@@ -144,20 +146,24 @@ def _merge(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
         if not section.blocks:
             continue
         if open_section is not None:
-            joined = _join(open_section, section, merged) if siblings is not None and not section.article else None
-            size = bounds.size(joined.blocks) if joined else 0
+            joined = (
+                _join_sections(open_section, section, merged)
+                if siblings is not None and not section.is_article
+                else None
+            )
+            size = bounds.count_units(joined.blocks) if joined else 0
             if joined and section.path and section.path[:-1] == siblings and size <= bounds.longest:
                 open_section, merged = joined, True
                 siblings = siblings if size <= bounds.too_short else None
                 continue
             yield open_section
-        short = bool(section.path) and not section.article and bounds.size(section.blocks) <= bounds.too_short
+        short = bool(section.path) and not section.is_article and bounds.count_units(section.blocks) <= bounds.too_short
         open_section, siblings, merged = section, section.path[:-1] if short else None, False
     if open_section is not None:
         yield open_section
 
 
-def _join(first: _Section, second: _Section, merged: bool) -> _Section | None:
+def _join_sections(first: _Section, second: _Section, merged: bool) -> _Section | None:
     """None where it may not be: what stands on another page is cited with that page."""
     if not second.path or second.blocks[0].page != first.blocks[0].page:
         return None
@@ -196,7 +202,7 @@ class _Packed:
     layout: Layout
 
 
-def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[_Packed]:
+def _pack_blocks(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[_Packed]:
     """Texts of at most `max_tokens` with the page of each, without what it repeats. Only an over-long block is
     divided; a page ends a text that is long enough, so that it is cited with the page on which it stands.
     """
@@ -204,50 +210,50 @@ def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[_Packed]:
     chunk: list[_Unit] = []
     size, page = 0, None
     for block in blocks:
-        units = list(_units(block, bounds))
-        groups = [units] if _size(units) <= longest else [[unit] for unit in units]
+        units = list(_split_units(block, bounds))
+        groups = [units] if _count_units(units) <= longest else [[unit] for unit in units]
         for group in groups:
-            added = _size(group)
+            added = _count_units(group)
             turned = group[0].page != page and size > bounds.too_short
             if chunk and (size + added > longest or turned):
-                yield _packed(chunk, page)
-                chunk, page = _overlap(chunk, group[0], min(bounds.overlap, longest - added)), group[0].page
-                size = _size(chunk)
+                yield _build_text(chunk, page)
+                chunk, page = _choose_overlap(chunk, group[0], min(bounds.overlap, longest - added)), group[0].page
+                size = _count_units(chunk)
             if not chunk or (size <= bounds.too_short and added > size):
                 page = group[0].page
             chunk.extend(group)
             size += added
     if chunk:
-        yield _packed(chunk, page)
+        yield _build_text(chunk, page)
 
 
-def _size(units: Sequence[_Unit]) -> int:
+def _count_units(units: Sequence[_Unit]) -> int:
     return sum(unit.size for unit in units)
 
 
-def _units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
+def _split_units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
     opens_block = anchor = True
-    for sentence in _divide(block.text, _SENTENCE, keep=_LIST_NUMBER):
-        parts = _shorten(sentence, bounds)
+    for sentence in _split_at(block.text, _SENTENCE, keep=_LIST_NUMBER):
+        parts = _split_sentence(sentence, bounds)
         for part in parts:
-            yield _Unit(part, bounds.measure.size(part), block, opens_block, anchor, len(parts) == 1)
+            yield _Unit(part, bounds.measure.count_units(part), block, opens_block, anchor, len(parts) == 1)
             opens_block = anchor = False
         anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
 
 
-def _shorten(sentence: str, bounds: _Bounds) -> list[str]:
+def _split_sentence(sentence: str, bounds: _Bounds) -> list[str]:
     """The sentence, or its clauses when it is over-long, or pieces of an over-long clause."""
-    if bounds.measure.size(sentence) <= bounds.longest:
+    if bounds.measure.count_units(sentence) <= bounds.longest:
         return [sentence]
     parts: list[str] = []
-    for clause in _divide(sentence, _CLAUSE):
-        starts = bounds.measure.starts(clause)[:: bounds.longest]
+    for clause in _split_at(sentence, _CLAUSE):
+        starts = bounds.measure.find_unit_starts(clause)[:: bounds.longest]
         edges = [0, *starts[1:], len(clause)]
         parts.extend(clause[start:end] for start, end in pairwise(edges) if start < end)
     return parts
 
 
-def _divide(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None = None) -> Iterator[str]:
+def _split_at(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None = None) -> Iterator[str]:
     """Parts of a text that each end at a boundary; together they are the text. No part is only what `keep` matches."""
     start = 0
     for match in boundary.finditer(text):
@@ -258,7 +264,7 @@ def _divide(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None =
         yield text[start:]
 
 
-def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
+def _choose_overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
     """Whole sentences from the end of a chunk, at most `budget` units; none when a sentence goes on after it."""
     if not following.anchor:
         return []
@@ -272,7 +278,7 @@ def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Uni
     return list(chunk[start:])
 
 
-def _packed(chunk: Sequence[_Unit], page: int | None) -> _Packed:
+def _build_text(chunk: Sequence[_Unit], page: int | None) -> _Packed:
     """Its units as text: a block a line."""
     text = ""
     spans: list[Span] = []
@@ -281,10 +287,10 @@ def _packed(chunk: Sequence[_Unit], page: int | None) -> _Packed:
         block, said = run[0].block, "".join(unit.text for unit in run).rstrip()
         start = len(text) + (1 if text else 0)
         text += f"\n{said}" if text else said
-        spans.append(Span.of(block, start, len(text), whole=said == block.text))
+        spans.append(Span.from_block(block, start, len(text), whole=said == block.text))
     bare = len(text) - len(text.lstrip())
-    return _Packed(text.strip(), page, layout_of(_moved(span, bare) for span in spans if span.end > bare))
+    return _Packed(text.strip(), page, build_layout(_move_span(span, bare) for span in spans if span.end > bare))
 
 
-def _moved(span: Span, back: int) -> Span:
+def _move_span(span: Span, back: int) -> Span:
     return replace(span, start=max(0, span.start - back), end=span.end - back) if back else span

@@ -63,97 +63,97 @@ class Code:
         return self.form if rest[0].isdigit() else rest
 
     @property
-    def numbered(self) -> bool:
+    def has_digit(self) -> bool:
         """Whether a digit is in it: Wi-Fi and USB-C are names, not numbers of a series."""
         return any(map(str.isdigit, self.form))
 
 
-def same_code(one: Code, other: Code) -> bool:
+def is_same_code(one: Code, other: Code) -> bool:
     """Whether both are spellings of one code. YS-10-01 is YS1001, but not YS-100-1."""
     return one.form == other.form and (not one.breaks or not other.breaks or one.breaks == other.breaks)
 
 
-def same_thing(one: Code, other: Code) -> bool:
+def is_same_thing(one: Code, other: Code) -> bool:
     """Whether both name one thing: the same code, or one without its maker, as W5 of YS-W5. A word with a blank behind
     it is no maker's name where that has another length: the APP K3 is the YS-K3, the YD K3 is not.
     """
-    if same_code(one, other):
+    if is_same_code(one, other):
         return True
-    if one.bare != other.bare or not (one.numbered and one.prefix + other.prefix):
+    if one.bare != other.bare or not (one.has_digit and one.prefix + other.prefix):
         return False
     loose = one.spaced or other.spaced
     return not (one.prefix and other.prefix) or (loose and len(one.prefix) != len(other.prefix))
 
 
-def names_one(codes: Iterable[Code], others: Sequence[Code]) -> bool:
+def has_one_code(codes: Iterable[Code], others: Sequence[Code]) -> bool:
     """Whether one of the codes at least is of a thing that one of the others is of."""
-    return any(same_thing(code, other) for code in codes for other in others)
+    return any(is_same_thing(code, other) for code in codes for other in others)
 
 
-def names_all(codes: Iterable[Code], others: Sequence[Code]) -> bool:
+def has_all_codes(codes: Iterable[Code], others: Sequence[Code]) -> bool:
     """Whether each of the codes is of a thing that one of the others is of."""
-    return all(any(same_thing(code, other) for other in others) for code in codes)
+    return all(any(is_same_thing(code, other) for other in others) for code in codes)
 
 
 def are_neighbours(one: Code, other: Code) -> bool:
     """Whether two codes of different things are so alike that one may be told for the other: of one series (YS-100 and
     YS-1001, V2.1.3 and V2.10.3), one the beginning of the other, or with one letter or digit apart.
     """
-    if not (one.numbered and other.numbered) or same_thing(one, other):
+    if not (one.has_digit and other.has_digit) or is_same_thing(one, other):
         return False
     first, second = sorted((one.form, other.form), key=len)
     near = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
     if first.isdigit() and second.isdigit():
         return _are_part_numbers(one, other)
-    return near or _shape(first) == _shape(second) or series_of(one) == series_of(other) != ""
+    return near or _mask_digits(first) == _mask_digits(second) or get_series(one) == get_series(other) != ""
 
 
-def series_of(code: Code) -> str:
+def get_series(code: Code) -> str:
     """The letters before its last number: w of YS-W5, h of H30 Pro; empty for USB-C and for numbers alone."""
     found = _SERIES.findall(code.bare)
     return str(found[-1]) if found else ""
 
 
 @lru_cache(maxsize=8192)
-def codes_in(text: str) -> tuple[Code, ...]:
+def find_codes(text: str) -> tuple[Code, ...]:
     """The codes of a text, in order; their spans do not overlap. Linear in its length."""
     plain = text.translate(_PLAIN)
     if "@" in plain or "://" in plain:
         plain = _ADDRESS.sub(lambda match: " " * len(match.group()), plain)
     found: list[Code] = []
     end = 0
-    for start, stop in _pieces(plain):
+    for start, stop in _find_candidates(plain):
         if start < end:
             continue
-        code = _code_at(text, plain, start, stop)
+        code = _read_code_at(text, plain, start, stop)
         if code is not None:
             found.append(code)
             end = code.end
     return tuple(found)
 
 
-def asked_codes(text: str) -> tuple[Code, ...]:
+def find_question_codes(text: str) -> tuple[Code, ...]:
     """The codes of a question, each once, and what two with a blank between may be as one: K4Z D60. Of one without any,
     its numbers of five digits and more, and groups of digits with one sign between them: beside the 12-3456/7 of a
     catalogue they are part numbers.
     """
-    found = codes_in(text)
+    found = find_codes(text)
     plain = text.translate(_PLAIN)
-    runs = [match for match in _PAIRS.finditer(plain) if _has_both(match.group("short"))]
+    runs = [match for match in _PAIRS.finditer(plain) if _has_letters_and_digits(match.group("short"))]
     if not found and not runs:
         runs = [match for match in _NUMBERS.finditer(plain) if not _TIME.fullmatch(match.group())]
-    more = [_read(text[run.start() : run.end()], run.group().lower(), *run.span()) for run in runs]
+    more = [_build_code(text[run.start() : run.end()], run.group().lower(), *run.span()) for run in runs]
     return tuple({code.form: code for code in reversed((*found, *more))}.values())[::-1]
 
 
-def first_code(text: str) -> Code | None:
+def find_first_code(text: str) -> Code | None:
     """The first code of a text."""
-    return next(iter(codes_in(text)), None)
+    return next(iter(find_codes(text)), None)
 
 
 def is_code(text: str) -> bool:
     """Whether a text is a code and nothing else."""
-    found = codes_in(text)
+    found = find_codes(text)
     return len(found) == 1 and found[0].text == text
 
 
@@ -161,13 +161,13 @@ def replace_codes(text: str, by: str) -> str:
     """A text with something else in the place of each code."""
     parts: list[str] = []
     end = 0
-    for code in codes_in(text):
+    for code in find_codes(text):
         parts += (text[end : code.start], by)
         end = code.end
     return "".join((*parts, text[end:]))
 
 
-def spellings(text: str) -> tuple[str, ...]:
+def list_spellings(text: str) -> tuple[str, ...]:
     """How a code may be written elsewhere, in the letters that it has here, where only a text can be looked for: as it
     is, without its signs, and with a hyphen, a blank or an underscore where letters and digits meet.
     """
@@ -177,7 +177,7 @@ def spellings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((text, "".join(parts), *joined)))
 
 
-def _pieces(plain: str) -> Iterator[tuple[int, int]]:
+def _find_candidates(plain: str) -> Iterator[tuple[int, int]]:
     """Where codes may stand: runs of letters, digits and signs; a slash divides those that are codes before it."""
     for match in _RUN.finditer(plain):
         start = match.start()
@@ -188,9 +188,9 @@ def _pieces(plain: str) -> Iterator[tuple[int, int]]:
         yield start, match.end()
 
 
-def _code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
+def _read_code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
     """The code that begins at a piece: by itself, with the number behind a blank, with what makes it a variant."""
-    number = _number_behind(plain, start, stop)
+    number = _match_number_behind(plain, start, stop)
     if number:
         stop = number.end()
     elif not _is_code(plain[start:stop].lower()):
@@ -200,22 +200,22 @@ def _code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
         stop = variants.end()
     if stop - start > MAX_CHARS:
         return None
-    code = _read(text[start:stop], plain[start:stop].lower(), start, stop)
-    short = _read("", plain[start:base].lower(), 0, 0).form
+    code = _build_code(text[start:stop], plain[start:stop].lower(), start, stop)
+    short = _build_code("", plain[start:base].lower(), 0, 0).form
     return replace(code, base=short, spaced=number is not None)
 
 
-def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
+def _match_number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
     """The rest of a code whose letters stand before a blank: a number, or beside Chinese a whole code."""
     letters = plain[start:stop]
     if not letters.isalpha() or plain[stop : stop + 1] != " ":
         return None
     behind = _RUN.match(plain, stop + 1)
-    if behind is None or (_is_measured(behind.group().lower()) and not _is_numbered(letters, behind.group())):
+    if behind is None or (_is_measure(behind.group().lower()) and not _is_numbered(letters, behind.group())):
         return None
     if behind.group()[0].isdigit():
-        return behind if _may_be_spaced(plain, start, stop) else None
-    whole = len(letters) <= _MAKER_CHARS and _has_both(behind.group())
+        return behind if _can_be_spaced(plain, start, stop) else None
+    whole = len(letters) <= _MAKER_CHARS and _has_letters_and_digits(behind.group())
     return behind if whole and _HAN.search(plain) else None  # looked for last, for it reads all of a text
 
 
@@ -224,7 +224,7 @@ def _is_numbered(letters: str, number: str) -> bool:
     return len(letters) <= _MAKER_CHARS and _SERIES_NUMBER.fullmatch(number) is not None
 
 
-def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
+def _can_be_spaced(plain: str, start: int, stop: int) -> bool:
     """Within English prose only a name in capitals has its number behind a blank: within 30 days."""
     within = plain[:start].endswith(" ") and plain[:start].rstrip(" ")[-1:].isascii() and plain[:start].strip() != ""
     return not within or not plain[start:stop].islower()
@@ -232,26 +232,26 @@ def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
 
 def _is_code(written: str, *, alone: bool = True) -> bool:
     """Whether a run, in lower case, is a code. alone: else it has to have a letter and a digit."""
-    if _TIME.fullmatch(written) or _is_measured(written):
+    if _TIME.fullmatch(written) or _is_measure(written):
         return False
-    if _has_both(written) or not alone:
-        return _has_both(written)
+    if _has_letters_and_digits(written) or not alone:
+        return _has_letters_and_digits(written)
     if written[0].isdigit():
         return _BARE_VERSION.fullmatch(written) is not None or len(set(written) & set("-_/")) > 1
     return _NAME.fullmatch(written) is not None
 
 
-def _has_both(written: str) -> bool:
+def _has_letters_and_digits(written: str) -> bool:
     return any(map(str.isdigit, written)) and any(map(str.isalpha, written))
 
 
-def _is_measured(written: str) -> bool:
+def _is_measure(written: str) -> bool:
     """Numbers with a unit: 10kg, 5v-20v, 100-240v. 8pk-301 is none, for what follows a unit has one too."""
     found = _MEASURE.fullmatch(written)
     return found is not None and bool(found["unit"] or found["last"]) and written[-1].isalpha()
 
 
-def _read(text: str, written: str, start: int, stop: int) -> Code:
+def _build_code(text: str, written: str, start: int, stop: int) -> Code:
     version = _VERSION.fullmatch(written)
     written = version[1] if version else written
     form, breaks, prefix = "", [], ""
@@ -274,7 +274,7 @@ def _are_part_numbers(one: Code, other: Code) -> bool:
     return bool(one.breaks or other.breaks) and abs(len(one.form) - len(other.form)) <= _ALIKE_DIGITS
 
 
-def _shape(form: str) -> str:
+def _mask_digits(form: str) -> str:
     return _DIGITS.sub("0", form)
 
 

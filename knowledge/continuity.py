@@ -71,7 +71,7 @@ class Readings:
     """
 
     alone: NDArray[np.float64]
-    told: NDArray[np.float64]
+    build_contextual_message: NDArray[np.float64]
     coverage: NDArray[np.float64]
     unrelated: float = -0.5
 
@@ -81,20 +81,22 @@ class Odds:
     """Log-odds of the calibrated probabilities of both readings, shape (candidates,) each."""
 
     alone: NDArray[np.float64]
-    told: NDArray[np.float64]
+    build_contextual_message: NDArray[np.float64]
 
     @classmethod
-    def of(cls, alone: Sequence[float], told: Sequence[float]) -> Odds:
-        return cls(_log_odds(np.array(alone)), _log_odds(np.array(told)))
+    def from_probabilities(cls, alone: Sequence[float], told: Sequence[float]) -> Odds:
+        return cls(_compute_log_odds(np.array(alone)), _compute_log_odds(np.array(told)))
 
 
-def told(message: str, context: Context) -> str:
+def build_contextual_message(message: str, context: Context) -> str:
     """The message behind its subject and the question before it, or, without one, behind the questions before it."""
     before = (context.subject, *context.questions[-1:]) if context.subject else context.questions[-QUESTIONS:]
     return " ".join((*before, context.message or message))
 
 
-def features(message: str, chunks: Sequence[Chunk], readings: Readings, context: Context) -> NDArray[np.float64]:
+def compute_features(
+    message: str, chunks: Sequence[Chunk], readings: Readings, context: Context
+) -> NDArray[np.float64]:
     """Shape (candidates, len(FEATURES)).
 
     Curated entries share a file and not a subject: that two stand in one document says nothing.
@@ -104,10 +106,10 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
     same = (np.isin(document, list(context.documents)) & article).astype(float)
     earlier = (np.isin(document, list(context.earlier - context.documents)) & article).astype(float)
     section = np.array([chunk.section in context.sections for chunk in chunks], dtype=float)
-    length = _characters(message)
+    length = _count_characters(message)
     short = 1 / (1 + math.exp((length - SHORT_CHARS) / SHORT_WIDTH))
     few = 1 / (1 + math.exp((length - FEW_CHARS) / FEW_WIDTH))
-    advantage = _advantage(readings.alone, same > 0)
+    advantage = _measure_advantage(readings.alone, same > 0)
     return np.stack(
         [
             readings.alone,
@@ -129,19 +131,19 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
     )
 
 
-def goes_on(chunks: Sequence[Chunk], readings: Readings, context: Context) -> bool:
+def is_continued(chunks: Sequence[Chunk], readings: Readings, context: Context) -> bool:
     """Whether an article that was cited last is about as near to the message by itself as any other one is."""
-    article = np.array([chunk.question is None and not chunk.in_view for chunk in chunks])
+    article = np.array([chunk.question is None and not chunk.is_in_view for chunk in chunks])
     cited = np.isin([chunk.document.id for chunk in chunks], list(context.documents)) & article
     others = readings.alone[article & ~cited]
     return bool(cited.any() and readings.alone[cited].max() >= others.max(initial=-np.inf) - CLOSE)
 
 
-def weighed(
+def weigh_candidates(
     message: str, chunks: Sequence[Chunk], readings: Readings, context: Context, odds: Odds
 ) -> tuple[list[int], NDArray[np.float64]]:
     """Rows of the candidates, best first, and the probability of each row that it answers, in [0, 1]."""
-    described = features(message, chunks, readings, context)
+    described = compute_features(message, chunks, readings, context)
     scores = described @ WEIGHTS
     shares = np.exp(scores - scores.max())
     absent = max(FIELD - len(chunks), 0)
@@ -150,22 +152,22 @@ def weighed(
     found = np.maximum(odds.alone, odds.told)
     found[best_first[:1]] = odds.alone.max()
     told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * np.minimum(found, odds.alone.max())
-    told += SHARE * _log_odds(shares.max(keepdims=True)) + BIAS
+    told += SHARE * _compute_log_odds(shares.max(keepdims=True)) + BIAS
     probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-told))
     return best_first, probabilities
 
 
-def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     bounded = np.clip(probabilities, 0.01, 0.99)
     odds: NDArray[np.float64] = np.log(bounded / (1 - bounded))
     return odds
 
 
-def _characters(message: str) -> float:
+def _count_characters(message: str) -> float:
     return len(message) / ENGLISH_LETTERS if is_english(message) else len(message)
 
 
-def _advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:
+def _measure_advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:
     """How much better the message by itself fits other documents than the one that was cited."""
     inside = float(alone[same].max()) if same.any() else -BOUND
     outside = float(alone[~same].max()) if not same.all() else -BOUND

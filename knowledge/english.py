@@ -6,7 +6,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from knowledge.text import fold, glossary
+from knowledge.text import fold, load_glossary
 
 KNOWN_SHARE = 2 / 3
 """With fewer of its words known, what is left of a question may be another one."""
@@ -25,11 +25,11 @@ def is_english(text: str) -> bool:
 
     A few Chinese names among many words (the monthly pass of 云澜苑) leave it English; wifi 怎么 reset is Chinese.
     """
-    words = [token for token in _tokens(text) if token.replace("'", "").isalpha()]
+    words = [token for token in _split_words(text) if token.replace("'", "").isalpha()]
     chinese = len(_CHINESE.findall(text))
     if len(words) < (MIXED_WORDS if chinese else MIN_WORDS) or len(words) < WORDS_PER_CHARACTER * chinese:
         return False
-    return 2 * sum(word in _dictionary() for word in words) >= len(words)
+    return 2 * sum(word in _load_dictionary() for word in words) >= len(words)
 
 
 def is_chinese(text: str) -> bool:
@@ -37,26 +37,26 @@ def is_chinese(text: str) -> bool:
     return CHINESE_SHARE * len(text) <= len(_CHINESE.findall(text))
 
 
-def in_chinese(question: str) -> str | None:
+def translate_question(question: str) -> str | None:
     """The question word by word in Chinese, its numbers and names unchanged; None where too little is known.
 
     A Chinese question is left alone: its own words say enough.
     """
     if _CHINESE.search(question) and not is_english(question):
         return None
-    words, known, unknown = _looked_up(question)
+    words, known, unknown = _look_up_words(question)
     return " ".join(words) if known and known >= KNOWN_SHARE * (known + unknown) else None
 
 
-def chinese_words(question: str) -> str:
+def list_chinese_words(question: str) -> str:
     """What the dictionary has of an English question, with its numbers and names; may be empty."""
-    words, _, _ = _looked_up(question)
+    words, _, _ = _look_up_words(question)
     return " ".join(words)
 
 
-def _looked_up(question: str) -> tuple[list[str], int, int]:
+def _look_up_words(question: str) -> tuple[list[str], int, int]:
     """The words in Chinese, and how many say what it is about: known ones and unknown ones."""
-    tokens, words = _tokens(question), _dictionary()
+    tokens, words = _split_words(question), _load_dictionary()
     found: list[str] = []
     known = unknown = 0
     while tokens:
@@ -72,12 +72,12 @@ def _looked_up(question: str) -> tuple[list[str], int, int]:
     return found, known, unknown
 
 
-def _tokens(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _TOKEN.findall(fold(text).replace("’", "'"))
 
 
 @cache
-def _dictionary() -> dict[str, str]:
+def _load_dictionary() -> dict[str, str]:
     lines = (files("knowledge") / "english.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return {word: chinese.split()[0] for word, chinese in glossary().items()} | dict(pairs)
+    return {word: chinese.split()[0] for word, chinese in load_glossary().items()} | dict(pairs)

@@ -32,10 +32,10 @@ class Filter:
     within: Filter | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.excluded) or any(True for _ in self.conditions())
+        return bool(self.excluded) or any(True for _ in self.list_conditions())
 
     @property
-    def named(self) -> dict[str, list[str]]:
+    def stated_fields(self) -> dict[str, list[str]]:
         """What it names by itself, as JSON has it."""
         return {kind: sorted(values) for kind in FILTER_KINDS if (values := getattr(self, kind))}
 
@@ -44,27 +44,27 @@ class Filter:
         """Tells filters apart in cache keys of several processes; empty for everything."""
         if not self:
             return ""
-        told = self.named, sorted(self.excluded), self.within.key if self.within else ""
+        told = self.stated_fields, sorted(self.excluded), self.within.key if self.within else ""
         return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def conditions(self) -> Iterator[tuple[str, frozenset[str]]]:
+    def list_conditions(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Kinds, each with labels of which a document has to have one."""
         for kind in FILTER_KINDS:
             if wanted := getattr(self, kind):
                 yield kind, wanted | {""} if kind in _GENERAL else wanted
         if self.within is not None:
-            yield from self.within.conditions()
+            yield from self.within.list_conditions()
 
     def matches(self, document: DocumentMeta) -> bool:
         """Whether the document is let through."""
-        every = all(not wanted.isdisjoint(document.labels(kind)) for kind, wanted in self.conditions())
+        every = all(not wanted.isdisjoint(document.list_labels(kind)) for kind, wanted in self.list_conditions())
         return every and document.id not in self.excluded
 
 
 EVERYTHING = Filter()
 
 
-def named_filter(named: Mapping[str, Sequence[str]]) -> Filter:
+def build_filter(named: Mapping[str, Sequence[str]]) -> Filter:
     """The filter of which `Filter.named` told this."""
     fields: dict[str, Any] = {kind: frozenset(values) for kind, values in named.items()}
     return Filter(**fields)

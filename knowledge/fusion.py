@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 RRF_K = 60
 
 
-def reciprocal_rank_fusion(rankings: Iterable[tuple[float, Sequence[str]]], k: int = RRF_K) -> dict[str, float]:
+def fuse_rankings(rankings: Iterable[tuple[float, Sequence[str]]], k: int = RRF_K) -> dict[str, float]:
     """Fuses rankings, best first, into one, best first: id -> score.
 
     rankings: (weight, ids best first) pairs. score = sum of weight / (k + rank), rank from 1; an id that a ranking

@@ -27,16 +27,16 @@ class EvidenceGate:
         if self.min_surviving < 1:
             raise InvalidConfiguration("MIN_SURVIVING_CHUNKS 至少为 1")
 
-    def verdicts(self, probabilities: Sequence[float]) -> list[GateVerdict]:
+    def judge_all(self, probabilities: Sequence[float]) -> list[GateVerdict]:
         """One verdict a candidate, in that order."""
         passing = sum(probability >= self.threshold for probability in probabilities)
-        return [self._verdict(probability, passing) for probability in probabilities]
+        return [self._judge_candidate(probability, passing) for probability in probabilities]
 
-    def overall(self, verdicts: Sequence[GateVerdict]) -> GateVerdict:
+    def choose_verdict(self, verdicts: Sequence[GateVerdict]) -> GateVerdict:
         """The verdict on a result: the best one of its candidates, REFUSE without any."""
         return next((verdict for verdict in GateVerdict if verdict in verdicts), GateVerdict.REFUSE)
 
-    def _verdict(self, probability: float, passing: int) -> GateVerdict:
+    def _judge_candidate(self, probability: float, passing: int) -> GateVerdict:
         if probability >= self.threshold and passing >= self.min_surviving:
             return GateVerdict.PASS
         return GateVerdict.CLARIFY if probability >= min(self.clarify, self.threshold) else GateVerdict.REFUSE

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.buckets import Buckets, bucket_of
+from knowledge.buckets import Buckets, find_bucket
 from knowledge.filters import Filter
 from knowledge.types import Chunk, Hit, IndexChange, Matrix, Vector
 
@@ -27,17 +27,17 @@ class Snapshot(Protocol):
     def __len__(self) -> int:
         """Number of chunks."""
 
-    async def dense(self, vector: Vector, k: int, where: Filter = ...) -> list[Hit]:
+    async def search_dense(self, vector: Vector, k: int, where: Filter = ...) -> list[Hit]:
         """The `k` nearest chunks by cosine, best first."""
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = ...) -> list[Hit]:
+    async def search_lexical(self, terms: Sequence[str], k: int, where: Filter = ...) -> list[Hit]:
         """The `k` best chunks by BM25, best first; only scores > 0."""
 
     @property
     def buckets(self) -> Buckets:
         """Which chunks are of this revision."""
 
-    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+    def list_ids(self, within: Collection[int] | None = None) -> frozenset[str]:
         """Ids of the chunks of this revision, of these buckets alone where they are given.
 
         This and what comes up to `chunk` may ask a server, and block: for work behind, not for a customer's turn.
@@ -49,16 +49,16 @@ class Snapshot(Protocol):
     def sample(self, count: int) -> list[Chunk]:
         """About so many chunks that stand for all, by their ids; all, where there are no more."""
 
-    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+    def find_existing(self, chunk_ids: Collection[str]) -> frozenset[str]:
         """Those of these ids that are of this revision."""
 
-    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+    def list_ids_of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
         """Ids of the chunks of some documents."""
 
-    def chunk(self, chunk_id: str) -> Chunk:
+    def get_chunk(self, chunk_id: str) -> Chunk:
         """Raises KeyError for an id that is not of this revision."""
 
-    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+    def get_vectors(self, chunk_ids: Sequence[str]) -> Matrix:
         """Embeddings of the chunks named, in that order, shape (len(chunk_ids), dimension)."""
 
     @property
@@ -68,32 +68,32 @@ class Snapshot(Protocol):
         Empty, as every embedding is, in a base that could not be embedded; see `embedded`.
         """
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+    def compute_cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         """Cosine of `vector` with every chunk named, in that order."""
 
-    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+    def compute_centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         """Similarity of every chunk named to `centre`, in that order."""
 
-    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+    def score_bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         """BM25 of every chunk named, in that order; 0.0 where no term occurs."""
 
-    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+    def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         """BM25 of a text of these tokens that is not in the index, by the statistics of those that are."""
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
+    def get_idf(self, terms: Sequence[str]) -> list[float]:
         """BM25 idf of every term; that of a term in no chunk is the maximum (as if in half a chunk)."""
 
-    def frequencies(self) -> dict[str, int]:
+    def get_frequencies(self) -> dict[str, int]:
         """In how many chunks each term occurs, of those that occur; costs a pass over the vocabulary."""
 
-    def frequent(self, count: int) -> dict[str, int]:
+    def list_frequent_terms(self, count: int) -> dict[str, int]:
         """The same of so many terms at most, those that occur in the most chunks."""
 
 
 class Index(Protocol):
     """One tenant's index. One writer at a time calls `apply`."""
 
-    def snapshot(self) -> Snapshot:
+    def get_snapshot(self) -> Snapshot:
         """The current view; cheap."""
 
     async def apply(self, change: IndexChange) -> None:
@@ -106,14 +106,14 @@ class Index(Protocol):
         """Releases files and threads."""
 
 
-def embedded(snapshot: Snapshot) -> bool:
+def has_vectors(snapshot: Snapshot) -> bool:
     """False for an index that was built without vectors while the embedder was out of reach: it has keywords alone."""
     return not len(snapshot) or snapshot.centre.size > 0
 
 
-def difference(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def find_differences(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Which of these chunks an index lacks, and which it holds besides. May block. Raises IndexUnavailable."""
-    numbers = snapshot.buckets.differing(Buckets.of(wanted))
-    held = snapshot.ids(numbers)
-    near = frozenset(name for name in wanted if bucket_of(name) in numbers)
+    numbers = snapshot.buckets.find_differences(Buckets.from_ids(wanted))
+    held = snapshot.list_ids(numbers)
+    near = frozenset(name for name in wanted if find_bucket(name) in numbers)
     return near - held, held - near

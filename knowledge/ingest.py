@@ -11,13 +11,13 @@ from typing import Protocol
 
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
+from knowledge.extraction import ReadDocument, read_document
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.links import PageLinks, page_links
-from knowledge.reading import ReadDocument, read
+from knowledge.parsing.links import PageLinks, read_page_links
 from knowledge.sheets import SheetOptions, Spreadsheet, read_sheet
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, FaqColumns, Notice
-from knowledge.versions import canonical, product_of, version_of
+from knowledge.versions import find_product, find_version, normalize_version
 
 MAX_TERM_CHARS = 128
 """Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
@@ -57,9 +57,9 @@ class Identity:
         """The document that a file of this name becomes."""
         product, version = self.product, self.product_version
         if product is None:
-            product = found.product or product_of(found.title, self.folder)
+            product = found.product or find_product(found.title, self.folder)
         if version is None:
-            version = canonical(found.product_version) or version_of(found.title, name, self.folder)
+            version = normalize_version(found.product_version) or find_version(found.title, name, self.folder)
         place = self.category, self.tags, self.folder
         return DocumentMeta(self.document_id, name, found.title, *place, product, version, found.dated)
 
@@ -79,7 +79,7 @@ class PreparedDocument:
     version_id: str
     media_type: str
     content: bytes
-    content_hash: str
+    hash_content: str
     chunks: tuple[Chunk, ...]
     tokens: tuple[tuple[str, ...], ...]
     notices: tuple[Notice, ...] = ()
@@ -110,11 +110,11 @@ class DocumentReader(Protocol):
         """`columns`: where a table holds questions and answers; None finds out. Raises InvalidDocument by subclass."""
         ...
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """Where an HTML page leads. Raises InvalidDocument by subclass."""
         ...
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """The table of a CSV or XLSX file. Raises InvalidDocument by subclass."""
         ...
 
@@ -122,7 +122,7 @@ class DocumentReader(Protocol):
 class Corrector(Protocol):
     """Knows what people corrected."""
 
-    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+    async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """The chunks of a document as it was read, under its corrections."""
         ...
 
@@ -130,7 +130,7 @@ class Corrector(Protocol):
 class Uncorrected:
     """Where nothing is corrected."""
 
-    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+    async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """See `Corrector`."""
         return CorrectedChunks(tuple(chunks))
 
@@ -145,13 +145,13 @@ class TrustingReader:
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
         """See `DocumentReader`."""
-        return await asyncio.to_thread(read, name, content, self._limits, options, columns)
+        return await asyncio.to_thread(read_document, name, content, self._limits, options, columns)
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
-        return await asyncio.to_thread(page_links, name, content)
+        return await asyncio.to_thread(read_page_links, name, content)
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `DocumentReader`."""
         return await asyncio.to_thread(read_sheet, name, content, options)
 
@@ -195,18 +195,18 @@ class Ingestor:
         options = replace(self._options, tokenizer=embedder.tokenizer_file)
         found = await self._reader.read(tenant, name, content, options, columns)
         document = identity.describe(name, found)
-        labelled = found.labelled(document, identity.version_id)
-        corrected = await self._corrector.corrected(tenant, document.id, labelled)
+        labelled = found.label_chunks(document, identity.version_id)
+        corrected = await self._corrector.apply_corrections(tenant, document.id, labelled)
         chunks = corrected.chunks
-        tokenised = await self.tokenise(tenant, chunks)
+        tokenised = await self.tokenize_chunks(tenant, chunks)
         if embed:
-            await _embed(embedder, name, chunks, progress)
+            await _embed_chunks(embedder, name, chunks, progress)
         return PreparedDocument(
             document=document,
             version_id=identity.version_id,
             media_type=_MEDIA_TYPES.guess_type(name)[0] or "application/octet-stream",
             content=content,
-            content_hash=await asyncio.to_thread(content_hash, content),
+            content_hash=await asyncio.to_thread(hash_content, content),
             chunks=chunks,
             tokens=tokenised.tokens,
             notices=found.notices,
@@ -224,7 +224,7 @@ class Ingestor:
             tenant, name, content, replace(options, tokenizer=embedder.tokenizer_file), columns
         )
 
-    async def paragraphs(
+    async def list_paragraphs(
         self, tenant: str, name: str, content: bytes, columns: FaqColumns | None = None
     ) -> tuple[str, ...]:
         """What is read of a file, in order: headings where they change, paragraphs, questions with their answers.
@@ -232,46 +232,46 @@ class Ingestor:
         Raises InvalidDocument by its subclasses.
         """
         found = await self._reader.read(tenant, name, content, _WHOLE_SECTIONS, columns)
-        return tuple(_paragraphs(found.chunks))
+        return tuple(_list_paragraphs(found.chunks))
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """Where an HTML page leads. Raises InvalidDocument by its subclasses, Unavailable."""
-        return await self._reader.links(tenant, name, content)
+        return await self._reader.read_links(tenant, name, content)
 
-    async def tokenise(self, tenant: str, chunks: Sequence[Chunk]) -> Tokenised:
+    async def tokenize_chunks(self, tenant: str, chunks: Sequence[Chunk]) -> Tokenised:
         """Tokens of every chunk's `indexed_text`, in that order, by the tenant's newest vocabulary."""
         analyzer = await self._analyzer_of(tenant) if self._analyzer_of else self._analyzer
-        return Tokenised(await tokens_of(analyzer, chunks), analyzer.version)
+        return Tokenised(await tokenize_texts(analyzer, chunks), analyzer.version)
 
 
-async def _embed(embedder: Embedder, name: str, chunks: Sequence[Chunk], progress: Progress | None) -> None:
+async def _embed_chunks(embedder: Embedder, name: str, chunks: Sequence[Chunk], progress: Progress | None) -> None:
     done = 0
 
-    def step(count: int) -> None:
+    def report_step(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
             progress(name, done, len(chunks))
 
-    await embedder.passages([chunk.indexed_text for chunk in chunks], step)
+    await embedder.embed_passages([chunk.indexed_text for chunk in chunks], report_step)
 
 
-async def tokens_of(analyzer: Analyzer, chunks: Sequence[Chunk]) -> tuple[tuple[str, ...], ...]:
+async def tokenize_texts(analyzer: Analyzer, chunks: Sequence[Chunk]) -> tuple[tuple[str, ...], ...]:
     """Tokens of every chunk's `indexed_text`, in that order; off the loop."""
 
-    def tokens(part: Sequence[Chunk]) -> list[tuple[str, ...]]:
+    def tokenize_part(part: Sequence[Chunk]) -> list[tuple[str, ...]]:
         return [
-            tuple(token for token in analyzer.tokens(chunk.indexed_text) if len(token) <= MAX_TERM_CHARS)
+            tuple(token for token in analyzer.tokenize(chunk.indexed_text) if len(token) <= MAX_TERM_CHARS)
             for chunk in part
         ]
 
     found: list[tuple[str, ...]] = []
     for start in range(0, len(chunks), _TOKENISE_BATCH):
-        found += await asyncio.to_thread(tokens, chunks[start : start + _TOKENISE_BATCH])
+        found += await asyncio.to_thread(tokenize_part, chunks[start : start + _TOKENISE_BATCH])
     return tuple(found)
 
 
-def _paragraphs(chunks: Iterable[Chunk]) -> Iterator[str]:
+def _list_paragraphs(chunks: Iterable[Chunk]) -> Iterator[str]:
     above: tuple[str, ...] = ()
     for chunk in chunks:
         if chunk.heading_path != above:
@@ -283,6 +283,6 @@ def _paragraphs(chunks: Iterable[Chunk]) -> Iterator[str]:
             yield from (line for line in chunk.text.split("\n") if line.strip())
 
 
-def content_hash(content: bytes) -> str:
+def hash_content(content: bytes) -> str:
     """SHA-256 of a file, in hex: what makes ingestion idempotent."""
     return hashlib.sha256(content).hexdigest()

@@ -14,28 +14,28 @@ _ITEM = re.compile(
 _ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 
 
-def item_marker(line: str) -> str:
+def find_item_marker(line: str) -> str:
     """What makes a line an item of a list: "1.", "①", "•"; "" where it is none."""
     found = _ITEM.match(line)
     return found["marker"] if found else ""
 
 
 @lru_cache(maxsize=8192)
-def guessed_spans(text: str) -> tuple[Span, ...]:
+def guess_spans(text: str) -> tuple[Span, ...]:
     """Of a text whose blocks nobody knows: a page, a reply, a chunk of a base that was read before blocks had kinds."""
-    return tuple(_span(text, *line.span()) for line in re.finditer(r"[^\r\n]+", text) if not line[0].isspace())
+    return tuple(_build_span(text, *line.span()) for line in re.finditer(r"[^\r\n]+", text) if not line[0].isspace())
 
 
-def _span(text: str, start: int, end: int) -> Span:
+def _build_span(text: str, start: int, end: int) -> Span:
     line = text[start:end]
-    if marker := item_marker(line):
+    if marker := find_item_marker(line):
         return Span(start, end, BlockKind.ITEM, marker=marker)
     if _ROW.fullmatch(line.strip()):
-        return Span(start, end, BlockKind.ROW, cells=cells_of(line.strip()))
+        return Span(start, end, BlockKind.ROW, cells=split_cells(line.strip()))
     return Span(start, end, BlockKind.PARAGRAPH)
 
 
-def cells_of(row: str) -> tuple[tuple[str, str], ...]:
+def split_cells(row: str) -> tuple[tuple[str, str], ...]:
     """Of 列名：值；列名：值; what stands after a semicolon without a name belongs to the value before it."""
     cells: list[tuple[str, str]] = []
     for part in row.rstrip("。").split("；"):

@@ -6,7 +6,7 @@ import ctypes
 import sys
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Returns freed memory to the system. Blocking, without holding the interpreter.
 
     glibc keeps the holes that many small objects leave: 150 MB after an index of 30,000 chunks was filled. Other

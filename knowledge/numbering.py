@@ -14,20 +14,20 @@ CANONICAL = r"第[0-9]+[编章节条款项]"
 """A pattern of what `in_one_form` writes."""
 
 
-def in_one_form(folded: str) -> str:
+def normalize_numbers(folded: str) -> str:
     """Folded text (simplified, lower case) with every such number as 第12条."""
     if "第" in folded:
-        folded = _PART.sub(lambda found: f"第{value_of(found[1])}{found[2]}", folded)
+        folded = _PART.sub(lambda found: f"第{parse_number(found[1])}{found[2]}", folded)
     return _ENGLISH.sub(r" 第\1条 ", folded) if "art" in folded else folded
 
 
-def article(text: str) -> str:
+def find_article_number(text: str) -> str:
     """The number that a text begins with, as it is written there, where it is an article; "" of any other text."""
     found = _ARTICLE.match(text)
     return found[1] if found else ""
 
 
-def value_of(number: str) -> int:
+def parse_number(number: str) -> int:
     """Of digits, of 一百二十 and of 二〇二四."""
     if number.isdecimal():
         return int(number)

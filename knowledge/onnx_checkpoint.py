@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from loguru import logger
 
-from knowledge.checkpoint import AUTO, Checkpoint, fingerprint, has_cuda_driver, is_installed
+from knowledge.checkpoint import AUTO, Checkpoint, has_cuda_driver, hash_files, is_installed
 
 Runtime = Literal["auto", "torch", "onnx", "onnx_int8"]
 """auto: onnxruntime where there is an export and no GPU is to compute, else FlagEmbedding on PyTorch."""
@@ -28,7 +28,7 @@ _INT8 = "/int8"
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
-class ServedCheckpoint(Checkpoint):
+class RuntimeCheckpoint(Checkpoint):
     """A checkpoint with the runtime that computes it."""
 
     def __init__(self, model: str, hub: str = "", runtime: Runtime = "auto", device: str = AUTO) -> None:
@@ -39,18 +39,18 @@ class ServedCheckpoint(Checkpoint):
         self._graph: Path | None = None
         self._served: str | None = None
 
-    def identity(self) -> str:
+    def get_identity(self) -> str:
         """That of the weights, which floats of either runtime share; 8-bit weights are another model, and so is an
         export of which nobody knows what it was made of.
 
         Raises FileNotFoundError for a path, or an export that is demanded, which is not there.
         """
-        weights = super().identity()
+        weights = super().get_identity()
         if not Path(self.model).is_dir():
             return weights + self._suffix
         if self._served is None:
             self._graph = self._choose_graph(weights)
-            self._served = weights if self._graph is None else self._identify(self._graph, weights)
+            self._served = weights if self._graph is None else self._identify_graph(self._graph, weights)
         return self._served
 
     def get_graph(self) -> Path | None:
@@ -58,10 +58,10 @@ class ServedCheckpoint(Checkpoint):
 
         Raises FileNotFoundError, and whatever the library of a hub raises.
         """
-        self.identity()
+        self.get_identity()
         if Path(self.model).is_dir():
             return self._graph
-        if self._runtime == "torch" or (self._runtime == "auto" and self._prefers_torch()):
+        if self._runtime == "torch" or (self._runtime == "auto" and self._wants_torch()):
             return None
         graph = self._download_graph()
         if graph is None and self._runtime != "auto":
@@ -96,25 +96,25 @@ class ServedCheckpoint(Checkpoint):
 
     def _is_current(self, graph: Path, weights: str) -> bool:
         """Whether it was made of the weights in the folder, or nothing else is there."""
-        if not any(self.file(name) for name in _WEIGHTS):
+        if not any(self.find_file(name) for name in _WEIGHTS):
             return True
         if read_source(graph) == weights:
             return True
         logger.warning("{} was not made of the weights beside it and is not used; scripts/export_onnx.py", graph)
         return False
 
-    def _identify(self, graph: Path, weights: str) -> str:
+    def _identify_graph(self, graph: Path, weights: str) -> str:
         source = read_source(graph)
         if source is None:
-            source = f"{weights}/{fingerprint(list_graph_files(graph))}"
+            source = f"{weights}/{hash_files(list_graph_files(graph))}"
         return source + self._suffix
 
-    def _prefers_torch(self) -> bool:
+    def _wants_torch(self) -> bool:
         """Of a name on a hub: what is on this machine already need not be downloaded in another form."""
         if self._wants_gpu():
             return True
-        there = is_installed(LIBRARY) and any(self.file(name) for name in _WEIGHTS)
-        return there and self.file(f"{FOLDER}/{self._graph_name}") is None
+        there = is_installed(LIBRARY) and any(self.find_file(name) for name in _WEIGHTS)
+        return there and self.find_file(f"{FOLDER}/{self._graph_name}") is None
 
     def _wants_gpu(self) -> bool:
         if self._device == AUTO:
@@ -145,7 +145,7 @@ def read_source(graph: Path) -> str | None:
     """Identity of the weights that an export was made of; None where nobody wrote it down, or it is another by now."""
     try:
         record: dict[str, Any] = json.loads((graph.parent / RECORD).read_text("utf-8"))
-        made = record["graphs"].get(graph.name) == fingerprint(list_graph_files(graph))
+        made = record["graphs"].get(graph.name) == hash_files(list_graph_files(graph))
         return str(record["source"]) if made else None
     except (OSError, ValueError, KeyError):
         return None
@@ -153,7 +153,7 @@ def read_source(graph: Path) -> str | None:
 
 def write_source(graphs: Sequence[Path], source: str) -> None:
     """Writes down what the exports in one folder were made of. source: see `Checkpoint.identity`."""
-    record = {"source": source, "graphs": {graph.name: fingerprint(list_graph_files(graph)) for graph in graphs}}
+    record = {"source": source, "graphs": {graph.name: hash_files(list_graph_files(graph)) for graph in graphs}}
     (graphs[0].parent / RECORD).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
 
 

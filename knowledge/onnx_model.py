@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.checkpoint import require
+from knowledge.checkpoint import require_package
 from knowledge.onnx_session import open_session
 from knowledge.types import Matrix
 
@@ -35,8 +35,8 @@ class OnnxModel:
 
         Raises MissingDependency, and whatever a broken file raises.
         """
-        require("onnxruntime", _INSTALL)
-        require("tokenizers", _INSTALL)
+        require_package("onnxruntime", _INSTALL)
+        require_package("tokenizers", _INSTALL)
         from tokenizers import Tokenizer
 
         self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
@@ -59,7 +59,7 @@ class OnnxModel:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Normalised states of the first token of each text, shape (len(texts), width)."""
-        states = self._compute([self._tokenizer.encode(text) for text in texts])
+        states = self._compute_outputs([self._tokenizer.encode(text) for text in texts])
         return np.asarray(states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12), dtype=np.float32)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -68,33 +68,33 @@ class OnnxModel:
         The tokens are those of training. FlagEmbedding 1.4 on transformers 5 turns them into text and back, by which
         a character that the tokenizer does not know loses the blank before it.
         """
-        questions = {question: self._tokens(question, MAX_QUESTION_TOKENS) for question, _ in pairs}
+        questions = {question: self._encode_text(question, MAX_QUESTION_TOKENS) for question, _ in pairs}
         marks = self._tokenizer.num_special_tokens_to_add(True)
         encodings = []
         for question, passage in pairs:
             begun = questions[question]
-            rest = self._tokens(passage, MAX_TOKENS - marks - len(begun)) if passage else None
+            rest = self._encode_text(passage, MAX_TOKENS - marks - len(begun)) if passage else None
             encodings.append(self._tokenizer.post_process(begun, rest))
-        return [float(logit) for logit in self._compute(encodings).reshape(len(pairs))]
+        return [float(logit) for logit in self._compute_outputs(encodings).reshape(len(pairs))]
 
-    def _tokens(self, text: str, limit: int) -> Any:
+    def _encode_text(self, text: str, limit: int) -> Any:
         """Without the marks around a text."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         encoding.truncate(limit)
         return encoding
 
-    def _compute(self, encodings: Sequence[Any]) -> Matrix:
+    def _compute_outputs(self, encodings: Sequence[Any]) -> Matrix:
         """What the model gives out of each, in their order: the state of its first token, or its logits."""
         results: dict[int, Matrix] = {}
-        for rows in self._group([len(encoding) for encoding in encodings]):
+        for rows in self._group_rows([len(encoding) for encoding in encodings]):
             together = [encodings[row] for row in rows]
             for encoding in together:
                 encoding.pad(max(map(len, together)))
-            values = self._session.run([self._output.name], self._feed(together))[0]
+            values = self._session.run([self._output.name], self._build_inputs(together))[0]
             results.update(zip(rows, values[:, 0] if values.ndim == 3 else values, strict=True))
         return np.stack([results[row] for row in range(len(encodings))])
 
-    def _group(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+    def _group_rows(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """The rows of each call."""
         groups: dict[object, list[int]] = defaultdict(list)
         for row, length in enumerate(lengths):
@@ -102,7 +102,7 @@ class OnnxModel:
         for rows in groups.values():
             yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
 
-    def _feed(self, encodings: Sequence[Any]) -> dict[str, Any]:
+    def _build_inputs(self, encodings: Sequence[Any]) -> dict[str, Any]:
         known = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
         return {
             name: np.array([getattr(encoding, known[name]) for encoding in encodings], dtype=np.int64)

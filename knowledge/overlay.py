@@ -33,14 +33,14 @@ PATIENCE_SECONDS = 3.0
 """Longer than any embedder takes that is well: a page must not hold up what the base alone can answer."""
 
 
-def passage(page: PageText, texts: Iterable[str]) -> Chunk:
+def build_passage(page: PageText, texts: Iterable[str]) -> Chunk:
     """The lines nearest to any wording of a question, in their order, MAX_PASSAGE_CHARS at most.
 
     A line is as near as the characters, and pairs of them, that it shares with the question are rare on the page; the
     name of a product stands in most lines and tells nothing.
     """
-    asked = set[str]().union(*map(_marks, texts))
-    wanted = sorted(asked - _marks(page.title) or asked)
+    asked = set[str]().union(*map(_collect_grams, texts))
+    wanted = sorted(asked - _collect_grams(page.title) or asked)
     shared = [[mark for mark in wanted if mark in line] for line in map(fold, page.lines)]
     count = Counter(mark for marks in shared for mark in marks)
     near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
@@ -61,10 +61,10 @@ class Overlay(View):
     def __init__(self, base: Snapshot, chunk: Chunk, vector: Vector | None, analyzer: Analyzer) -> None:
         """vector: None for a search by keywords alone; analyzer: the one that made the base's terms."""
         own = base.centre if vector is None else vector
-        super().__init__(base, [chunk], [analyzer.tokens(chunk.indexed_text)], own[np.newaxis])
-        self._subject = frozenset(analyzer.tokens(chunk.document.title))
+        super().__init__(base, [chunk], [analyzer.tokenize(chunk.indexed_text)], own[np.newaxis])
+        self._subject = frozenset(analyzer.tokenize(chunk.document.title))
 
-    def _matched(self, terms: Sequence[str], row: int) -> float:
+    def _score_added(self, terms: Sequence[str], row: int) -> float:
         """BM25 of the page for a question without the words of its title, on the scale of the whole question.
 
         What a page is about need not be said of it, and saying it proves nothing: in a base that hardly knows 体验官,
@@ -73,8 +73,8 @@ class Overlay(View):
         but the title matches in full.
         """
         rest = [term for term in terms if term not in self._subject] or terms
-        whole, left = sum(self.idf(terms)), sum(self.idf(rest))
-        return super()._matched(rest, row) * whole / max(left, 1e-9)
+        whole, left = sum(self.get_idf(terms)), sum(self.get_idf(rest))
+        return super()._score_added(rest, row) * whole / max(left, 1e-9)
 
 
 class PageReader:
@@ -85,24 +85,24 @@ class PageReader:
         self._analyzers = analyzers
         self._vectors: LRUCache[str, Vector] = LRUCache(MAX_VECTORS)
 
-    async def over(self, snapshot: Snapshot, page: PageText, texts: Iterable[str], *, embed: bool) -> Snapshot:
+    async def lay_page_over(self, snapshot: Snapshot, page: PageText, texts: Iterable[str], *, embed: bool) -> Snapshot:
         """A view that has the page's passage for these wordings of a question; embed: False for keywords alone.
 
         The title is matched by its words and not embedded: all lines of the page share it, and a shop's own name in it
         brings each of them near the centre of the base. Of the questions that a page answers .85 passed the gate so,
         and .74 with it. Raises EmbeddingUnavailable, also when the embedder takes too long.
         """
-        chunk = passage(page, texts)
-        vector = await self._vector(chunk.text) if embed else None
-        return Overlay(snapshot, chunk, vector, self._analyzers.at(snapshot.revision))
+        chunk = build_passage(page, texts)
+        vector = await self._embed_passage(chunk.text) if embed else None
+        return Overlay(snapshot, chunk, vector, self._analyzers.get_analyzer(snapshot.revision))
 
-    async def _vector(self, text: str) -> Vector:
-        key = self._embedder.key(text, "passage")
+    async def _embed_passage(self, text: str) -> Vector:
+        key = self._embedder.build_key(text, "passage")
         if (known := self._vectors.get(key)) is not None:
             return known
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                matrix = await self._embedder.passages([text])
+                matrix = await self._embedder.embed_passages([text])
         except TimeoutError as error:
             raise EmbeddingUnavailable("the embedder takes too long for a page") from error
         vector: Vector = matrix[0]
@@ -110,7 +110,7 @@ class PageReader:
         return vector
 
 
-def _marks(text: str) -> set[str]:
+def _collect_grams(text: str) -> set[str]:
     """Characters but signs, and all pairs of neighbours."""
     folded = fold(text)
     return {folded[at : at + 2] for at in range(len(folded) - 1)}.union(filter(str.isalnum, folded))

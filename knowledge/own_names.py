@@ -27,7 +27,7 @@ _FREQUENT = 100
 def find_own_names(snapshot: Snapshot) -> frozenset[str]:
     """The names in Latin letters, lower case, that more than SHARE of a base's passages hold; a pass over its terms."""
     least = SHARE * len(snapshot)
-    found = snapshot.frequent(_FREQUENT).items()
+    found = snapshot.list_frequent_terms(_FREQUENT).items()
     return frozenset(
         term for term, count in found if count > least and len(term) >= MIN_CHARS and term.isascii() and term.isalpha()
     )

@@ -42,7 +42,7 @@ class CalibrationMap:
         if not self.unrelated < self.cutoff < self.typical:
             raise InvalidConfiguration(f"calibration points must rise: {self}")
 
-    def probability(self, score: float) -> float:
+    def compute_probability(self, score: float) -> float:
         """In (0, 1)."""
         if score < self.cutoff:
             slope = (AT_CUTOFF - AT_UNRELATED) / (self.cutoff - self.unrelated)

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.calibration.fit import best_split, measure_auroc
+from knowledge.calibration.fit import find_best_split, measure_auroc
 from knowledge.gate import EvidenceGate
 from knowledge.probability import AT_CUTOFF, AT_TYPICAL, AT_UNRELATED, CalibrationMap
 from knowledge.types import Candidate, Retrieval
@@ -46,7 +46,7 @@ def apply_judgements(
         return replace(retrieval, degraded=tuple(dict.fromkeys((*retrieval.degraded, READER))))
     everything = (*retrieval.candidates, *retrieval.beyond)
     judged = [
-        (candidate, odds, _combine(candidate.probability, odds, calibration))
+        (candidate, odds, _combine_odds(candidate.probability, odds, calibration))
         for candidate, odds in zip(everything, judgements, strict=False)
         if odds is not None
     ]
@@ -55,7 +55,7 @@ def apply_judgements(
     rest = [candidate for candidate in everything if candidate.chunk.id not in ids]
     lowest = judged[-1][2]
     probabilities = [*(item[2] for item in judged), *(min(each.probability, lowest) for each in rest)]
-    verdicts = gate.verdicts(probabilities)
+    verdicts = gate.judge_all(probabilities)
     ordered: list[Candidate] = [
         *(
             replace(candidate, scorer=READER, score=odds, searched=candidate.probability)
@@ -72,7 +72,7 @@ def apply_judgements(
         retrieval,
         candidates=candidates[:shown],
         beyond=candidates[shown:],
-        verdict=gate.overall(verdicts[: retrieval.top or shown]),
+        verdict=gate.choose_verdict(verdicts[: retrieval.top or shown]),
     )
 
 
@@ -90,19 +90,19 @@ def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer:
     middles = float(np.median(answered) - np.median(near))
     separation = math.sqrt(2) * NormalDist().inv_cdf(min(measure_auroc(answered, near), BEST_AUROC))
     slope = TRUST * separation**2 / middles
-    cutoff = best_split(answered, near)
+    cutoff = find_best_split(answered, near)
     return CalibrationMap(
         scorer, cutoff + (AT_UNRELATED - AT_CUTOFF) / slope, cutoff, cutoff + (AT_TYPICAL - AT_CUTOFF) / slope
     )
 
 
-def _combine(probability: float, odds: float, calibration: CalibrationMap) -> float:
+def _combine_odds(probability: float, odds: float, calibration: CalibrationMap) -> float:
     """The probability from the search's own and the reader's raw log-odds; in (0, 1)."""
-    prior = _log_odds(probability, MOST_PRIOR)
-    judged = _log_odds(calibration.probability(odds), MOST_READER) - AT_CUTOFF
+    prior = _compute_log_odds(probability, MOST_PRIOR)
+    judged = _compute_log_odds(calibration.compute_probability(odds), MOST_READER) - AT_CUTOFF
     return 1 / (1 + math.exp(-(PRIOR_WEIGHT * prior + judged + BIAS)))
 
 
-def _log_odds(probability: float, most: float) -> float:
+def _compute_log_odds(probability: float, most: float) -> float:
     bounded = min(max(probability, 1e-6), 1 - 1e-6)
     return min(max(math.log(bounded / (1 - bounded)), -most), most)

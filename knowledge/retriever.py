@@ -15,20 +15,20 @@ import numpy as np
 
 from knowledge import continuity
 from knowledge.embeddings.base import Embedder
-from knowledge.english import in_chinese
+from knowledge.english import translate_question
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated, RerankUnavailable
 from knowledge.filters import EVERYTHING, Filter
-from knowledge.index import Index, Snapshot, embedded
+from knowledge.index import Index, Snapshot, has_vectors
 from knowledge.overlay import PageReader
 from knowledge.own_names import OwnNames, drop_names
 from knowledge.probability import PROVISIONAL, CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH
 from knowledge.rerankers.registry import get_reranker
-from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, milliseconds
+from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, measure_milliseconds
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.tracing import span
+from knowledge.tracing import start_span
 from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
 from knowledge.vocabulary import AnalyzerHistory
 
@@ -48,7 +48,7 @@ class Scorers:
     keywords: Reranker
 
     @classmethod
-    def around(cls, reranker: Reranker) -> Scorers:
+    def from_reranker(cls, reranker: Reranker) -> Scorers:
         """With the fallback that the reranker names."""
         return cls(reranker, get_reranker(reranker.fallback) if reranker.fallback else None, get_reranker("lexical"))
 
@@ -63,7 +63,7 @@ class Scorers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _JudgedQuestion:
     """A question as it is searched. `wordings` of it, without translations; of the `queries` the first `alone` are the
     question by itself, those after them stand behind earlier questions.
     """
@@ -93,7 +93,7 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._analyzers = analyzers
-        self._scorers = Scorers.around(reranker or get_reranker("lexical_dense"))
+        self._scorers = Scorers.from_reranker(reranker or get_reranker("lexical_dense"))
         self._options = options or RetrievalOptions()
         self._speller = BaseSpeller(index, analyzers)
         self._own_names = OwnNames()
@@ -104,7 +104,7 @@ class Retriever:
         """What questions are judged without, see `own_names`."""
         return await self._own_names.get(snapshot)
 
-    def over(self, index: Index) -> Retriever:
+    def copy_for_index(self, index: Index) -> Retriever:
         """The same search of another view of this base, by the same calibrations."""
         other = copy(self)
         other._index = index
@@ -123,11 +123,11 @@ class Retriever:
     @property
     def analyzer(self) -> Analyzer:
         """Of questions and of the index as it is now."""
-        return self.analyzer_of(self._index.snapshot())
+        return self.get_analyzer(self._index.get_snapshot())
 
-    def analyzer_of(self, snapshot: Snapshot) -> Analyzer:
+    def get_analyzer(self, snapshot: Snapshot) -> Analyzer:
         """Of questions that meet this view."""
-        return self._analyzers.at(snapshot.revision)
+        return self._analyzers.get_analyzer(snapshot.revision)
 
     @property
     def options(self) -> RetrievalOptions:
@@ -149,7 +149,7 @@ class Retriever:
         """What the gate goes by, per scorer kind; a view."""
         return MappingProxyType(self._calibrations)
 
-    def calibrate(self, calibration: CalibrationMap) -> None:
+    def set_calibration(self, calibration: CalibrationMap) -> None:
         """From now on the gate goes by this one where its scorer scored."""
         self._calibrations[calibration.scorer] = calibration
 
@@ -176,21 +176,23 @@ class Retriever:
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
         """
         timings: dict[str, float] = {}
-        snapshot = self._index.snapshot()
-        asked = await self._asked(snapshot, question, rewrite, vector, context, timings)
-        snapshot, unseen = await self._with_page(snapshot, page, asked, timings)
-        scored, scorer, degraded = await self._scored(snapshot, asked.queries, where, timings)
+        snapshot = self._index.get_snapshot()
+        asked = await self._build_judged_question(snapshot, question, rewrite, vector, context, timings)
+        snapshot, unseen = await self._add_page(snapshot, page, asked, timings)
+        scored, scorer, degraded = await self._score_candidates(snapshot, asked.queries, where, timings)
         goes_on = False
         if context and scored:
-            scored, probabilities, goes_on = self._in_context(snapshot, asked, scored, scorer, context)
+            scored, probabilities, goes_on = self._order_in_context(snapshot, asked, scored, scorer, context)
         else:
-            probabilities = [self._calibration(scorer).probability(item.score) for item in scored]
+            probabilities = [self._get_calibration(scorer).compute_probability(item.score) for item in scored]
         started = perf_counter()
         top = self._options.rerank_top_k
-        with span("gate") as gate:
-            candidates, verdict = self._gated(scored, probabilities, scorer, len(scored) if explain else top + TRACED)
-            gate.set({"yingda.verdict": verdict.value, "yingda.revision": snapshot.revision})
-        timings["gate"] = milliseconds(started)
+        with start_span("gate") as gate:
+            candidates, verdict = self._judge_candidates(
+                scored, probabilities, scorer, len(scored) if explain else top + TRACED
+            )
+            gate.set_attributes({"yingda.verdict": verdict.value, "yingda.revision": snapshot.revision})
+        timings["gate"] = measure_milliseconds(started)
         known = self._calibrations.get(scorer.kind)
         provisional = [PROVISIONAL] if known is not None and known.provisional else []
         terms = tuple(dict.fromkeys(asked.queries[-1].terms))
@@ -200,18 +202,18 @@ class Retriever:
             candidates=candidates if explain else candidates[:top],
             verdict=verdict,
             terms=terms,
-            idf=tuple(snapshot.idf(terms)),
+            idf=tuple(snapshot.get_idf(terms)),
             degraded=(*degraded, *unseen, *provisional),
             timings_ms=timings,
             forms=asked.forms,
-            recalled=_counted(scored),
+            recalled=_count_recalled(scored),
             threshold=self._options.gate.threshold,
             top=top,
             beyond=() if explain else candidates[top:],
             goes_on=goes_on,
         )
 
-    async def _asked(
+    async def _build_judged_question(
         self,
         snapshot: Snapshot,
         question: str,
@@ -219,58 +221,58 @@ class Retriever:
         vector: Vector | None,
         context: Context,
         timings: dict[str, float],
-    ) -> _Asked:
+    ) -> _JudgedQuestion:
         """Every form in which the question is recalled: as it is, rewritten, put right, with its abbreviations in full,
         in Chinese, in its context.
         """
-        analyzer = self.analyzer_of(snapshot)
+        analyzer = self.get_analyzer(snapshot)
         corrected = (await self._speller.correct(rewrite or question, snapshot)).text
-        full = analyzer.expanded(corrected)
+        full = analyzer.expand_abbreviations(corrected)
         wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected, full]))
-        forms = _with_translation(wordings, rewrite or question)
+        forms = _add_translation(wordings, rewrite or question)
         alone = len(forms)
-        kinds = [_kind(text, translates, question, rewrite) for text, translates in forms]
+        kinds = [_get_form_kind(text, translates, question, rewrite) for text, translates in forms]
         if full != corrected:
             kinds[wordings.index(full)] = FormKind.IN_FULL
         if context:
-            told = continuity.told(question, context)
-            forms += _with_translation([told], told)
+            told = continuity.build_contextual_message(question, context)
+            forms += _add_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
         judged = any(scorer.compares_vectors for scorer in self._scorers)  # without the names, see `Query.nameless`
         names = await self.get_own_names(snapshot) if judged else frozenset()
-        queries = await self._queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
-        return _Asked(wordings, tuple(queries), alone, tuple(kinds))
+        queries = await self._build_queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
+        return _JudgedQuestion(wordings, tuple(queries), alone, tuple(kinds))
 
-    async def _with_page(
-        self, snapshot: Snapshot, page: PageText | None, asked: _Asked, timings: dict[str, float]
+    async def _add_page(
+        self, snapshot: Snapshot, page: PageText | None, asked: _JudgedQuestion, timings: dict[str, float]
     ) -> tuple[Snapshot, tuple[str, ...]]:
         """The view with the page in it, or as it was with what was out of order."""
         if page is None or not len(snapshot):
             return snapshot, ()
         started = perf_counter()
-        embed = asked.queries[0].vector is not None and embedded(snapshot)
+        embed = asked.queries[0].vector is not None and has_vectors(snapshot)
         try:
-            return await self._pages.over(snapshot, page, asked.wordings, embed=embed), ()
+            return await self._pages.lay_page_over(snapshot, page, asked.wordings, embed=embed), ()
         except EmbeddingUnavailable:
             return snapshot, ("page",)
         finally:
-            timings["page"] = milliseconds(started)
+            timings["page"] = measure_milliseconds(started)
 
-    def _in_context(
+    def _order_in_context(
         self,
         snapshot: Snapshot,
-        asked: _Asked,
+        asked: _JudgedQuestion,
         scored: Sequence[ScoredChunk],
         scorer: Reranker,
         context: Context,
     ) -> tuple[list[ScoredChunk], list[float], bool]:
         """The candidates as the conversation orders them, their probabilities, and see `Retrieval.goes_on`."""
-        calibration = self._calibration(scorer)
+        calibration = self._get_calibration(scorer)
         readings = np.array([item.readings for item in scored])
         alone, told = readings[:, : asked.alone].max(axis=1), readings[:, asked.alone :].max(axis=1)
         scale = calibration.typical - calibration.unrelated
         question = asked.queries[0]
-        total = FULL_MATCH * sum(snapshot.idf(question.terms))
+        total = FULL_MATCH * sum(snapshot.get_idf(question.terms))
         chunks = [item.chunk for item in scored]
         read = continuity.Readings(
             (alone - calibration.cutoff) / scale,
@@ -278,45 +280,45 @@ class Retriever:
             np.array([item.bm25 for item in scored]) / max(total, 1e-9),
             (calibration.unrelated - calibration.cutoff) / scale,
         )
-        order, probabilities = continuity.weighed(
+        order, probabilities = continuity.weigh_candidates(
             question.text,
             chunks,
             read,
             context,
-            continuity.Odds.of(
-                *([calibration.probability(float(score)) for score in scores] for scores in (alone, told))
+            continuity.Odds.from_probabilities(
+                *([calibration.compute_probability(float(score)) for score in scores] for scores in (alone, told))
             ),
         )
-        goes_on = continuity.goes_on(chunks, read, context)
+        goes_on = continuity.is_continued(chunks, read, context)
         return [scored[row] for row in order], probabilities[order].tolist(), goes_on
 
-    def _calibration(self, scorer: Reranker) -> CalibrationMap:
+    def _get_calibration(self, scorer: Reranker) -> CalibrationMap:
         calibration = self._calibrations.get(scorer.kind)
         if calibration is None:
             raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
         return calibration
 
-    async def _scored(
+    async def _score_candidates(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
     ) -> tuple[list[ScoredChunk], Reranker, tuple[str, ...]]:
         """Candidates, who scored them, and what was out of order."""
         scorers = self._scorers
 
-        async def by(scorer: Reranker, *degraded: str) -> tuple[list[ScoredChunk], Reranker, tuple[str, ...]]:
+        async def score_by(scorer: Reranker, *degraded: str) -> tuple[list[ScoredChunk], Reranker, tuple[str, ...]]:
             scoring = Scoring(self._options, scorer, where, self._calibrations.get(scorer.kind))
-            return await scoring.score(snapshot, queries, timings), scorer, degraded
+            return await scoring.score_candidates(snapshot, queries, timings), scorer, degraded
 
-        if queries[0].vector is None or not embedded(snapshot):
+        if queries[0].vector is None or not has_vectors(snapshot):
             queries = [replace(query, vector=None) for query in queries]
-            return await by(scorers.keywords, "embedding")
+            return await score_by(scorers.keywords, "embedding")
         if scorers.fallback is None:
-            return await by(scorers.reranker)
+            return await score_by(scorers.reranker)
         if scorers.reranker.kind in self._calibrations or not len(snapshot):
             with suppress(RerankUnavailable):
-                return await by(scorers.reranker)
-        return await by(scorers.fallback, "rerank")
+                return await score_by(scorers.reranker)
+        return await score_by(scorers.fallback, "rerank")
 
-    async def _queries(
+    async def _build_queries(
         self,
         analyzer: Analyzer,
         names: frozenset[str],
@@ -330,21 +332,21 @@ class Retriever:
         nameless = {text: drop_names(text, names) for text in texts}
         wanted = list(dict.fromkeys([*texts, *nameless.values()]))
 
-        async def embed(text: str) -> Vector:
-            with span("embed"):
-                return await self._embedder.query(text)
+        async def embed_text(text: str) -> Vector:
+            with start_span("embed"):
+                return await self._embedder.embed_question(text)
 
         vectors = {texts[place]: vector for place, vector in known.items() if vector is not None}
         missing = [text for text in wanted if text not in vectors]
         try:
-            vectors |= zip(missing, await asyncio.gather(*map(embed, missing)), strict=True)
+            vectors |= zip(missing, await asyncio.gather(*map(embed_text, missing)), strict=True)
         except EmbeddingUnavailable:
             vectors = {}
-        timings["embed"] = milliseconds(started)
+        timings["embed"] = measure_milliseconds(started)
         return [
             Query(
                 text,
-                tuple(analyzer.asked(text)),
+                tuple(analyzer.tokenize_question(text)),
                 vectors.get(text),
                 translates,
                 vectors.get(nameless[text]) if nameless[text] != text else None,
@@ -352,13 +354,13 @@ class Retriever:
             for text, translates in forms
         ]
 
-    def _gated(
+    def _judge_candidates(
         self, scored: Sequence[ScoredChunk], probabilities: Sequence[float], scorer: Reranker, count: int
     ) -> tuple[tuple[Candidate, ...], GateVerdict]:
         """The first `count`, and the verdict on those that are answered from."""
         if not scored:
             return (), GateVerdict.REFUSE
-        verdicts = self._options.gate.verdicts(probabilities)
+        verdicts = self._options.gate.judge_all(probabilities)
         candidates = (
             Candidate(
                 chunk=item.chunk,
@@ -375,17 +377,17 @@ class Retriever:
             )
             for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
         )
-        return tuple(candidates), self._options.gate.overall(verdicts[: self._options.rerank_top_k])
+        return tuple(candidates), self._options.gate.choose_verdict(verdicts[: self._options.rerank_top_k])
 
 
-def _with_translation(texts: Sequence[str], last: str) -> list[tuple[str, str | None]]:
+def _add_translation(texts: Sequence[str], last: str) -> list[tuple[str, str | None]]:
     """Texts, and one of them in Chinese, where it is English, with what it translates."""
-    chinese = in_chinese(last)
+    chinese = translate_question(last)
     forms: list[tuple[str, str | None]] = [(text, None) for text in texts]
     return forms if chinese is None or chinese in texts else [*forms, (chinese, last)]
 
 
-def _kind(text: str, translates: str | None, question: str, rewrite: str | None) -> FormKind:
+def _get_form_kind(text: str, translates: str | None, question: str, rewrite: str | None) -> FormKind:
     if translates is not None:
         return FormKind.TRANSLATED
     if text == question:
@@ -393,7 +395,7 @@ def _kind(text: str, translates: str | None, question: str, rewrite: str | None)
     return FormKind.REWRITTEN if text == rewrite else FormKind.SPELLED
 
 
-def _counted(scored: Sequence[ScoredChunk]) -> RecallCounts:
+def _count_recalled(scored: Sequence[ScoredChunk]) -> RecallCounts:
     return RecallCounts(
         vector=sum(item.vector_rank is not None for item in scored),
         keyword=sum(item.keyword_rank is not None for item in scored),

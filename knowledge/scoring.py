@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from knowledge.bridging import comparable, foreign
+from knowledge.english_scores import has_english, map_to_chinese_scale
 from knowledge.errors import InvalidConfiguration
 from knowledge.filters import EVERYTHING, Filter
-from knowledge.fusion import RRF_K, reciprocal_rank_fusion
+from knowledge.fusion import RRF_K, fuse_rankings
 from knowledge.gate import EvidenceGate
 from knowledge.index import Snapshot
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
-from knowledge.tracing import span
+from knowledge.tracing import start_span
 from knowledge.types import Chunk, Hit
 
 Recalled = tuple[list[Hit], list[Hit]]
@@ -72,7 +72,7 @@ class Scoring:
     where: Filter = EVERYTHING
     calibration: CalibrationMap | None = None
 
-    async def score(
+    async def score_candidates(
         self, snapshot: Snapshot, queries: Sequence[Query], timings: dict[str, float] | None = None
     ) -> list[ScoredChunk]:
         """All recalled chunks, best first, without the gate: what calibration looks at too.
@@ -80,54 +80,54 @@ class Scoring:
         timings: gets the milliseconds of each step. Raises IndexUnavailable, RerankUnavailable.
         """
         timings = {} if timings is None else timings
-        recalled = await self._recall(snapshot, queries, self.where, timings)
+        recalled = await self._recall_candidates(snapshot, queries, self.where, timings)
         started = perf_counter()
-        with span("fuse"):
-            fused, evidence = await self._fused(snapshot, queries, recalled)
-        timings["fuse"] = milliseconds(started)
+        with start_span("fuse"):
+            fused, evidence = await self._fuse_recalled(snapshot, queries, recalled)
+        timings["fuse"] = measure_milliseconds(started)
         started = perf_counter()
-        with span("rerank", {"yingda.candidates": len(fused)}):
+        with start_span("rerank", {"yingda.candidates": len(fused)}):
             found = [{chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused} for own in evidence]
-            order = readings = await self._readings(snapshot, queries, found)
+            order = readings = await self._score_readings(snapshot, queries, found)
             if self.scorer.compares_vectors and any(query.without_names is not None for query in queries):
-                readings = await self._readings(snapshot, [query.nameless for query in queries], found)
-        scored = _merge(snapshot, queries[0], recalled, fused, order, readings)
-        timings["rerank"] = milliseconds(started)
+                readings = await self._score_readings(snapshot, [query.nameless for query in queries], found)
+        scored = _merge_scores(snapshot, queries[0], recalled, fused, order, readings)
+        timings["rerank"] = measure_milliseconds(started)
         return scored
 
-    async def _readings(
+    async def _score_readings(
         self, snapshot: Snapshot, queries: Sequence[Query], found: Sequence[Mapping[str, float]]
     ) -> list[tuple[float, ...]]:
         """What every chunk that was found scores, a number a query. found: the fusion scores by each query."""
         by_query = [await self.scorer.score(query, snapshot, own) for query, own in zip(queries, found, strict=True)]
-        if self.calibration is not None and foreign(queries):
-            chunks = [snapshot.chunk(chunk_id) for chunk_id in found[0]]
-            by_query = comparable(queries, by_query, chunks, self.calibration)
+        if self.calibration is not None and has_english(queries):
+            chunks = [snapshot.get_chunk(chunk_id) for chunk_id in found[0]]
+            by_query = map_to_chinese_scale(queries, by_query, chunks, self.calibration)
         return list(zip(*by_query, strict=True))
 
-    async def _recall(
+    async def _recall_candidates(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
     ) -> list[Recalled]:
-        async def dense(query: Query) -> list[Hit]:
+        async def search_dense(query: Query) -> list[Hit]:
             if query.vector is None:
                 return []
             started = perf_counter()
-            with span("vector"):
-                hits = await snapshot.dense(query.vector, self.options.vector_top_k, where)
-            timings["vector"] = milliseconds(started)
+            with start_span("vector"):
+                hits = await snapshot.search_dense(query.vector, self.options.vector_top_k, where)
+            timings["vector"] = measure_milliseconds(started)
             return hits
 
-        async def lexical(query: Query) -> list[Hit]:
+        async def search_lexical(query: Query) -> list[Hit]:
             started = perf_counter()
-            with span("bm25"):
-                hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
-            timings["bm25"] = milliseconds(started)
+            with start_span("bm25"):
+                hits = await snapshot.search_lexical(query.terms, self.options.bm25_top_k, where)
+            timings["bm25"] = measure_milliseconds(started)
             return hits
 
-        found = await asyncio.gather(*(recall(query) for query in queries for recall in (dense, lexical)))
+        found = await asyncio.gather(*(recall(query) for query in queries for recall in (search_dense, search_lexical)))
         return list(zip(found[::2], found[1::2], strict=True))
 
-    async def _fused(
+    async def _fuse_recalled(
         self, snapshot: Snapshot, queries: Sequence[Query], recalled: Sequence[Recalled]
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
         """Fusion scores over all queries, which choose the candidates, and those of each query, which are evidence.
@@ -136,25 +136,27 @@ class Scoring:
         a rewrite nor the competitors that a filter hides may lift a chunk over the gate.
         """
         k = self.options.rrf_k
-        rankings = [self._rankings(hits) for hits in recalled]
-        fused = reciprocal_rank_fusion([ranking for pair in rankings for ranking in pair], k)
+        rankings = [self._build_rankings(hits) for hits in recalled]
+        fused = fuse_rankings([ranking for pair in rankings for ranking in pair], k)
         if self.where:
-            rankings = [self._rankings(hits) for hits in await self._recall(snapshot, queries, EVERYTHING, {})]
+            rankings = [
+                self._build_rankings(hits) for hits in await self._recall_candidates(snapshot, queries, EVERYTHING, {})
+            ]
         elif len(queries) == 1:
             return fused, [fused]
-        return fused, [reciprocal_rank_fusion(ranking, k) for ranking in rankings]
+        return fused, [fuse_rankings(ranking, k) for ranking in rankings]
 
-    def _rankings(self, recalled: Recalled) -> list[tuple[float, list[str]]]:
+    def _build_rankings(self, recalled: Recalled) -> list[tuple[float, list[str]]]:
         weights = self.options.vector_weight, self.options.keyword_weight
         return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
 
-def milliseconds(started: float) -> float:
+def measure_milliseconds(started: float) -> float:
     """Since `started`, by perf_counter."""
     return round((perf_counter() - started) * 1000, 3)
 
 
-def _merge(
+def _merge_scores(
     snapshot: Snapshot,
     query: Query,
     recalled: Sequence[Recalled],
@@ -168,14 +170,14 @@ def _merge(
     ids = list(fused)
     if not ids:
         return []
-    dense, lexical = (_ranks(hits) for hits in zip(*recalled, strict=True))
-    cosines = snapshot.cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
-    bm25 = snapshot.bm25(query.terms, ids)
+    dense, lexical = (_find_best_ranks(hits) for hits in zip(*recalled, strict=True))
+    cosines = snapshot.compute_cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
+    bm25 = snapshot.score_bm25(query.terms, ids)
     scores = [max(reading) for reading in readings]
     merged: dict[str, ScoredChunk] = {}
     for row in sorted(range(len(ids)), key=lambda row: -max(order[row])):
         chunk_id = ids[row]
-        chunk = snapshot.chunk(chunk_id)
+        chunk = snapshot.get_chunk(chunk_id)
         if chunk.entry not in merged:
             merged[chunk.entry] = ScoredChunk(
                 chunk=chunk,
@@ -190,7 +192,7 @@ def _merge(
     return list(merged.values())
 
 
-def _ranks(found: Sequence[list[Hit]]) -> dict[str, int]:
+def _find_best_ranks(found: Sequence[list[Hit]]) -> dict[str, int]:
     """The best rank of every hit."""
     ranks: dict[str, int] = {}
     for hits in found:

@@ -17,7 +17,7 @@ _NEVER = -3.14e100
 """jieba's logarithm of no chance."""
 
 
-def likeliest(
+def find_likeliest_states(
     text: str,
     states: str,
     start: Mapping[str, float],
@@ -76,12 +76,12 @@ class LayeredFrequencies:
         return self._base.get(word, default) if own is None else own
 
 
-def tokenizer(words: Iterable[str]) -> Any:
+def build_tokenizer(words: Iterable[str]) -> Any:
     """jieba with words of a tenant.
 
     A word changes only how texts are cut that hold it: the frequencies of all others, and their sum, stay as they are.
     """
-    base, words = _everybodys_tokenizer(), list(words)
+    base, words = _get_shared_tokenizer(), list(words)
     if not words:
         return base
     own = type(base)()
@@ -109,15 +109,15 @@ class WordFile:
         spaces, ends = np.flatnonzero(data == ord(" ")), np.flatnonzero(data == ord("\n"))
         if len(spaces) != 2 * len(ends) or data[-1] != ord("\n"):
             raise ValueError(f"{path} is no dictionary of jieba's")
-        self.total = _sum_of_numbers(data, spaces[::2] + 1, spaces[1::2])
+        self.total = _add_numbers(data, spaces[::2] + 1, spaces[1::2])
         starts = np.concatenate([[0], ends[:-1] + 1])
-        begins = starts[np.flatnonzero(np.diff(_first_characters(data, starts), prepend=-1))].tolist()
+        begins = starts[np.flatnonzero(np.diff(_number_first_characters(data, starts), prepend=-1))].tolist()
         self._unread: dict[str, list[slice]] = {}
         for begin, end in zip(begins, [*begins[1:], len(data)], strict=True):
             first = self._content[begin : begin + 4].decode("utf-8", "ignore")[0]
             self._unread.setdefault(first, []).append(slice(begin, end))
 
-    def read(self, text: str) -> None:
+    def read_words_of(self, text: str) -> None:
         """Puts all words into `frequencies` that begin with a character of the text. Safe in several threads."""
         for character in self._unread.keys() & set(text):
             found: dict[str, int] = {}
@@ -144,7 +144,7 @@ class WordFile:
         return self.frequencies.get(word, 0)  # read in the meantime, or none
 
 
-def _first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _number_first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number for the first character at each place of a text in UTF-8."""
     padded = np.concatenate([data, np.zeros(4, np.uint8)])
     lead = data[starts]
@@ -155,7 +155,7 @@ def _first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDA
     return characters
 
 
-def _sum_of_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
+def _add_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
     """Of those that are written at these places, the last digit before `ends`."""
     total, longest = 0, int((ends - starts).max())
     for place in range(longest):
@@ -165,14 +165,14 @@ def _sum_of_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: ND
 
 
 @cache
-def _everybodys_tokenizer() -> Any:
+def _get_shared_tokenizer() -> Any:
     """jieba's own default one, whose functions everybody uses, with the words of `WordFile`."""
     import logging
 
     import jieba
     from jieba import finalseg
 
-    finalseg.viterbi = likeliest
+    finalseg.viterbi = find_likeliest_states
     jieba.setLogLevel(logging.WARNING)
     words = WordFile(Path(jieba.__file__).with_name(jieba.DEFAULT_DICT_NAME))
 
@@ -180,7 +180,7 @@ def _everybodys_tokenizer() -> Any:
         """Reads the words that may stand in a text before it looks for them."""
 
         def get_DAG(self, sentence: str) -> dict[int, list[int]]:  # noqa: N802
-            words.read(sentence)
+            words.read_words_of(sentence)
             found: dict[int, list[int]] = super().get_DAG(sentence)
             return found
 

@@ -16,12 +16,12 @@ from typing import Any
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, KnowledgeError
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import SourceFile
-from knowledge.parsing.csv import DELIMITERS, delimiter_of
+from knowledge.parsing.csv import DELIMITERS, find_delimiter
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.faq_columns import by_name
+from knowledge.parsing.faq_columns import find_by_name
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.office_kinds import not_a_sheet
-from knowledge.parsing.overlong import excess
+from knowledge.parsing.office_kinds import describe_other_kind
+from knowledge.parsing.overlong_rows import count_excess
 from knowledge.text import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -68,7 +68,7 @@ class SheetRow:
     cells: Mapping[str, str]
     beyond: tuple[str, ...] = ()
 
-    def first(self, *names: str) -> str:
+    def get_first(self, *names: str) -> str:
         """What the first of these columns that has something says; "" for none."""
         return next((self.cells[name] for name in names if self.cells.get(name)), "")
 
@@ -101,15 +101,15 @@ def read_sheet(
         raise DocumentTooLarge(name, f"超过 {options.bytes / 2**20:.3g} MB 的大小上限")
     if not content.strip():
         raise EmptyDocument(name, "是空文件")
-    if reason := not_a_sheet(content):
+    if reason := describe_other_kind(content):
         raise BrokenDocument(name, reason)
     try:
         width = options.columns + 1
         if content.startswith(_ARCHIVE):
-            return _first_with_header(name, _xlsx(name, content, width), options)
+            return _read_first_with_header(name, _read_xlsx(name, content, width), options)
         text = decode(name, content)
-        delimiter = _delimiter(text)
-        sheet = _first_with_header(name, [_csv(text, delimiter)], options)
+        delimiter = _find_delimiter(text)
+        sheet = _read_first_with_header(name, [_read_csv(text, delimiter)], options)
         return replace(sheet, delimiter=delimiter)
     except (KnowledgeError, MemoryError):
         raise
@@ -117,22 +117,22 @@ def read_sheet(
         raise BrokenDocument(name, "无法解析，文件可能已损坏，或不是 CSV、XLSX") from error
 
 
-def _first_with_header(name: str, sheets: Iterable[Rows], options: SheetOptions) -> Spreadsheet:
+def _read_first_with_header(name: str, sheets: Iterable[Rows], options: SheetOptions) -> Spreadsheet:
     """The table of the first sheet that has a header, else of the first sheet."""
     first: Filled | None = None
     for rows in sheets:
-        filled = _filled(name, rows, options)
+        filled = _list_filled_rows(name, rows, options)
         if not options.faq_header:
-            return _sheet(name, filled, options)
+            return _build_sheet(name, filled, options)
         head = list(islice(filled, _ABOVE_HEADER + 1))
         for place, (_, cells, _) in enumerate(head):
-            if by_name(cells) is not None:
-                return _sheet(name, chain(head[place:], filled), options)
+            if find_by_name(cells) is not None:
+                return _build_sheet(name, chain(head[place:], filled), options)
         first = first or chain(head, filled)
-    return _sheet(name, first or iter(()), options)
+    return _build_sheet(name, first or iter(()), options)
 
 
-def _sheet(name: str, filled: Filled, options: SheetOptions) -> Spreadsheet:
+def _build_sheet(name: str, filled: Filled, options: SheetOptions) -> Spreadsheet:
     header, head, _ = next(filled, (0, (), ()))
     if not head:
         raise EmptyDocument(name, "里没有内容")
@@ -149,24 +149,24 @@ def _sheet(name: str, filled: Filled, options: SheetOptions) -> Spreadsheet:
             raise DocumentTooLarge(name, f"超过 {options.total} 个字的上限，请拆分后再上传")
         if len(found) >= options.rows:
             raise DocumentTooLarge(name, f"超过 {options.rows} 行的上限，请拆分后再上传")
-        beyond = tuple(map(clean, raw[len(columns) : len(columns) + excess(raw, len(columns))]))
-        found.append(SheetRow(number, _named(columns, cells), beyond))
+        beyond = tuple(map(clean, raw[len(columns) : len(columns) + count_excess(raw, len(columns))]))
+        found.append(SheetRow(number, _name_cells(columns, cells), beyond))
     return Spreadsheet(columns, tuple(found), header=header)
 
 
-def _filled(name: str, rows: Rows, options: SheetOptions) -> Filled:
+def _list_filled_rows(name: str, rows: Rows, options: SheetOptions) -> Filled:
     """Rows with something in them; the blank ones between are counted too, since a file may claim any number."""
     for number, raw in rows:
         if number > _BLANK * options.rows:
             raise DocumentTooLarge(name, "的空行过多，请删去后再上传")
-        cells = [_read(cell) for cell in raw]
+        cells = [_clean_cell(cell) for cell in raw]
         if any(len(cell) > options.characters for cell in cells):
             raise DocumentTooLarge(name, f"第 {number} 行有超过 {options.characters} 个字的单元格")
         if any(cells):
             yield number, cells, raw
 
 
-def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+def _name_cells(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     """Of two columns of the same name the first that says something counts."""
     named: dict[str, str] = {}
     for column, cell in zip(columns, cells, strict=False):
@@ -175,20 +175,20 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def _delimiter(text: str) -> str:
+def _find_delimiter(text: str) -> str:
     """Of the first line that has any: a title has none, and cells may hold the others."""
     lines = (line for line in io.StringIO(text) if line.strip(",;|\t\r\n "))
     first = next(lines, "")
-    return delimiter_of(
+    return find_delimiter(
         next((line for line in chain([first], lines) if any(sign in line for sign in DELIMITERS)), first)
     )
 
 
-def _csv(text: str, delimiter: str) -> Rows:
+def _read_csv(text: str, delimiter: str) -> Rows:
     yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
 
 
-def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
+def _read_xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
     """The visible sheets."""
     import openpyxl
 
@@ -199,23 +199,23 @@ def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
         for sheet in book.worksheets:
             if sheet.sheet_state == "visible":
                 sheet.reset_dimensions()  # what the file declares may be wrong or huge
-                yield _cells(sheet, width)
+                yield _read_cells(sheet, width)
     finally:
         book.close()
 
 
-def _cells(sheet: Any, width: int) -> Rows:
-    from knowledge.parsing.xlsx import shown
+def _read_cells(sheet: Any, width: int) -> Rows:
+    from knowledge.parsing.xlsx import format_cell
 
     for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
-        yield number, [shown(cell) for cell in row]
+        yield number, [format_cell(cell) for cell in row]
 
 
-def _read(cell: str) -> str:
+def _clean_cell(cell: str) -> str:
     cell = clean(cell).strip()
-    return cell[1:] if cell[:1] == QUOTE and is_run(cell) else cell
+    return cell[1:] if cell[:1] == QUOTE and is_formula(cell) else cell
 
 
-def is_run(cell: str) -> bool:
+def is_formula(cell: str) -> bool:
     """Whether a spreadsheet would run it, but for apostrophes before it."""
     return cell.lstrip(QUOTE).startswith(_FORMULA)

@@ -15,7 +15,7 @@ from functools import cache
 
 from knowledge.codes import is_code
 from knowledge.index import Index, Snapshot
-from knowledge.stores.recent import Recent
+from knowledge.stores.recent_results import RecentResults
 from knowledge.text import Analyzer, fold, simplify
 from knowledge.vocabulary import AnalyzerHistory
 
@@ -80,13 +80,13 @@ class Speller:
     def __init__(self, analyzer: Analyzer, counts: Mapping[str, int]) -> None:
         self._analyzer = analyzer
         self._terms = {term: count for term, count in counts.items() if _WORD.fullmatch(term)}
-        self._codes = {_joined(term): term for term in counts if _may_be_code(term)}
+        self._codes = {_join_characters(term): term for term in counts if _can_be_code(term)}
         self._characters = frozenset("".join(self._terms))
         self._by_sound: dict[tuple[str, ...], list[str]] = {}
         for word in sorted(self._terms):
-            if self._terms[word] >= MIN_CHUNKS and analyzer.frequency(word):
-                self._by_sound.setdefault(_sound(word), []).append(word)
-        self._recent: Recent[str, Correction] = Recent()
+            if self._terms[word] >= MIN_CHUNKS and analyzer.get_frequency(word):
+                self._by_sound.setdefault(_spell_sound(word), []).append(word)
+        self._recent: RecentResults[str, Correction] = RecentResults()
 
     def correct(self, text: str) -> Correction:
         """The text with its homophone typos put right, and with the signs of a code of the tenant's in place of
@@ -94,39 +94,39 @@ class Speller:
 
         Remembered for a moment: a turn is routed and searched by the same words.
         """
-        return self._recent.get(text, self._correct)
+        return self._recent.get(text, self._correct_text)
 
-    def _correct(self, text: str) -> Correction:
-        text, joined = self._with_codes(text)
-        found = self._with_words(text)
+    def _correct_text(self, text: str) -> Correction:
+        text, joined = self._correct_codes(text)
+        found = self._correct_words(text)
         return Correction(found.text, (*joined, *found.changes))
 
-    def _with_codes(self, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def _correct_codes(self, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         """A2B C3 as A2B-C3 where the documents have that: without them nobody knows whether two names are one code."""
         changes: list[tuple[str, str]] = []
 
-        def held(match: re.Match[str]) -> str:
+        def replace_code(match: re.Match[str]) -> str:
             pieces = match.group().split(" ")
             for size in range(min(len(pieces), MAX_PIECES), 1, -1):
                 for start in range(len(pieces) - size + 1):
                     written = " ".join(pieces[start : start + size])
-                    term = self._codes.get(_joined(written.lower()))
+                    term = self._codes.get(_join_characters(written.lower()))
                     if term is not None and not is_code(written):
                         shown = term.upper() if written.upper() == written else term
                         changes.append((written, shown))
                         return " ".join((*pieces[:start], shown, *pieces[start + size :]))
             return match.group()
 
-        return (_SPACED.sub(held, text), tuple(changes)) if self._codes else (text, ())
+        return (_SPACED.sub(replace_code, text), tuple(changes)) if self._codes else (text, ())
 
-    def _with_words(self, text: str) -> Correction:
+    def _correct_words(self, text: str) -> Correction:
         folded = simplify(text)
         proposals = [
             replace(change, start=run.start() + change.start)
             for run in _RUN.finditer(folded)
-            for change in self._proposals(run.group())
+            for change in self._list_proposals(run.group())
         ]
-        kept = self._protected(text)
+        kept = self._find_protected(text)
         proposals = [
             change for change in proposals if all(change.end <= start or end <= change.start for start, end in kept)
         ]
@@ -140,14 +140,14 @@ class Speller:
             text = text[: change.start] + change.word + text[change.end :]
         return Correction(text, tuple(changes))
 
-    def _proposals(self, run: str) -> Iterator[_Change]:
+    def _list_proposals(self, run: str) -> Iterator[_Change]:
         for length in LENGTHS:
             for start in range(len(run) - length + 1):
                 stretch = run[start : start + length]
                 if not self._is_known(stretch):
-                    yield from self._better(run, start, stretch)
+                    yield from self._list_better(run, start, stretch)
 
-    def _protected(self, text: str) -> list[tuple[int, int]]:
+    def _find_protected(self, text: str) -> list[tuple[int, int]]:
         """Where words of the tenant stand that nothing may put right."""
         folded = fold(text)
         if len(folded) != len(text):  # full-width ligatures and the like: places would be others
@@ -160,29 +160,29 @@ class Speller:
 
     def _is_known(self, stretch: str) -> bool:
         own = stretch in self._terms or stretch in self._analyzer.words
-        return own or stretch in _NO_TYPOS or self._analyzer.frequency(stretch) > KNOWN
+        return own or stretch in _NO_TYPOS or self._analyzer.get_frequency(stretch) > KNOWN
 
-    def _better(self, run: str, start: int, stretch: str) -> Iterator[_Change]:
-        for word in self._sounding_like(stretch):
-            if (gain := self._gain(run, start, word)) >= MIN_GAIN:
+    def _list_better(self, run: str, start: int, stretch: str) -> Iterator[_Change]:
+        for word in self._list_homophones(stretch):
+            if (gain := self._compute_gain(run, start, word)) >= MIN_GAIN:
                 yield _Change(start, word, gain)
 
-    def _sounding_like(self, stretch: str) -> Iterator[str]:
+    def _list_homophones(self, stretch: str) -> Iterator[str]:
         """Words of the same sound with one other character, which is neither a numeral nor a negation."""
         if sum(character in self._characters for character in stretch) < len(stretch) - 1:
             return  # all others stay as they are, and a reading that was never asked for takes 0.1 ms
-        for word in self._by_sound.get(tuple(map(_reading, stretch)), ()):
+        for word in self._by_sound.get(tuple(map(_spell_character, stretch)), ()):
             changed = [pair for pair in zip(stretch, word, strict=True) if pair[0] != pair[1]]
-            if len(changed) == 1 and _MEANT.isdisjoint(changed[0]) and not self._on_purpose(changed[0][0]):
+            if len(changed) == 1 and _MEANT.isdisjoint(changed[0]) and not self._is_on_purpose(changed[0][0]):
                 yield word
 
-    def _on_purpose(self, character: str) -> bool:
-        rare = self._analyzer.frequency(character) < RARE
+    def _is_on_purpose(self, character: str) -> bool:
+        rare = self._analyzer.get_frequency(character) < RARE
         return character in _FUNCTION or (rare and character in self._characters)
 
-    def _gain(self, run: str, start: int, word: str) -> float:
-        probability = self._analyzer.log_probability
-        own = math.log(max(self._analyzer.frequency(word), OWN_FREQUENCY * self._terms[word]) / _TOTAL)
+    def _compute_gain(self, run: str, start: int, word: str) -> float:
+        probability = self._analyzer.compute_log_probability
+        own = math.log(max(self._analyzer.get_frequency(word), OWN_FREQUENCY * self._terms[word]) / _TOTAL)
         end = start + len(word)
         before, after = run[max(start - NEAR, 0) : start], run[end : end + NEAR]
         return probability(before) + own + probability(after) - probability(before + run[start:end] + after)
@@ -194,39 +194,39 @@ class BaseSpeller:
     def __init__(self, index: Index, analyzers: AnalyzerHistory) -> None:
         self._index, self._analyzers = index, analyzers
         self._revision = -1
-        self._speller = Speller(analyzers.at(-1), {})
+        self._speller = Speller(analyzers.get_analyzer(-1), {})
 
     async def correct(self, text: str, snapshot: Snapshot | None = None) -> Correction:
         """See `Speller.correct`. snapshot: the view in whose words, by default the current one."""
         if snapshot is None:
-            snapshot = self._index.snapshot()
+            snapshot = self._index.get_snapshot()
         if snapshot.revision != self._revision:
-            analyzer = self._analyzers.at(snapshot.revision)
-            self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.frequent(MAX_TERMS)))
+            analyzer = self._analyzers.get_analyzer(snapshot.revision)
+            self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.list_frequent_terms(MAX_TERMS)))
             self._revision = snapshot.revision
         return self._speller.correct(text)
 
 
-def _may_be_code(term: str) -> bool:
+def _can_be_code(term: str) -> bool:
     """A term that is kept whole and has signs in it."""
     return term.isascii() and not term.isalnum() and is_code(term)
 
 
-def _joined(written: str) -> str:
+def _join_characters(written: str) -> str:
     return "".join(filter(str.isalnum, written))
 
 
-def initials(text: str) -> str:
+def get_initials(text: str) -> str:
     """The first letters of what Chinese characters sound like, as people shorten names: 花呗分期 -> hbfq."""
-    return "".join(sound[0] for sound in _sound(text) if sound)
+    return "".join(sound[0] for sound in _spell_sound(text) if sound)
 
 
-def _sound(word: str) -> tuple[str, ...]:
+def _spell_sound(word: str) -> tuple[str, ...]:
     from pypinyin import lazy_pinyin
 
     return tuple(lazy_pinyin(word))
 
 
 @cache
-def _reading(character: str) -> str:
-    return _sound(character)[0]
+def _spell_character(character: str) -> str:
+    return _spell_sound(character)[0]

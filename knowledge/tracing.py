@@ -27,63 +27,63 @@ class TracedSpan(Protocol):
     ) -> None:
         """Ends it."""
 
-    def child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+    def start_child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
         """A part of it, begun now."""
 
-    def current(self) -> AbstractContextManager[object]:
+    def enter(self) -> AbstractContextManager[object]:
         """As `__enter__`, for a while: it does not end there."""
 
-    def set(self, attributes: Mapping[str, Value]) -> None:
+    def set_attributes(self, attributes: Mapping[str, Value]) -> None:
         """Tells more of it."""
 
     def end(self, error: BaseException | None = None) -> None:
         """Once; what ends later is ignored."""
 
-    def headers(self) -> Mapping[str, str]:
+    def build_headers(self) -> Mapping[str, str]:
         """What a request to another service takes along (W3C Trace Context)."""
 
 
-class _Nothing:
+class _NoSpan:
     """Is not recorded."""
 
-    def __enter__(self) -> _Nothing:
+    def __enter__(self) -> _NoSpan:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
-    def child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+    def start_child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
         return self
 
-    def current(self) -> _Nothing:
+    def enter(self) -> _NoSpan:
         return self
 
-    def set(self, attributes: Mapping[str, Value]) -> None:
+    def set_attributes(self, attributes: Mapping[str, Value]) -> None:
         pass
 
     def end(self, error: BaseException | None = None) -> None:
         pass
 
-    def headers(self) -> Mapping[str, str]:
+    def build_headers(self) -> Mapping[str, str]:
         return {}
 
 
-NOTHING: TracedSpan = _Nothing()
+NOTHING: TracedSpan = _NoSpan()
 _CURRENT: ContextVar[TracedSpan] = ContextVar("span", default=NOTHING)
 
 
-def current() -> TracedSpan:
+def get_current_span() -> TracedSpan:
     """The innermost one."""
     return _CURRENT.get()
 
 
-def span(name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+def start_span(name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
     """A part of what is done now: `with span("fuse"): ...`. Not around a `yield`: see `within`."""
-    return _CURRENT.get().child(name, attributes)
+    return _CURRENT.get().start_child(name, attributes)
 
 
 @contextmanager
-def entered(here: TracedSpan) -> Iterator[None]:
+def enter_span(here: TracedSpan) -> Iterator[None]:
     """What is begun meanwhile is a part of this one."""
     token = _CURRENT.set(here)
     try:
@@ -92,7 +92,7 @@ def entered(here: TracedSpan) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-async def within(
+async def run_within(
     events: AsyncGenerator[Event, None], *contexts: Callable[[], AbstractContextManager[object]]
 ) -> AsyncGenerator[Event, None]:
     """What a generator gives, each piece made within these contexts: they are left whenever somebody else runs, which
@@ -110,10 +110,10 @@ async def within(
             yield event
 
 
-async def during(events: AsyncGenerator[Event, None], here: TracedSpan) -> AsyncGenerator[Event, None]:
+async def run_in_span(events: AsyncGenerator[Event, None], here: TracedSpan) -> AsyncGenerator[Event, None]:
     """What a generator gives; making it, and whatever lies between the pieces, is what the span covers."""
     try:
-        async with aclosing(within(events, here.current)) as made:
+        async with aclosing(run_within(events, here.enter)) as made:
             async for event in made:
                 yield event
     except BaseException as error:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.blocks import Block, Layout, Span, spans_of
+from knowledge.blocks import Block, Layout, Span, read_layout
 
 Vector = NDArray[np.float32]
 """One L2-normalised embedding, shape (dimension,)."""
@@ -124,7 +124,7 @@ class DocumentMeta:
     product_version: str = ""
     dated: str = ""
 
-    def labels(self, kind: str) -> tuple[str, ...]:
+    def list_labels(self, kind: str) -> tuple[str, ...]:
         """What a field of `knowledge.filters.Filter` finds it by; of folders the one it is in and those above."""
         match kind:
             case "document_ids":
@@ -165,10 +165,10 @@ class Chunk:
     @property
     def spans(self) -> tuple[Span, ...] | None:
         """Its blocks and where they stand in `text`; None where nobody knows them."""
-        return None if self.layout is None else spans_of(self.layout)
+        return None if self.layout is None else read_layout(self.layout)
 
     @property
-    def in_view(self) -> bool:
+    def is_in_view(self) -> bool:
         """Whether it is of the customer's page, and of no document."""
         return self.id == PAGE_ID
 
@@ -280,7 +280,7 @@ class PageText:
     lines: tuple[str, ...]
 
     @property
-    def digest(self) -> str:
+    def content_digest(self) -> str:
         """Tells pages apart in cache keys, where their texts would take too much room."""
         return hashlib.sha256("\n".join((self.title, *self.lines)).encode()).hexdigest()
 
@@ -392,7 +392,7 @@ class Retrieval:
     goes_on: bool = False
 
     @property
-    def passing(self) -> tuple[Candidate, ...]:
+    def passing_candidates(self) -> tuple[Candidate, ...]:
         """The candidates that may be answered from."""
         return tuple(c for c in self.candidates if c.verdict is GateVerdict.PASS)
 

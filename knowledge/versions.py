@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from knowledge.codes import codes_in, is_code
-from knowledge.numbering import value_of
+from knowledge.codes import find_codes, is_code
+from knowledge.numbering import parse_number
 from knowledge.types import DocumentMeta
 
 MAX_CHARS = 50
@@ -48,57 +48,59 @@ class VersionChoice:
     older: frozenset[str] = frozenset()
 
 
-def version_of(title: str, name: str, folder: str) -> str:
+def find_version(title: str, name: str, folder: str) -> str:
     """The version that the names of a document tell: its title, else its file name, else the nearest of its folders."""
     for text in (title, name.rpartition(".")[0] or name):
-        if found := versions_in(text):
+        if found := find_versions(text):
             return found[-1]
     for part in reversed(folder.split("/")):
-        if _FOLDER.fullmatch(_plain(part)):
-            return canonical(part)
+        if _FOLDER.fullmatch(_normalize_text(part)):
+            return normalize_version(part)
     return ""
 
 
-def product_of(title: str, folder: str) -> str:
+def find_product(title: str, folder: str) -> str:
     """The model that the title tells, else the nearest of the folders."""
-    for code in codes_in(_MENTION.sub(" ", title)):
-        if code.numbered and len(code.text) <= MAX_CHARS and not versions_in(code.text):
+    for code in find_codes(_MENTION.sub(" ", title)):
+        if code.has_digit and len(code.text) <= MAX_CHARS and not find_versions(code.text):
             return code.text
-    parts = (part for part in reversed(folder.split("/")) if is_code(part) and not _FOLDER.fullmatch(_plain(part)))
+    parts = (
+        part for part in reversed(folder.split("/")) if is_code(part) and not _FOLDER.fullmatch(_normalize_text(part))
+    )
     return next(parts, "")[:MAX_CHARS]
 
 
 @lru_cache(maxsize=4096)
-def versions_in(text: str) -> tuple[str, ...]:
+def find_versions(text: str) -> tuple[str, ...]:
     """The versions that a text names, each once, in one form: 2.3 of V2.3, 3 of 第三版."""
-    found = (next(filter(None, match.groups())) for match in _MENTION.finditer(_plain(text)))
-    return tuple(dict.fromkeys(canonical(each) for each in found))
+    found = (next(filter(None, match.groups())) for match in _MENTION.finditer(_normalize_text(text)))
+    return tuple(dict.fromkeys(normalize_version(each) for each in found))
 
 
-def canonical(version: str) -> str:
+def normalize_version(version: str) -> str:
     """A version without what marks it as one; a name that is no number as it is."""
-    plain = _plain(version).strip()
+    plain = _normalize_text(version).strip()
     bare = re.sub(rf"^第|年?{_EDITION}$|^(?:version|ver\.?|版本号?)[ :]?", "", plain)
     if bare and set(bare) <= set(_HAN_DIGITS):
-        return str(value_of(bare))
+        return str(parse_number(bare))
     return bare.removeprefix("v") if _FORM.fullmatch(bare) else version.strip()
 
 
-def order(one: str, other: str) -> int | None:
+def compare_versions(one: str, other: str) -> int | None:
     """Below 0 where the first version is the older one, above where it is the newer; None where nobody can tell: one
     is no number, or one is a year and the other is not.
     """
-    first, second = _ordered(one), _ordered(other)
+    first, second = _parse_version(one), _parse_version(other)
     if first is None or second is None or _is_year(first) is not _is_year(second):
         return None
     return (first > second) - (first < second)
 
 
 @lru_cache(maxsize=65_536)
-def series_of(document: DocumentMeta) -> tuple[str, str, str]:
+def get_series(document: DocumentMeta) -> tuple[str, str, str]:
     """What all versions of a document share: its product, its folder and its title, each without the version."""
-    folders = [part for part in document.folder.split("/") if not _FOLDER.fullmatch(_plain(part))]
-    plain = _plain(document.title or document.name.rpartition(".")[0])
+    folders = [part for part in document.folder.split("/") if not _FOLDER.fullmatch(_normalize_text(part))]
+    plain = _normalize_text(document.title or document.name.rpartition(".")[0])
     title = _EMPTY.sub("", _BRACKETS.sub("", _MENTION.sub("", plain)))
     return document.product.casefold(), "/".join(folders), title
 
@@ -114,10 +116,10 @@ def choose_versions(
     series: dict[tuple[str, str, str], list[DocumentMeta]] = {}
     for document in documents:
         if document.product_version:
-            series.setdefault(series_of(document), []).append(document)
-    excluded, older, plain = set[str](), set[str](), _plain(text)
+            series.setdefault(get_series(document), []).append(document)
+    excluded, older, plain = set[str](), set[str](), _normalize_text(text)
     for several in series.values():
-        wanted = _named(several, plain, versions_in(text)) or _named(several, "", before)
+        wanted = _find_named(several, plain, find_versions(text)) or _find_named(several, "", before)
         late = {document.id for document in several if _is_superseded(document, several)}
         ids = {document.id for document in several}
         if wanted:
@@ -129,32 +131,33 @@ def choose_versions(
     return VersionChoice(frozenset(excluded), frozenset(older))
 
 
-def show_version(version: str) -> str:
+def format_version(version: str) -> str:
     """As customers read and write it."""
-    found = _ordered(version)
+    found = _parse_version(version)
     return version if found is None else f"{version}版" if _is_year(found) else f"V{version}"
 
 
-def _named(several: Iterable[DocumentMeta], plain: str, named: Iterable[str]) -> set[str]:
+def _find_named(several: Iterable[DocumentMeta], plain: str, named: Iterable[str]) -> set[str]:
     """Ids of those of a version that is named; plain: what is asked, which may hold one that is no number."""
     return {
         document.id
         for document in several
-        if (_ordered(document.product_version) is None and _plain(document.product_version) in plain)
+        if (_parse_version(document.product_version) is None and _normalize_text(document.product_version) in plain)
         or any(
-            order(document.product_version, version) == 0 or document.product_version.startswith(f"{version}.")
+            compare_versions(document.product_version, version) == 0
+            or document.product_version.startswith(f"{version}.")
             for version in named
         )
     }
 
 
 def _is_superseded(document: DocumentMeta, several: Iterable[DocumentMeta]) -> bool:
-    return any((order(document.product_version, other.product_version) or 0) < 0 for other in several)
+    return any((compare_versions(document.product_version, other.product_version) or 0) < 0 for other in several)
 
 
 @lru_cache(maxsize=4096)
-def _ordered(version: str) -> Ordered | None:
-    found = _FORM.fullmatch(_plain(version))
+def _parse_version(version: str) -> Ordered | None:
+    found = _FORM.fullmatch(_normalize_text(version))
     if found is None:
         return None
     numbers = [int(part) for part in re.split(r"[.-]", found[1])]
@@ -170,5 +173,5 @@ def _is_year(version: Ordered) -> bool:
     return 1990 <= version[0][0] <= 2100
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()

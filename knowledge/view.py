@@ -12,7 +12,7 @@ from heapq import nlargest
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.buckets import Buckets, bucket_of
+from knowledge.buckets import Buckets, find_bucket
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.types import Chunk, Hit, Matrix, Vector
@@ -58,95 +58,101 @@ class View:
 
     @property
     def buckets(self) -> Buckets:
-        return self._base.buckets.toggled((*self._hidden, *self._row))
+        return self._base.buckets.toggle((*self._hidden, *self._row))
 
-    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
-        own = (name for name in self._row if within is None or bucket_of(name) in within)
-        return (self._base.ids(within) - self._hidden).union(own)
+    def list_ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        own = (name for name in self._row if within is None or find_bucket(name) in within)
+        return (self._base.list_ids(within) - self._hidden).union(own)
 
     def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
         yield from (chunk for chunk in self._base.walk(within) if chunk.id not in self._hidden)
-        yield from (chunk for chunk in self._chunks if within is None or bucket_of(chunk.id) in within)
+        yield from (chunk for chunk in self._chunks if within is None or find_bucket(chunk.id) in within)
 
     def sample(self, count: int) -> list[Chunk]:
         seen = [chunk for chunk in self._base.sample(count) if chunk.id not in self._hidden]
         found = sorted([*seen, *self._chunks], key=lambda chunk: chunk.id)
         return found[:: -(-len(found) // count) or 1]
 
-    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+    def find_existing(self, chunk_ids: Collection[str]) -> frozenset[str]:
         own = frozenset(name for name in chunk_ids if name in self._row)
-        return own | (self._base.holding(chunk_ids) - self._hidden)
+        return own | (self._base.find_existing(chunk_ids) - self._hidden)
 
-    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+    def list_ids_of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
         own = (chunk.id for chunk in self._chunks if chunk.document.id in document_ids)
-        return (self._base.of_documents(document_ids) - self._hidden).union(own)
+        return (self._base.list_ids_of_documents(document_ids) - self._hidden).union(own)
 
-    def chunk(self, chunk_id: str) -> Chunk:
+    def get_chunk(self, chunk_id: str) -> Chunk:
         if chunk_id in self._hidden:
             raise KeyError(chunk_id)
         row = self._row.get(chunk_id)
-        return self._base.chunk(chunk_id) if row is None else self._chunks[row]
+        return self._base.get_chunk(chunk_id) if row is None else self._chunks[row]
 
-    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
-        hits = await self._base.dense(vector, k + len(self._hidden), where)
-        return self._best(hits, dict(enumerate((self._vectors @ vector).tolist())), k, where)
+    async def search_dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
+        hits = await self._base.search_dense(vector, k + len(self._hidden), where)
+        return self._merge_hits(hits, dict(enumerate((self._vectors @ vector).tolist())), k, where)
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
-        hits = await self._base.lexical(terms, k + len(self._hidden), where)
+    async def search_lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
+        hits = await self._base.search_lexical(terms, k + len(self._hidden), where)
         sharing = sorted({row for term in terms for row in self._holding.get(term, ())})
         if len(sharing) > AT_ONCE:
-            scores = await asyncio.to_thread(self._scores, terms, sharing)
+            scores = await asyncio.to_thread(self._score_rows, terms, sharing)
         else:
-            scores = self._scores(terms, sharing)
-        return self._best(hits, {row: score for row, score in scores.items() if score > 0}, k, where)
+            scores = self._score_rows(terms, sharing)
+        return self._merge_hits(hits, {row: score for row, score in scores.items() if score > 0}, k, where)
 
-    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
-        return self._mixed(chunk_ids, self._base.vectors, self._vectors.__getitem__, self._vectors.shape[1:])
-
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-        return self._mixed(
-            chunk_ids, lambda ids: self._base.cosines(vector, ids), lambda rows: self._vectors[rows] @ vector
+    def get_vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+        return self._collect_values(
+            chunk_ids, self._base.get_vectors, self._vectors.__getitem__, self._vectors.shape[1:]
         )
 
-    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-        return self._mixed(chunk_ids, self._base.centrality, lambda rows: self._vectors[rows] @ self.centre)
+    def compute_cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self._collect_values(
+            chunk_ids, lambda ids: self._base.compute_cosines(vector, ids), lambda rows: self._vectors[rows] @ vector
+        )
 
-    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        def own(rows: list[int]) -> list[float]:
-            return [self._matched(terms, row) for row in rows]
+    def compute_centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self._collect_values(
+            chunk_ids, self._base.compute_centrality, lambda rows: self._vectors[rows] @ self.centre
+        )
 
-        scores: list[float] = self._mixed(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+    def score_bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+        def score_own(rows: list[int]) -> list[float]:
+            return [self._score_added(terms, row) for row in rows]
+
+        scores: list[float] = self._collect_values(
+            chunk_ids, lambda ids: self._base.score_bm25(terms, ids), score_own
+        ).tolist()
         return scores
 
-    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
-        return self._base.bm25_of(terms, tokens)
+    def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        return self._base.score_tokens(terms, tokens)
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        return self._base.idf(terms)
+    def get_idf(self, terms: Sequence[str]) -> list[float]:
+        return self._base.get_idf(terms)
 
-    def frequencies(self) -> dict[str, int]:
-        return self._base.frequencies()
+    def get_frequencies(self) -> dict[str, int]:
+        return self._base.get_frequencies()
 
-    def frequent(self, count: int) -> dict[str, int]:
-        return self._base.frequent(count)
+    def list_frequent_terms(self, count: int) -> dict[str, int]:
+        return self._base.list_frequent_terms(count)
 
-    def _scores(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
-        return {row: self._matched(terms, row) for row in rows}
+    def _score_rows(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
+        return {row: self._score_added(terms, row) for row in rows}
 
-    def _matched(self, terms: Sequence[str], row: int) -> float:
+    def _score_added(self, terms: Sequence[str], row: int) -> float:
         """BM25 of an added chunk."""
-        return self.bm25_of(terms, self._tokens[row])
+        return self.score_tokens(terms, self._tokens[row])
 
-    def _best(self, hits: list[Hit], own: dict[int, float], k: int, where: Filter) -> list[Hit]:
+    def _merge_hits(self, hits: list[Hit], own: dict[int, float], k: int, where: Filter) -> list[Hit]:
         """The `k` best of the base's hits that are not hidden and of the added chunks, by their scores."""
         seen = [hit for hit in hits if hit.chunk_id not in self._hidden]
         for row, score in own.items():
             chunk = self._chunks[row]
-            if chunk.in_view or where.matches(chunk.document):
+            if chunk.is_in_view or where.matches(chunk.document):
                 seen.append(Hit(chunk.id, score))
         return nlargest(k, seen, key=lambda hit: hit.score)
 
-    def _mixed(
+    def _collect_values(
         self,
         chunk_ids: Sequence[str],
         of_base: Callable[[list[str]], Values],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from knowledge.text import Analyzer, matching, term_form
+from knowledge.text import Analyzer, normalize_for_matching, normalize_term
 
 
 class VocabularyKind(StrEnum):
@@ -41,13 +41,13 @@ class VocabularyEntry:
     both_ways: bool = True
 
     @property
-    def occurring(self) -> tuple[str, ...]:
-        """Terms, in the form of `knowledge.text.matching`, whose texts have other tokens with this entry than
+    def affected_terms(self) -> tuple[str, ...]:
+        """Terms, in the form of `knowledge.text.normalize_for_matching`, whose texts have other tokens with this entry than
         without.
         """
         if self.kind is VocabularyKind.SYNONYM and self.both_ways:
-            return tuple(map(term_form, (self.term, *self.others)))
-        return (term_form(self.term),)
+            return tuple(map(normalize_term, (self.term, *self.others)))
+        return (normalize_term(self.term),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +57,30 @@ class TenantVocabulary:
     version: int = 0
     entries: tuple[VocabularyEntry, ...] = ()
 
-    def of(self, *kinds: VocabularyKind) -> list[VocabularyEntry]:
+    def list_entries(self, *kinds: VocabularyKind) -> list[VocabularyEntry]:
         """The entries of these kinds."""
         return [entry for entry in self.entries if entry.kind in kinds]
 
-    def analyzer(self) -> Analyzer:
+    def build_analyzer(self) -> Analyzer:
         """Takes a moment for thousands of entries: not for the event loop."""
-        protected = [entry.term for entry in self.of(VocabularyKind.PROTECTED)]
+        protected = [entry.term for entry in self.list_entries(VocabularyKind.PROTECTED)]
         named = [
-            entry.term for entry in self.of(VocabularyKind.WORD, VocabularyKind.ABBREVIATION, VocabularyKind.ENTITY)
+            entry.term
+            for entry in self.list_entries(VocabularyKind.WORD, VocabularyKind.ABBREVIATION, VocabularyKind.ENTITY)
         ]
         return Analyzer(
             named,
-            self._synonyms(),
-            stop_words=[entry.term for entry in self.of(VocabularyKind.STOP)],
-            expansions=self._expansions(),
+            self._build_synonyms(),
+            stop_words=[entry.term for entry in self.list_entries(VocabularyKind.STOP)],
+            expansions=self._build_expansions(),
             protected=protected,
-            entities={entry.term: entry.others[0] for entry in self.of(VocabularyKind.ENTITY)},
+            entities={entry.term: entry.others[0] for entry in self.list_entries(VocabularyKind.ENTITY)},
             version=self.version,
         )
 
-    def _synonyms(self) -> dict[str, tuple[str, ...]]:
+    def _build_synonyms(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
-        for entry in self.of(VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION):
+        for entry in self.list_entries(VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION):
             group = entry.term, *entry.others
             heads = group if entry.kind is VocabularyKind.SYNONYM and entry.both_ways else group[:1]
             for head in heads:
@@ -87,36 +88,36 @@ class TenantVocabulary:
                 found[head] = tuple(dict.fromkeys((*found.get(head, ()), *added)))
         return found
 
-    def _expansions(self) -> dict[str, str]:
+    def _build_expansions(self) -> dict[str, str]:
         """What stands for a term in the question's other form: the full form, or the first of its group."""
         found: dict[str, str] = {}
-        for entry in self.of(VocabularyKind.SYNONYM):
+        for entry in self.list_entries(VocabularyKind.SYNONYM):
             if entry.both_ways:
                 found |= dict.fromkeys(entry.others, entry.term)
             else:
                 found[entry.term] = entry.others[0]
-        return found | {entry.term: entry.others[0] for entry in self.of(VocabularyKind.ABBREVIATION)}
+        return found | {entry.term: entry.others[0] for entry in self.list_entries(VocabularyKind.ABBREVIATION)}
 
 
 NO_VOCABULARY = TenantVocabulary()
 
 
-def touched(old: TenantVocabulary, new: TenantVocabulary) -> Callable[[str], bool]:
+def find_affected_texts(old: TenantVocabulary, new: TenantVocabulary) -> Callable[[str], bool]:
     """Tells whether a text may have other tokens by the one than by the other. Both are needed whole: what a synonym
     adds to a text is cut by all words.
     """
     changed = set(old.entries) ^ set(new.entries)
-    terms = {term for entry in changed for term in entry.occurring} - {""}
-    for entry in {*old.of(*_ADDING), *new.of(*_ADDING)}:
-        others = [term_form(term) for term in (entry.term, *entry.others)]
+    terms = {term for entry in changed for term in entry.affected_terms} - {""}
+    for entry in {*old.list_entries(*_ADDING), *new.list_entries(*_ADDING)}:
+        others = [normalize_term(term) for term in (entry.term, *entry.others)]
         if any(term in other for term in terms for other in others):
-            terms.update(entry.occurring)
+            terms.update(entry.affected_terms)
 
-    def may_differ(text: str) -> bool:
-        folded = matching(text)
+    def can_differ(text: str) -> bool:
+        folded = normalize_for_matching(text)
         return any(term in folded for term in terms)
 
-    return may_differ
+    return can_differ
 
 
 _ADDING = VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION
@@ -125,7 +126,7 @@ _ADDING = VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION
 class AnalyzerHistory(Protocol):
     """Which analyzer made the tokens of an index: a question is cut by the one whose index it meets."""
 
-    def at(self, revision: int) -> Analyzer:
+    def get_analyzer(self, revision: int) -> Analyzer:
         """That of an index at this revision."""
         ...
 
@@ -137,7 +138,7 @@ class AnalyzerRevisions:
         self._known: list[tuple[int, Analyzer]] = [(-1, first)]
         self._keep = keep
 
-    def at(self, revision: int) -> Analyzer:
+    def get_analyzer(self, revision: int) -> Analyzer:
         """See `AnalyzerHistory`."""
         known = self._known
         place = bisect_right(known, revision, key=lambda item: item[0])

@@ -27,7 +27,7 @@ from app.settings import Settings, load_settings
 from app.wiring.knowledge import embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError, MissingDependency
-from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, cutoffs, recommend
+from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, choose_cutoff, list_cutoffs
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
 from knowledge.evaluation.runner import build_retriever
 from knowledge.rerankers.registry import get_reranker
@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return asyncio.run(judge_base(settings, options))
         data = load_set(options.set, options.out_of_domain, chunk_options(settings))
         probabilities = asyncio.run(_probabilities(settings, data))
-        rates = cutoffs(probabilities)
-        best = recommend(rates, options.max_false_answer)
+        rates = list_cutoffs(probabilities)
+        best = choose_cutoff(rates, options.max_false_answer)
         _print(probabilities, rates, best, options.max_false_answer)
         if options.json:
             text = json.dumps(_report(data, settings, probabilities, rates, best), ensure_ascii=False, indent=2)
@@ -108,7 +108,7 @@ async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
 
 async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
     texts = [normalised(question.text) for question in questions]
-    vectors = await retriever.embedder.queries(texts)
+    vectors = await retriever.embedder.embed_questions(texts)
     pairs = zip(texts, vectors, strict=True)
     return [
         _deciding(await retriever.search(text, vector=vector, explain=True), retriever)

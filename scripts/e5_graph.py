@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from knowledge.e5.graph import GRAPH, initializers
+from knowledge.e5.graph import GRAPH, load_initializers
 from knowledge.e5.weights import BLOCK, WeightsFile, find_weights
 
 _MICROSOFT = "com.microsoft"
@@ -23,7 +23,7 @@ class GraphWriter:
     def __init__(self, file: WeightsFile) -> None:
         self._file = file
         self._nodes: list[NodeProto] = []
-        self._weights = initializers(file)
+        self._weights = load_initializers(file)
 
     def write(self) -> ModelProto:
         """From embeddings, shape (texts, tokens, hidden), to the last hidden states, of the same shape."""

@@ -42,9 +42,9 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
-from knowledge.evaluation.documents import OwnDocuments, injection_report, own_documents, rejection_report
+from knowledge.evaluation.documents import OwnDocuments, build_own_documents, report_injection, report_rejection
 from knowledge.evaluation.metrics import check_libraries
-from knowledge.evaluation.report import set_report
+from knowledge.evaluation.report import build_set_report
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
 from knowledge.filters import Filter
@@ -192,7 +192,7 @@ def _run_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
         json.dumps(
             {
                 "id": result.question.id,
-                "ranked": result.ranked(data.source_of),
+                "ranked": result.rank_sources(data.source_of),
                 "probability": round(result.probability, 6),
                 "outcome": result.reply.outcome,
                 "reply": result.reply.text,
@@ -241,8 +241,8 @@ async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, option
         report["rejection"] = await _rejection_report(evaluation, arguments.rejection, options)
     if arguments.injection:
         rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
-        data = own_documents("injection", rows, options)
-        report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
+        data = build_own_documents("injection", rows, options)
+        report["injection"] = report_injection(rows, await evaluation.run_own_documents(data))
     if arguments.counterfactual:
         rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
         report["counterfactual"] = counterfactual_report(rows)
@@ -265,17 +265,17 @@ async def _set_report(evaluation: Evaluation, arguments: argparse.Namespace, opt
     if arguments.run:
         lines = [line for group in groups for line in _run_lines(data, group)]
         arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    report = set_report(data, *groups, baselines=arguments.baselines)
+    report = build_set_report(data, *groups, baselines=arguments.baselines)
     return report | ({"metamorphic": await evaluation.metamorphic(data)} if arguments.metamorphic else {})
 
 
 async def _rejection_report(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
     """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
     rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
-    data = own_documents("rejection", rows, options)
-    report = rejection_report(rows, await evaluation.run_own_documents(data))
+    data = build_own_documents("rejection", rows, options)
+    report = report_rejection(rows, await evaluation.run_own_documents(data))
     for name, reranker in _SINGLE_SCORERS.items():
-        report[name] = rejection_report(rows, await evaluation.run_own_documents(data, reranker))
+        report[name] = report_rejection(rows, await evaluation.run_own_documents(data, reranker))
     return report
 
 

@@ -57,7 +57,7 @@ def export(model: str, output: Path, hub: str = "") -> list[Path]:
     is_reranker = any(name.endswith(RERANKER) for name in config.architectures or ())
     graphs = [folder / GRAPHS["onnx"], folder / GRAPHS["onnx_int8"]]
     _write_graphs(_load(model, is_reranker), graphs[0], graphs[1])
-    write_source(graphs, checkpoint.identity())
+    write_source(graphs, checkpoint.get_identity())
     return graphs
 
 

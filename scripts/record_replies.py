@@ -31,7 +31,7 @@ from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
 from agents.verification.marks import without_marks
 from agents.verification.wording import pairs_of
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.text import Analyzer, fold
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
@@ -52,7 +52,7 @@ def load_company(name: str) -> dict[str, Chunk]:
     chunks = {}
     for path in sorted(COMPANIES[name].joinpath("documents").iterdir()):
         document = DocumentMeta(path.name, path.name, path.stem)
-        for chunk in split(parse(path.name, path.read_bytes()), document, path.name, ChunkOptions()):
+        for chunk in split_document(parse(path.name, path.read_bytes()), document, path.name, ChunkOptions()):
             chunks[f"{path.name}#{chunk.ordinal}"] = chunk
     return chunks
 

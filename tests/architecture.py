@@ -58,9 +58,9 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
 READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.ingest.TrustingReader": (),
     "knowledge.parsing.attachment.inspect_attachment": READERS,
-    "knowledge.parsing.links.page_links": READERS,
-    "knowledge.parsing.registry.parse": ("knowledge/reading.py", "knowledge/evaluation/dataset.py", "scripts/"),
-    "knowledge.reading.read": (*READERS, "scripts/"),
+    "knowledge.parsing.links.read_page_links": READERS,
+    "knowledge.parsing.registry.parse": ("knowledge/extraction.py", "knowledge/evaluation/dataset.py", "scripts/"),
+    "knowledge.extraction.read_document": (*READERS, "scripts/"),
     "knowledge.sheets.read_sheet": READERS,
 }
 """What reads bytes in the process that calls it -> who may: workers that can be killed, and who reads files of one's

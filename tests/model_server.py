@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.bge import BgeEmbedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.rerankers.bge import BgeReranker
@@ -151,12 +151,12 @@ def embedding_server(folder: Path) -> Iterator[ModelServer]:
 
 
 def encoder(model: BgeEmbedder) -> Callable[[Sequence[str]], Matrix]:
-    return lambda texts: np.asarray(model._encode([readable(text) for text in texts], "passage"))
+    return lambda texts: np.asarray(model._encode([make_readable(text) for text in texts], "passage"))
 
 
 @contextmanager
 def reranking_server(folder: Path) -> Iterator[ModelServer]:
     """Re-ranks with a checkpoint."""
-    with closing(BgeReranker(str(folder), 20)) as model, model_server(score=model._compute) as server:
-        model._compute([("预热", "预热")])
+    with closing(BgeReranker(str(folder), 20)) as model, model_server(score=model._compute_logits) as server:
+        model._compute_logits([("预热", "预热")])
         yield server

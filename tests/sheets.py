@@ -8,4 +8,4 @@ from knowledge.sheets import SheetOptions, Spreadsheet
 
 async def read_here(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
     """As `app.http.sheets` reads them."""
-    return await TrustingReader().sheet("t", name, content, options)
+    return await TrustingReader().read_sheet("t", name, content, options)

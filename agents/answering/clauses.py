@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.answering.wanted import AskedTerms
-from knowledge.codes import codes_in, names_one
+from knowledge.codes import find_codes, has_one_code
 from knowledge.text import fold
 
 _PARTS = re.compile(r"[^；;]+[；;]?")
@@ -19,7 +19,7 @@ def applying(text: str, wanted: AskedTerms) -> str:
     condition of the one before it.
     """
     clauses = _PARTS.findall(text)
-    if len(clauses) < 2 or not all(codes_in(clause) or _case(clause) for clause in clauses):
+    if len(clauses) < 2 or not all(find_codes(clause) or _case(clause) for clause in clauses):
         return text
     named = [_is_asked(clause, wanted) for clause in clauses]
     if not any(named) or all(named):
@@ -30,9 +30,9 @@ def applying(text: str, wanted: AskedTerms) -> str:
 
 def _is_asked(clause: str, wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
-    of_model = names_one(codes_in(clause), wanted.models)
+    of_model = has_one_code(find_codes(clause), wanted.models)
     case = _case(clause)
-    return of_model or (bool(case) and not codes_in(case) and case in wanted.question)
+    return of_model or (bool(case) and not find_codes(case) and case in wanted.question)
 
 
 def _case(clause: str) -> str:

@@ -13,10 +13,10 @@ from agents.verification.conditions import Assertion, assertions_of
 from agents.verification.evidence import Statement
 from agents.verification.polarity import contradicts
 from agents.verification.quantities import Quantity, same_kind
-from knowledge.codes import codes_in, names_one
+from knowledge.codes import find_codes, has_one_code
 from knowledge.text import fold
 from knowledge.types import Chunk
-from knowledge.versions import series_of
+from knowledge.versions import get_series
 
 SHARED = 0.5
 """Of the words of the shorter of two clauses, so many stand in the other one: they speak of the same."""
@@ -66,12 +66,12 @@ def is_repeated(candidate: Scored, chosen: Sequence[Scored]) -> bool:
 def _may_differ(one: Chunk, other: Chunk) -> bool:
     """Whether two passages are of documents about the same, and the page in view is none."""
     first, second = one.document, other.document
-    if one.in_view or other.in_view or first.product != second.product:
+    if one.is_in_view or other.is_in_view or first.product != second.product:
         return False
-    if series_of(first) == series_of(second) and first.product_version != second.product_version:
+    if get_series(first) == get_series(second) and first.product_version != second.product_version:
         return False
-    codes = codes_in(one.above), codes_in(other.above)
-    return not all(codes) or names_one(codes[0], codes[1])
+    codes = find_codes(one.above), find_codes(other.above)
+    return not all(codes) or has_one_code(codes[0], codes[1])
 
 
 def _is_named(one: Chunk, other: Chunk, asked: Statement) -> bool:

@@ -12,7 +12,7 @@ def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, .
     near as others, unless the message names another one: manuals of two products say different things of the same.
     Curated answers and the page in view stay.
     """
-    found, cited = retrieval.passing, question.state.context.documents
+    found, cited = retrieval.passing_candidates, question.state.context.documents
     others = [one for one in found if _is_article(one.chunk) and one.chunk.document.id not in cited]
     own = next((one for one in found if _is_article(one.chunk) and one not in others), None)
     if not retrieval.goes_on or own is None or any(_names(question.standalone, one.chunk, own.chunk) for one in others):
@@ -21,7 +21,7 @@ def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, .
 
 
 def _is_article(chunk: Chunk) -> bool:
-    return chunk.question is None and not chunk.in_view
+    return chunk.question is None and not chunk.is_in_view
 
 
 def _names(text: str, chunk: Chunk, own: Chunk) -> bool:

@@ -39,7 +39,7 @@ class Meaning:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
         if self._embedder.has_meaning:
             texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
-            await self._embedder.passages(list(texts))
+            await self._embedder.embed_passages(list(texts))
 
     async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
         """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
@@ -64,7 +64,7 @@ class Meaning:
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:
-                vectors = await asyncio.wait_for(self._embedder.passages(unknown), PATIENCE_SECONDS)
+                vectors = await asyncio.wait_for(self._embedder.embed_passages(unknown), PATIENCE_SECONDS)
             except TimeoutError:
                 return False
             except EmbeddingUnavailable as error:

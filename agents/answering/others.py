@@ -8,7 +8,7 @@ from dataclasses import replace
 from agents.answering.subjects import speaks_of
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage
-from knowledge.codes import Code, are_neighbours, codes_in, first_code, names_one
+from knowledge.codes import Code, are_neighbours, find_codes, find_first_code, has_one_code
 
 STRANGE_CHARS = 4
 """A code from here on that nothing speaks of is of a thing that the documents have not, and what they say of another
@@ -47,11 +47,11 @@ def _is_other(
     sentence: Sentence, levels: tuple[str, str], asked: Sequence[Code], *, keyed: bool, strange: bool
 ) -> bool:
     text = "\n".join(levels)
-    if names_one(codes_in(text), asked):
+    if has_one_code(find_codes(text), asked):
         return False
-    if any(are_neighbours(code, own) for code in codes_in(text) for own in asked):
+    if any(are_neighbours(code, own) for code in find_codes(text) for own in asked):
         return True
-    own = first_code(levels[1])
+    own = find_first_code(levels[1])
     return own is not None and ((keyed and _may_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
 
 
@@ -65,8 +65,8 @@ def _levels(passage: Passage) -> Iterator[tuple[str, str]]:
 
 
 def _is_keyed(sentence: Sentence, asked: Sequence[Code]) -> bool:
-    key = first_code(sentence.text) if _may_be_keyed(sentence) else None
-    return key is not None and names_one((key,), asked)
+    key = find_first_code(sentence.text) if _may_be_keyed(sentence) else None
+    return key is not None and has_one_code((key,), asked)
 
 
 def _may_be_keyed(sentence: Sentence) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from agents.passages.sentences import split_sentences
 from agents.understanding.answer_type import AnswerType, holds
-from knowledge.codes import first_code, is_code
+from knowledge.codes import find_first_code, is_code
 
 MAX_SUBJECT_CHARS = 12
 MAX_QUESTION_CHARS = 30
@@ -63,7 +63,7 @@ def question_about(title: str, heading: str, text: str) -> str | None:
     doing = _DOING.fullmatch(heading)
     if doing and not _PARTS.search(heading):
         return _fitting(_named(subject, doing.group(1), "的"), f"{{}}怎么{doing.group(2)}？")
-    ruled = "" if first_code(title) else RULED
+    ruled = "" if find_first_code(title) else RULED
     return _fitting(_named(subject, heading, ""), _by_text(heading, text) or (ruled if _rules(text) else ""))
 
 
@@ -85,7 +85,7 @@ def _plain(heading: str) -> str:
 
 def _subject(title: str) -> str:
     """What a document is about: its title without the word for its kind; of a product its model."""
-    found = first_code(title)
+    found = find_first_code(title)
     name = _KIND_OF_DOCUMENT.sub("", _plain(title)).strip()
     if found:
         return found.text if len(name) > MAX_SUBJECT_CHARS else name
@@ -95,7 +95,7 @@ def _subject(title: str) -> str:
 def _named(subject: str, heading: str, link: str) -> str:
     """A heading with its subject, unless it says it itself or is long enough to be understood; empty: it is neither."""
     shared = any(subject[start : start + 2] in heading for start in range(len(subject) - 1))
-    of_model = first_code(subject) is not None
+    of_model = find_first_code(subject) is not None
     of_two = not of_model and _PARTS.search(subject) is not None
     if of_two and len(heading) < SHORT_HEADING_CHARS:
         return ""  # of which of the two?

@@ -16,7 +16,7 @@ from agents.passages.rows import TableRow, draw_rows
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
-from knowledge.codes import Code, codes_in, names_one
+from knowledge.codes import Code, find_codes, has_one_code
 from knowledge.text import fold
 
 TERMS_WEIGHT, OWN_WEIGHT = 0.55, 0.46
@@ -169,8 +169,8 @@ def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
 
 def _same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
     """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
-    above = codes_in(context)
-    return not above or names_one((*above, *codes_in(text)), asked)
+    above = find_codes(context)
+    return not above or has_one_code((*above, *find_codes(text)), asked)
 
 
 def _size(sentence: Sentence, shown: str) -> int:

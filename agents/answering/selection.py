@@ -58,7 +58,7 @@ class Quote:
                 indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
                 opening = "\n```" if first else "```"
                 pieces[first] = f"{indent}{pieces[first].strip()}"
-                pieces[first : last + 1] = [code.without_indent(piece) for piece in pieces[first : last + 1]]
+                pieces[first : last + 1] = [code.strip_indent(piece) for piece in pieces[first : last + 1]]
                 pieces[first] = f"{opening}{code.label}\n{pieces[first]}"
                 pieces[last] += "\n```\n"
         return pieces

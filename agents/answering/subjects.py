@@ -13,7 +13,16 @@ from agents.passages.units import quotable_sentences
 from agents.types import Question
 from agents.understanding.asking import bare_name
 from agents.understanding.normalise import whole_word
-from knowledge.codes import Code, are_neighbours, asked_codes, codes_in, is_code, names_all, names_one, series_of
+from knowledge.codes import (
+    Code,
+    are_neighbours,
+    find_codes,
+    find_question_codes,
+    get_series,
+    has_all_codes,
+    has_one_code,
+    is_code,
+)
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
@@ -39,9 +48,9 @@ def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubjec
     """
     text = question.rewrite or question.searched
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
-    own = asked_codes(text)
-    about = filled if names_all(own, codes_in(filled)) else text  # 那 W9 呢 as a whole question
-    asked = own or asked_codes(about) or _talked_about(question, found[0].chunk)
+    own = find_question_codes(text)
+    about = filled if has_all_codes(own, find_codes(filled)) else text  # 那 W9 呢 as a whole question
+    asked = own or find_question_codes(about) or _talked_about(question, found[0].chunk)
     chunks = [candidate.chunk for candidate in found]
     other = foreign(asked, chunks, bare=bare_name(text) is not None)
     if other is None:
@@ -62,14 +71,14 @@ def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = Fals
     near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
     if near:
         return max(near, key=lambda code: _likeness(code, asked[0]))
-    lengths = {len(series_of(code)) for code in asked} - {0}
-    return next((code for code in subject if not bare and len(series_of(code)) in lengths), None)
+    lengths = {len(get_series(code)) for code in asked} - {0}
+    return next((code for code in subject if not bare and len(get_series(code)) in lengths), None)
 
 
 def mentions(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name as a whole word, or a code in whatever spelling."""
-    if codes := codes_in(name):
-        return names_all(codes, codes_in(chunk.indexed_text))
+    if codes := find_codes(name):
+        return has_all_codes(codes, find_codes(chunk.indexed_text))
     return whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
@@ -77,12 +86,12 @@ def _subject(chunk: Chunk) -> tuple[Code, ...]:
     """What a passage is about: the models above it, else those that its sentence, rows, items and headings begin with;
     a paragraph that names one somewhere is about something else.
     """
-    above = codes_in(chunk.above)
+    above = find_codes(chunk.above)
     if above:
         return above
     sentences, _ = quotable_sentences(chunk.text, chunk.layout)
     return tuple(
-        code for place, said in enumerate(sentences) if not place or _heads(said) for code in codes_in(said.text)
+        code for place, said in enumerate(sentences) if not place or _heads(said) for code in find_codes(said.text)
     )
 
 
@@ -93,7 +102,9 @@ def _heads(sentence: Sentence) -> bool:
 def speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
     """Whether a passage names a model that is asked about, or is of it: YS-W5 is W5, and W5 Pro another one."""
     document = chunk.document
-    return names_one(codes_in(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked)
+    return has_one_code(
+        find_codes(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked
+    )
 
 
 def _likeness(code: Code, other: Code) -> float:
@@ -104,7 +115,7 @@ def _talked_about(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Of the last question that names one, where the message does not bring the subject of the passage itself."""
     if question.rewrite is not None or _brings(question.searched, chunk):
         return ()
-    named = (codes_in(text) for text in reversed(question.state.context.questions))
+    named = (find_codes(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())
 
 
@@ -118,9 +129,9 @@ def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk
     further names that they have not, the name alone.
     """
     text = _ENDING.sub("", text)
-    own = next((code for code in asked_codes(text) if names_one((code,), asked)), None)
+    own = next((code for code in find_question_codes(text) if has_one_code((code,), asked)), None)
     rest = text if own is None else f"{text[: own.start]} {text[own.end :]}"
-    held = [code for chunk in chunks for code in codes_in(f"{chunk.above}\n{chunk.text}")]
-    if not names_all(asked_codes(rest), held):
+    held = [code for chunk in chunks for code in find_codes(f"{chunk.above}\n{chunk.text}")]
+    if not has_all_codes(find_question_codes(rest), held):
         return other.text
     return f"{other.text} {text}" if own is None else text[: own.start] + other.text + text[own.end :]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from agents.answering.wanted import AskedTerms
 from agents.passages.rows import Cell, TableRow, parallel
 from agents.understanding.answer_type import AnswerType, holds
-from knowledge.codes import codes_in, names_one, replace_codes
+from knowledge.codes import find_codes, has_one_code, replace_codes
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15
@@ -64,7 +64,7 @@ def _names(value: str) -> list[str]:
     parts = [part for part in _BETWEEN.split(replace_codes(plain, " ")) if part.strip()]
     names = [*parts, *(word for part in parts for word in part.split())]
     named = [name for name in map(_spaceless, names) if 1 < len(name) <= MAX_NAME_CHARS]
-    return [*(code.form for code in codes_in(plain)), *named]
+    return [*(code.form for code in find_codes(plain)), *named]
 
 
 def _spaceless(text: str) -> str:
@@ -76,7 +76,7 @@ def _said(names: Iterable[str], question: str, wanted: AskedTerms) -> frozenset[
     """The names that a question holds, of two, one within the other, the longer; a model however it is written and also
     without its maker.
     """
-    found = {name for name in names if names_one(codes_in(name), wanted.models)}
+    found = {name for name in names if has_one_code(find_codes(name), wanted.models)}
     rest = _spaceless(replace_codes(question, " "))
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if name in rest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from knowledge.types import Candidate, Chunk
-from knowledge.versions import order, series_of, show_version
+from knowledge.versions import compare_versions, format_version, get_series
 
 
 def undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
@@ -15,15 +15,17 @@ def undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
     """
     best = found[0].chunk
     rivals = [best, *(candidate.chunk for candidate in found[1:] if _rivals(best, candidate.chunk))]
-    return tuple(dict.fromkeys(show_version(chunk.document.product_version) for chunk in rivals)) if rivals[1:] else ()
+    return (
+        tuple(dict.fromkeys(format_version(chunk.document.product_version) for chunk in rivals)) if rivals[1:] else ()
+    )
 
 
 def _rivals(one: Chunk, other: Chunk) -> bool:
     versions = one.document.product_version, other.document.product_version
     return (
         all(versions)
-        and order(*versions) is None
-        and series_of(one.document) == series_of(other.document)
+        and compare_versions(*versions) is None
+        and get_series(one.document) == get_series(other.document)
         and one.heading_path[-1:] == other.heading_path[-1:]
         and one.text != other.text
     )

@@ -8,8 +8,8 @@ from functools import lru_cache
 from agents.generator import Request
 from agents.understanding.answer_type import MEASURES, AnswerType, answer_types
 from agents.understanding.asking import without_asking
-from knowledge.codes import Code, asked_codes, codes_in
-from knowledge.english import chinese_words, is_chinese, is_english
+from knowledge.codes import Code, find_codes, find_question_codes
+from knowledge.english import is_chinese, is_english, list_chinese_words
 from knowledge.text import Analyzer, fold
 
 EARLIER_WEIGHT = 0.3
@@ -64,8 +64,8 @@ class QuestionReader:
 
     def __init__(self, analyzer: Analyzer) -> None:
         """analyzer: the one that made the questions' terms."""
-        self._tokens = analyzer.tokens
-        self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
+        self._tokens = analyzer.tokenize
+        self._occurring = lru_cache(maxsize=8192)(analyzer.find_occurrences)  # the same passages answer most questions
 
     def wanted(self, request: Request) -> AskedTerms:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
@@ -82,19 +82,19 @@ class QuestionReader:
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         texts = (f"{chunk.above}\n{chunk.text}" for chunk in request.chunks.values())
-        held = frozenset[str]().union(*(self._occurring(text).among(weights) for text in texts))
+        held = frozenset[str]().union(*(self._occurring(text).find_among(weights) for text in texts))
         weights = {term: weight * (term in held) for term, weight in weights.items()}
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
-        named = asked_codes(request.question) or codes_in(request.context)
+        named = find_question_codes(request.question) or find_codes(request.context)
         before = tuple(map(fold, reversed(context.splitlines())))
         return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
     def held(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """The question's terms that a text holds."""
         if (held := wanted.held.get(text)) is None:
-            held = wanted.held[text] = self._occurring(text).among(wanted.weights)
+            held = wanted.held[text] = self._occurring(text).find_among(wanted.weights)
         return held
 
 
@@ -104,4 +104,4 @@ def _as_written(text: str, request: Request) -> str:
     Where none is, its type of answer and the order of the passages choose the sentences.
     """
     foreign = is_english(text) and bool(request.fragments) and is_chinese(request.fragments[0].chunk.text)
-    return chinese_words(text) if foreign else text
+    return list_chinese_words(text) if foreign else text

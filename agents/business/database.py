@@ -20,7 +20,7 @@ from agents.business.ownership import HYPHEN, SIGNS, quoted, search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
-from knowledge.outside import outside
+from knowledge.work_place import release_place
 
 MAX_TEXT_CHARS = 500
 MAX_NAME_CHARS = 16
@@ -74,7 +74,7 @@ class BusinessDatabase:
             columns = [exp.Column(this=quoted(name), table=quoted(table.name)) for name in table.columns]
             tree = exp.select(*columns).from_(exp.Table(this=quoted(table.name))).where("1 = 0")
             try:
-                async with outside():
+                async with release_place():
                     await self._engine.fetch(dialect.write(tree), (), 1)
             except (StatementFailed, BusinessUnavailable) as error:
                 raise BusinessUnavailable(f"读不到表 {table.name}：{error}") from error
@@ -92,7 +92,7 @@ class BusinessDatabase:
         bound = (identity,) if guarded.of_caller else ()
         found: list[tuple[Any, ...]] = []
         if identity is not None:
-            async with outside():
+            async with release_place():
                 found = await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
         values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
         rows = Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
@@ -115,7 +115,7 @@ class BusinessDatabase:
         bare = "".join(sign for sign in value if sign not in (SIGNS if at_end else HYPHEN))
         wanted = f"%{bare}" if at_end else bare.upper()
         try:
-            async with outside():
+            async with release_place():
                 counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
         except StatementFailed as error:  # the statement is our own: whatever is wrong, it is not the question
             raise BusinessUnavailable(str(error)) from error

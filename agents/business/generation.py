@@ -20,7 +20,7 @@ from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.types import Question, Usage
 from agents.understanding.normalise import whole_word
-from knowledge.tracing import span
+from knowledge.tracing import start_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SqlWriter:
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:
         """refused: the statement before this one, and what was wrong with it."""
         try:
-            with span("write_sql"):
+            with start_span("write_sql"):
                 if self._calls_tools is not False:
                     called = await self._write_or_call(self._messages(question, today, refused, offers=True))
                     if called is not None:

@@ -211,7 +211,7 @@ def wordings_of(entries: Sequence[CuratedEntry]) -> list[Wording]:
 
 def terms(text: str) -> frozenset[str]:
     """Words, pairs and single characters of a text in one spelling."""
-    return frozenset(_analyzer().tokens(text))
+    return frozenset(_analyzer().tokenize(text))
 
 
 def _rarity(wordings: int, holding: int) -> float:

@@ -12,7 +12,7 @@ from agents.understanding.asking import without_asking
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
 from agents.verification.wording import units_of
-from knowledge.codes import Code, codes_in, names_all
+from knowledge.codes import Code, find_codes, has_all_codes
 from knowledge.text import fold
 
 LONGEST, SHORTEST = 5, 3
@@ -41,14 +41,18 @@ def facts_of(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
     units = units_of(without_asking(folded))
-    return Facts(Polarised.of(folded), quantities(folded).said, codes_in(text), units)
+    return Facts(Polarised.of(folded), quantities(folded).said, find_codes(text), units)
 
 
 def same_subject(one: Facts, other: Facts) -> bool:
     """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
     names a model does not agree with one that names none.
     """
-    return one.numbers == other.numbers and names_all(one.models, other.models) and names_all(other.models, one.models)
+    return (
+        one.numbers == other.numbers
+        and has_all_codes(one.models, other.models)
+        and has_all_codes(other.models, one.models)
+    )
 
 
 def same_polarity(one: Facts, other: Facts) -> bool:

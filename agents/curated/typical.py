@@ -12,4 +12,4 @@ from knowledge.types import Vector
 async def typical_meaning(embedder: Embedder) -> Vector:
     """The mean of the sentences that ship with the product, which are in the cache. Raises EmbeddingUnavailable."""
     sentences = [anchor.text for anchor in shipped_anchors().sentences]
-    return np.asarray((await embedder.queries(sentences)).mean(axis=0), dtype=np.float32)
+    return np.asarray((await embedder.embed_questions(sentences)).mean(axis=0), dtype=np.float32)

@@ -51,7 +51,7 @@ class EventHead:
     async def judge_texts(self, texts: Iterable[str]) -> JudgedTexts:
         """Raises EmbeddingUnavailable."""
         known = list(dict.fromkeys(texts))
-        return JudgedTexts(self.heads, dict(zip(known, await self.embedder.queries(known), strict=True)))
+        return JudgedTexts(self.heads, dict(zip(known, await self.embedder.embed_questions(known), strict=True)))
 
 
 async def fit_event_head(embedder: Embedder) -> EventHead:
@@ -66,7 +66,7 @@ def event_examples() -> list[str]:
 
 async def _fit_classes(embedder: Embedder, classes: Mapping[str, Sequence[str]]) -> Linear:
     texts = {name: _filled(frames) for name, frames in classes.items()}
-    vectors = await embedder.queries([text for own in texts.values() for text in own])
+    vectors = await embedder.embed_questions([text for own in texts.values() for text in own])
     labels = [name for name, own in texts.items() for _ in own]
     holds = np.array([[label == name for name in classes] for label in labels])
     return await asyncio.to_thread(fit, vectors, holds, np.ones(len(labels)))

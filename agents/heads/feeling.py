@@ -40,7 +40,7 @@ class EmotionHead:
 async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
     """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
     furious, others = _examples()
-    vectors = await embedder.queries([*furious, *others])
+    vectors = await embedder.embed_questions([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
     holds = np.arange(len(vectors) + len(neutral)) < len(furious)
     return EmotionHead(await asyncio.to_thread(fit, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds))))

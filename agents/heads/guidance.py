@@ -37,7 +37,7 @@ class GuidanceHead:
 async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
     """Raises EmbeddingUnavailable."""
     examples = _examples()
-    vectors = await embedder.passages(list(examples))
+    vectors = await embedder.embed_passages(list(examples))
     holds = np.array(list(examples.values()))
     return GuidanceHead(await asyncio.to_thread(fit, vectors, holds[:, None], np.ones(len(holds))))
 

@@ -109,7 +109,7 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
     feelings = [text for text in emotion_examples() if not cued(told(text))]
     routed = [i for i, one in enumerate(head.anchors.sentences) if not cued(told(one.text))][::ROUTED_STEP]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
-    vectors = np.vstack([await embedder.queries([*own, *feelings]), head.vectors[routed]])
+    vectors = np.vstack([await embedder.embed_questions([*own, *feelings]), head.vectors[routed]])
     labels = [_examples().get(text) for text in texts]
     importance = np.array([IMPORTANCE] * len(own) + [ROUTED_IMPORTANCE] * (len(texts) - len(own)))
     return await asyncio.to_thread(fit_examples, texts, vectors, labels, importance)

@@ -27,5 +27,5 @@ class CircuitBreaker(Breaker):
             out_of_order = isinstance(error, GenerationUnavailable | GenerationForbidden)
             return out_of_order and (patient or not isinstance(error, GenerationLate))
 
-        with self.around(failed, CircuitOpen):
+        with self.guard(failed, CircuitOpen):
             yield

@@ -13,7 +13,7 @@ from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
-from knowledge.tracing import TracedSpan, Value, span, within
+from knowledge.tracing import TracedSpan, Value, run_within, start_span
 
 Note = Callable[[ModelCall], None]
 _NOTE: ContextVar[Note | None] = ContextVar("model_calls", default=None)
@@ -39,7 +39,7 @@ class NotedModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         with self._asked(messages) as call:
-            async with aclosing(within(self._model.stream(messages), call.span.current)) as pieces:
+            async with aclosing(run_within(self._model.stream(messages), call.span.enter)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Usage):
                         call.usage += piece
@@ -71,7 +71,7 @@ class NotedModel:
         with self._asked(messages) as call:
             call.usage = Usage(calls=1)
             try:
-                with call.span.current():
+                with call.span.enter():
                     reply, call.usage = await ask()
             except UnreadableReply as error:
                 call.usage, error.provider = error.usage or call.usage, self._provider
@@ -94,7 +94,7 @@ class NotedModel:
             kind = type(failed).__name__ if failed else ""
             if note is not None:
                 note(ModelCall(self.name, prompts, call.usage, cost, call.milliseconds, kind))
-            call.span.set(_told(call.usage, cost))
+            call.span.set_attributes(_told(call.usage, cost))
             call.span.end(failed)
 
     def _span(self, prompts: Mapping[str, str]) -> TracedSpan:
@@ -105,12 +105,12 @@ class NotedModel:
         }
         for name, version in list(prompts.items())[:1]:
             attributes |= {"yingda.prompt.name": name, "yingda.prompt.version": version}
-        return span(f"chat {self.name}", attributes)
+        return start_span(f"chat {self.name}", attributes)
 
 
 @dataclass(slots=True)
 class _Call:
-    span: TracedSpan
+    start_span: TracedSpan
     usage: Usage = field(default_factory=Usage)
     answered: bool = False
     _started: float = field(default_factory=time.perf_counter)
@@ -121,7 +121,7 @@ class _Call:
 
     def first_word(self) -> None:
         self.answered = True
-        self.span.set({"yingda.first_token_ms": self.milliseconds})
+        self.span.set_attributes({"yingda.first_token_ms": self.milliseconds})
 
 
 def _told(usage: Usage, cost: float) -> Mapping[str, Value]:

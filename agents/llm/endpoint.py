@@ -20,8 +20,8 @@ from agents.llm.thoughts import ThoughtFilter, headless
 from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
 from agents.types import Thinking, Usage
 from knowledge.lazy import LazyModule
-from knowledge.outside import outside
-from knowledge.tracing import current
+from knowledge.tracing import get_current_span
+from knowledge.work_place import release_place
 
 if TYPE_CHECKING:
     import httpx
@@ -74,7 +74,7 @@ class EndpointModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         deadline = time.monotonic() + self._options.total
-        async with outside(), aclosing(self._tried(messages, deadline)) as pieces:
+        async with release_place(), aclosing(self._tried(messages, deadline)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -98,7 +98,7 @@ class EndpointModel:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
-        async with self._within(seconds), outside():
+        async with self._within(seconds), release_place():
             reply = await self._ask_for_shape(messages)
             choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
             call = first_call(choice["message"])
@@ -108,7 +108,7 @@ class EndpointModel:
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
     ) -> tuple[str | ToolCall, Usage]:
         """See `ChatModel.complete_or_call`."""
-        async with self._within(seconds), outside():
+        async with self._within(seconds), release_place():
             reply = await self._request(messages, tool_fields(tools))
             choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
             return first_call(choice["message"]) or self._read_whole(choice), usage
@@ -128,7 +128,7 @@ class EndpointModel:
         """
         if self._tells_probabilities and not self._thinks:
             try:
-                async with self._within(seconds), outside():
+                async with self._within(seconds), release_place():
                     reply = await self._request(messages, self._one_token)
                     choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
             except GenerationForbidden:
@@ -153,7 +153,7 @@ class EndpointModel:
 
         yield Usage(calls=1)
         async with self._within(left()):
-            response = await self._streams.open(list(messages), current().headers())
+            response = await self._streams.open(list(messages), get_current_span().build_headers())
         reply = _Reading(ThoughtFilter(within=self._thinks))
         try:
             async with aclosing(response), aclosing(events(response)) as chunks:
@@ -197,7 +197,7 @@ class EndpointModel:
 
     async def _request(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
         """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
-        options: Any = {"headers": dict(current().headers())}
+        options: Any = {"headers": dict(get_current_span().build_headers())}
         body = {**self._body, **(further or {}), "messages": list(messages)}
         return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 

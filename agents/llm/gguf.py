@@ -21,7 +21,7 @@ from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, WordPair
 from agents.llm.idle_cores import measure_idle_cores
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
-from knowledge.checkpoint import LazyModel, require
+from knowledge.checkpoint import LazyModel, require_package
 from knowledge.errors import Unavailable
 
 INSTALL = "GGUF 模型需要 xllamacpp：请运行 pip install -r requirements-gguf.txt"
@@ -111,13 +111,13 @@ class GgufModel:
 
     def __init__(self, options: ModelOptions, open_client: Callable[[ModelOptions], ChatModel]) -> None:
         """options.name: the file; open_client: of an OpenAI-compatible endpoint. Raises MissingDependency."""
-        require("xllamacpp", INSTALL)
+        require_package("xllamacpp", INSTALL)
         self._path = Path(options.name)
         self.name = self._path.stem
         self._options, self._open_client = options, open_client
         self._running: _Running | None = None
         self._server = LazyModel(self.name, self._start, Unavailable)
-        self._server.begin()
+        self._server.start_loading()
         self._reply, self._short = asyncio.Semaphore(1), asyncio.Semaphore(1)
         self._asked = 0
         self._closed = False
@@ -210,7 +210,7 @@ class GgufModel:
         logger.bind(model=self.name).warning("the process of the local model has ended, it is started again")
         self._running = None
         self._server.close()
-        self._server.begin()
+        self._server.start_loading()
         await _end(ended)
 
     def _start(self) -> _Running:

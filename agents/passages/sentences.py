@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from agents.passages.rows import TableRow
-from knowledge.blocks import BlockKind, Layout, Span, spans_of
-from knowledge.marks import guessed_spans
+from knowledge.blocks import BlockKind, Layout, Span, read_layout
+from knowledge.marks import guess_spans
 
 MAX_SENTENCE_CHARS = 200
 """Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply."""
@@ -111,7 +111,7 @@ def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:
     """
     sentences: list[Sentence] = []
     line = 0
-    for block in guessed_spans(text) if layout is None else spans_of(layout):
+    for block in guess_spans(text) if layout is None else read_layout(layout):
         first = True
         for match in _LINE.finditer(text, block.start, block.end):
             found = [span for span in _parts(text, block, *match.span()) if span[0] < span[1]]

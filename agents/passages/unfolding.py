@@ -8,8 +8,8 @@ from itertools import groupby
 
 from agents.passages.rows import draw_table
 from agents.passages.sentences import split_sentences
-from knowledge.blocks import BlockKind, Layout, Span, spans_of
-from knowledge.marks import guessed_spans
+from knowledge.blocks import BlockKind, Layout, Span, read_layout
+from knowledge.marks import guess_spans
 
 _FENCE = "```"
 _NOT_READ = (BlockKind.HEADING, BlockKind.IMAGE)
@@ -59,7 +59,7 @@ def unfold(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[Pas
 
 def _mark_quoted(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[tuple[Span, ...], list[bool]]:
     """The blocks, and for each whether one of its sentences is quoted; a heading is where what it heads is."""
-    spans = guessed_spans(text) if layout is None else spans_of(layout)
+    spans = guess_spans(text) if layout is None else read_layout(layout)
     lines = [line for quote in quotes for line in quote.splitlines()]
     said = {
         sentence.block.start
@@ -93,7 +93,7 @@ def _block(text: str, span: Span) -> str:
             fence = _FENCE
             while fence in text:
                 fence += "`"
-            return f"{fence}{span.label}\n{span.without_indent(text)}\n{fence}"
+            return f"{fence}{span.label}\n{span.strip_indent(text)}\n{fence}"
         case BlockKind.HEADING | BlockKind.CAPTION:
             return f"**{text.strip()}**"
         case BlockKind.NOTE | BlockKind.QUOTE:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from knowledge.index import Index, Snapshot, embedded
+from knowledge.index import Index, Snapshot, has_vectors
 from knowledge.types import Matrix, Vector
 
 NEIGHBOURS = 3
@@ -38,8 +38,8 @@ class BaseCloseness:
 
     async def closeness(self, vector: Vector) -> float | None:
         """See `KnowledgeEvidence.closeness`."""
-        snapshot = self._index.snapshot()
-        if not len(snapshot) or not embedded(snapshot):
+        snapshot = self._index.get_snapshot()
+        if not len(snapshot) or not has_vectors(snapshot):
             return None
         measured = self._measured
         if measured is None or measured.revision != snapshot.revision:
@@ -52,7 +52,7 @@ class _Measured:
 
     def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
         self.revision = snapshot.revision
-        self._rows = snapshot.vectors([chunk.id for chunk in snapshot.sample(MAX_ROWS)])
+        self._rows = snapshot.get_vectors([chunk.id for chunk in snapshot.sample(MAX_ROWS)])
         usual = self._similarity(unrelated)
         self._mean, self._spread = float(usual.mean()), max(float(usual.std()), MIN_SPREAD)
 

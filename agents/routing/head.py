@@ -65,7 +65,7 @@ class IntentHead:
 
 async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
     """Embeds the anchors (through the embedder's cache) and fits them. Raises EmbeddingUnavailable."""
-    vectors = await embedder.queries([anchor.text for anchor in anchors.sentences])
+    vectors = await embedder.embed_questions([anchor.text for anchor in anchors.sentences])
     return await asyncio.to_thread(_fitted, anchors, vectors)
 
 

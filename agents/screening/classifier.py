@@ -35,7 +35,7 @@ class Screening:
 
         Raises EmbeddingUnavailable, MissingDependency; what was learnt before stays.
         """
-        vectors = await embedder.queries([example.text for example in examples()])
+        vectors = await embedder.embed_questions([example.text for example in examples()])
         self._full = await asyncio.to_thread(fit_head, self._found, self._attacks, vectors)
 
     def look(self, text: str) -> Features:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from agents.understanding.amounts import amount
-from knowledge.codes import Code, codes_in, is_code, names_one
+from knowledge.codes import Code, find_codes, has_one_code, is_code
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
 from knowledge.yaml_files import load_yaml
@@ -73,7 +73,7 @@ class Mentions:
 
     def naming(self, text: str, kinds: Mapping[str, str]) -> Mentions:
         """With what a text names of a company's own; kinds: of each name, folded, the kind of entity."""
-        folded, codes = fold(text), codes_in(text)
+        folded, codes = fold(text), find_codes(text)
         named = [Entity(kind, name, name) for name, kind in kinds.items() if _is_named(name, folded, codes)]
         return replace(self, certain=tuple(dict.fromkeys((*self.certain, *named)))) if named else self
 
@@ -153,7 +153,7 @@ def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind
 
 
 def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
-    codes = codes_in(folded) if kind.codes else ()
+    codes = find_codes(folded) if kind.codes else ()
     for pattern in patterns:
         group = "value" if "value" in pattern.groupindex else 0
         spans = [_whole(match.span(group), codes) for match in pattern.finditer(folded)]
@@ -164,7 +164,7 @@ def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> It
 
 def _codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
     """Those with letters and two digits or more in one word: what a standard is called (WiFi6, USB 3.0) is none."""
-    for code in codes_in(folded):
+    for code in find_codes(folded):
         digits = sum(map(str.isdigit, code.form))
         if not code.spaced and (digits > 1 or (digits and code.prefix)) and "." not in code.form:
             yield (code.start, code.end), Entity(kind.name, code.text, _VALUES[kind.value](code.text))
@@ -178,7 +178,7 @@ def _whole(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
 def _is_named(name: str, folded: str, codes: Sequence[Code]) -> bool:
     """Whether a text has a name: a code as a whole, in whatever spelling."""
     if is_code(name):
-        return names_one(codes_in(name), codes)
+        return has_one_code(find_codes(name), codes)
     return name in folded
 
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from agents.understanding.asking import without_asking
-from knowledge.codes import codes_in, names_all
+from knowledge.codes import find_codes, has_all_codes
 from knowledge.text import Analyzer, fold, is_chinese_word
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -25,10 +25,10 @@ def keeps_facts(original: str, rewritten: str) -> bool:
     code: h30pro is H30 Pro.
     """
     before, after = fold(original), fold(rewritten)
-    held = codes_in(rewritten)
+    held = find_codes(rewritten)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(any(code.form in other.form for other in held) for code in codes_in(original))
+        and all(any(code.form in other.form for other in held) for code in find_codes(original))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -36,19 +36,19 @@ def keeps_facts(original: str, rewritten: str) -> bool:
 def adds_facts(known: str, rewritten: str) -> bool:
     """Whether a rewrite has a number or a code that what is known has not."""
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
-    return not numbers or not names_all(codes_in(rewritten), codes_in(known))
+    return not numbers or not has_all_codes(find_codes(rewritten), find_codes(known))
 
 
 def adds_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
     """Whether a rewrite is about something of which neither what is known nor a synonym of it speaks."""
     words, folded = content_words(rewritten, analyzer), fold(known)
-    return not all(_made_of(word, folded) for word in words - analyzer.occurring(known).among(words))
+    return not all(_made_of(word, folded) for word in words - analyzer.find_occurrences(known).find_among(words))
 
 
 def keeps_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
     """Whether a rewrite, or a synonym in it, says most of what the original is about."""
     words = content_words(original, analyzer)
-    return len(analyzer.occurring(rewritten).among(words)) >= MIN_KEPT * len(words)
+    return len(analyzer.find_occurrences(rewritten).find_among(words)) >= MIN_KEPT * len(words)
 
 
 def shares_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
@@ -56,14 +56,14 @@ def shares_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
     something.
     """
     words = content_words(original, analyzer)
-    return not words or bool(analyzer.occurring(rewritten).among(words))
+    return not words or bool(analyzer.find_occurrences(rewritten).find_among(words))
 
 
 def content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
     """The Chinese words of a text that say what it is about."""
-    words = analyzer.segments(without_asking(fold(text)))
+    words = analyzer.split_words(without_asking(fold(text)))
     return frozenset(
-        word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.frequency(word) < COMMON
+        word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.get_frequency(word) < COMMON
     )
 
 

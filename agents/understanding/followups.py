@@ -14,7 +14,7 @@ from agents.understanding.asking import without_asking
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import keeps_facts
 from agents.understanding.reading import Reading
-from knowledge.codes import first_code, replace_codes
+from knowledge.codes import find_first_code, replace_codes
 
 if TYPE_CHECKING:
     from agents.types import Turn
@@ -88,7 +88,7 @@ def _elliptical(text: str, core: str) -> bool:
 
 def _filled(core: str, previous: str, topic: str) -> str:
     """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
-    named, earlier = first_code(core), first_code(previous)
+    named, earlier = find_first_code(core), find_first_code(previous)
     if named and earlier:
         rest = replace_codes(core, "").strip()
         question = previous[: earlier.start] + named.text + previous[earlier.end :]
@@ -119,7 +119,7 @@ def _asked_back(last: Turn) -> bool:
 
 def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
-    named = first_code(question)
+    named = find_first_code(question)
     return named.text if named else topic
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from knowledge.codes import first_code, replace_codes
+from knowledge.codes import find_first_code, replace_codes
 from knowledge.english import is_english
 
 SURE_WORDS = 2
@@ -32,7 +32,7 @@ def english(text: str) -> bool | None:
 
 def lone_english_word(text: str) -> bool:
     """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
-    return any(len(word) >= LONE_LETTERS for word in _words(text)) and first_code(text[:READ_CHARS]) is None
+    return any(len(word) >= LONE_LETTERS for word in _words(text)) and find_first_code(text[:READ_CHARS]) is None
 
 
 def _words(text: str) -> list[str]:

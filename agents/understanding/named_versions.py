@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from knowledge.versions import versions_in
+from knowledge.versions import find_versions
 
 MAX_VERSIONS = 3
 
 
 def named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
     """Of a question and of what was said before it, the last first."""
-    return tuple(dict.fromkeys((*reversed(versions_in(question)), *before)))[:MAX_VERSIONS]
+    return tuple(dict.fromkeys((*reversed(find_versions(question)), *before)))[:MAX_VERSIONS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from knowledge.text import simplify, variants_apart
+from knowledge.text import simplify, split_variants
 
 EDGE_CHARS = 24
 """Of a clause, how much may be thanks at its end."""
@@ -86,7 +86,7 @@ def normalised(text: str) -> str:
     plain = _SPACE.sub(" ", plain).strip()
     if not plain:
         return text
-    plain = _MODEL.sub(_as_printed, variants_apart(plain))
+    plain = _MODEL.sub(_as_printed, split_variants(plain))
     return _without_politeness(_standard(plain)) or plain
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.segmentation import tokenizer
+from knowledge.segmentation import build_tokenizer
 
 REMEMBERED = 16
 """Texts whose words are kept: a turn asks for those of its question several times."""
@@ -119,4 +119,4 @@ def _tagger() -> Any:
             if end < len(sentence):
                 yield posseg.pair(sentence[end:], found[end][1])
 
-    return Tagger(tokenizer(()))
+    return Tagger(build_tokenizer(()))

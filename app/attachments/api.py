@@ -18,7 +18,7 @@ from app.http.fields import SessionId
 from app.http.forms import file_body, sent_upload
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side
-from knowledge.inspected import FILE_TYPES, PICTURES
+from knowledge.file_inspection import FILE_TYPES, PICTURES
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 

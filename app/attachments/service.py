@@ -19,8 +19,8 @@ from app.ids import new_id
 from app.types import SessionKey, Side
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParsingUnavailable
-from knowledge.inspected import PICTURES, InspectedFile
-from knowledge.reading import ReadDocument
+from knowledge.extraction import ReadDocument
+from knowledge.file_inspection import PICTURES, InspectedFile
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 

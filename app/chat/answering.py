@@ -27,7 +27,7 @@ from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.spelling import BaseSpeller
-from knowledge.tracing import during, span
+from knowledge.tracing import run_in_span, start_span
 from knowledge.types import Vector
 
 
@@ -65,7 +65,7 @@ class Answering:
 
     async def _answered(self, tenant: str, team: Team, question: Question) -> Events:
         account = Account()
-        with span("read"):
+        with start_span("read"):
             heard = await self.read(team, question, account)
         if heard.rejected is not None:
             reply = await self._guard.reply(tenant, question, Rejected(heard.rejected))
@@ -85,7 +85,9 @@ class Answering:
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
         yield Routed(question.standalone, turn.route, decision, read, turn.found, team.basis)
-        acting = during(team.roster.run(question, decision.intents), span("agent", {"yingda.intent": intent}))
+        acting = run_in_span(
+            team.roster.run(question, decision.intents), start_span("agent", {"yingda.intent": intent})
+        )
         async with aclosing(neutral_events(acting)) as events:
             async for event in events:
                 if isinstance(event, Meta):
@@ -102,7 +104,7 @@ class Answering:
         picked, embedder = question.rewrite is not None, team.embedder
         embedding = asyncio.create_task(_embedded(embedder, question.searched), name="embedding")
         context = search_context(question)
-        behind = continuity.told(question.searched, context) if context else None
+        behind = continuity.build_contextual_message(question.searched, context) if context else None
         told = asyncio.create_task(_embedded(embedder, behind))
         if not picked:
             question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
@@ -117,7 +119,7 @@ class Answering:
             for task in (embedding, told, parts):
                 task.cancel()
         account.timed("embed")
-        with span("screen"):
+        with start_span("screen"):
             reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.timed("screen")
         return HeardMessage(team, about_page(replace(question, rewrite=corrected)), picked, reason)
@@ -125,7 +127,7 @@ class Answering:
     async def decide(self, heard: HeardMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """All that is known of a message, and who is to answer it."""
         turn = await evidence_of(heard.team, heard.question, account, picked=heard.picked)
-        with span("decide"):
+        with start_span("decide"):
             return turn, heard.team.roster.decide(turn)
 
 
@@ -134,7 +136,7 @@ async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
 
     async def embedded(place: int, part: Spoken) -> Spoken:
         context = part_context(question, place)
-        told = continuity.told(part.text, context) if context else None
+        told = continuity.build_contextual_message(part.text, context) if context else None
         vector, behind = await asyncio.gather(_embedded(embedder, part.text), _embedded(embedder, told))
         return replace(part, vector=vector, told=behind)
 
@@ -146,8 +148,8 @@ async def _embedded(embedder: Embedder, text: str | None) -> Vector | None:
     try:
         if text is None:
             return None
-        with span("embed"):
-            return await embedder.query(text)
+        with start_span("embed"):
+            return await embedder.embed_question(text)
     except EmbeddingUnavailable as error:
         logger.opt(exception=error).warning("turn without embedding")
         return None

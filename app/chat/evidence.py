@@ -22,7 +22,7 @@ from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
-from knowledge.tracing import span
+from knowledge.tracing import start_span
 from knowledge.types import DocumentMeta, GateVerdict, Retrieval
 
 
@@ -111,14 +111,14 @@ async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tupl
 
 
 async def _route(team: Team, question: Question) -> Route:
-    with span("route"):
+    with start_span("route"):
         return await team.router.route(question)
 
 
 async def _curated(team: Team, question: Question) -> CuratedMatch | None:
     if team.curated is None:
         return None
-    with span("curated"):
+    with start_span("curated"):
         match = await team.curated.match(question)
     # An entry is in no folder and of no category: where these count it answers only if it is named itself.
     return match if match and question.where.matches(DocumentMeta(match.entry.id, "", "")) else None
@@ -129,7 +129,7 @@ async def _found(searcher: Searcher, question: Question) -> Retrieval | None:
     from it then finds out.
     """
     try:
-        with span("search"):
+        with start_span("search"):
             return await recall(searcher, question)
     except KnowledgeError as error:
         logger.opt(exception=error).warning("turn without a search")

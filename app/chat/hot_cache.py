@@ -205,7 +205,7 @@ class HotCache:
         searched = [event.retrieval for event in events if isinstance(event, Evidence)]
         revision = searched[-1].revision if searched else key.version.revision
         documents = frozenset(
-            [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing]
+            [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing_candidates]
             + [source.document_id for source in answer.sources if isinstance(source, Source)]
         )
         key = key._replace(version=version._replace(revision=revision), caller="")

@@ -41,7 +41,7 @@ from app.telemetry.service import Turns, untraced
 from app.traces.types import TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
-from knowledge.tracing import within
+from knowledge.tracing import run_within
 from knowledge.types import Retrieval
 
 
@@ -98,7 +98,7 @@ class ChatService:
         session_id = "" if message.new_session else message.session_id
         async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
             with self._metrics.turn(message.tenant), turn.recorded():
-                with turn.span.child("guard"):
+                with turn.span.start_child("guard"):
                     text = self._taken(message)
                 turn.account.timed("guard")
                 if not text.text:
@@ -217,13 +217,13 @@ class ChatService:
         reading = read(text)
         if await self._first(message, reading):
             question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
-            with turn.span.child("cache"):
+            with turn.span.start_child("cache"):
                 served = await self._hot_cache.serve(
                     message.tenant, question, lambda: turn.computed(self._computing.run(message, question))
                 )
             turn.account.timed("cache")
             return question, served
-        with turn.span.child("history"):
+        with turn.span.start_child("history"):
             question = await self._history.question(message, reading)
         turn.account.timed("history")
         flight = Flight(turn.computed(self._computing.run(message, question)))
@@ -265,7 +265,7 @@ class ChatService:
         answer = done.answer
         # What was answered without its conversation belongs to one all the same.
         before = question.state or await self._history.state(message)
-        with turn.span.child("persist"):
+        with turn.span.start_child("persist"):
             kept = await self._turn_log.append(
                 NewTurn(
                     tenant=message.tenant,
@@ -362,7 +362,7 @@ class _Turn:
 
     async def computed(self, events: Events) -> Events:
         """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(within(events, self.span.current, lambda: noted(self._asked))) as told:
+        async with aclosing(run_within(events, self.span.enter, lambda: noted(self._asked))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 
@@ -398,7 +398,7 @@ class _Turn:
         self._told(done.answer, cached=done.cached)
 
     def _told(self, answer: Answer, *, cached: bool) -> None:
-        self.span.set(
+        self.span.set_attributes(
             {
                 "yingda.outcome": answer.outcome.value,
                 "yingda.agent": answer.agent,

@@ -17,7 +17,7 @@ class StoredCorrections:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+    async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """The chunks of a document as it was read, under its corrections as they are now."""
         async with self._database.read() as connection:
             there = await connection.run_sync(repository.of_document, tenant, document_id)

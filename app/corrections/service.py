@@ -128,7 +128,7 @@ class CorrectionService:
             edit.excluded,
         )
         chunks = tuple(edited_chunk(piece.chunk, full) for piece in pieces)
-        tokenised = await self._ingestor.tokenise(tenant, chunks)
+        tokenised = await self._ingestor.tokenize_chunks(tenant, chunks)
         if not edit.excluded:
             await self._embed(tenant, [chunk.indexed_text for chunk in chunks])
         kept = correction.id if edit else ""
@@ -159,7 +159,7 @@ class CorrectionService:
     async def _embed(self, tenant: str, texts: Sequence[str]) -> None:
         """Into the cache, before anything is written. Without embeddings where nothing of the tenant has any."""
         try:
-            await (await self._embedder_of(tenant)).passages(list(texts))
+            await (await self._embedder_of(tenant)).embed_passages(list(texts))
         except EmbeddingUnavailable:
             if not await self._follower.by_keywords(tenant):
                 raise

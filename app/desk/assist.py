@@ -80,7 +80,7 @@ async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:
     answer = None
     async for event in roster.run(question, [intent]):
         if isinstance(event, Evidence):
-            candidates = tuple(event.retrieval.passing)
+            candidates = tuple(event.retrieval.passing_candidates)
         elif isinstance(event, Done):
             answer = neutral_answer(event.answer)
     if answer is None:

@@ -15,10 +15,10 @@ from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, Unavailable
+from knowledge.extraction import ReadDocument
 from knowledge.ingest import DocumentReader
 from knowledge.parsing.links import PageLinks
-from knowledge.reading import ReadDocument
-from knowledge.sandbox.wire import decode
+from knowledge.sandbox.wire import decode_reply
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
@@ -49,13 +49,13 @@ class ReadElsewhere:
             raise self._found
         return self._found
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
-        return await self._here.links(tenant, name, content)
+        return await self._here.read_links(tenant, name, content)
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `DocumentReader`."""
-        return await self._here.sheet(tenant, name, content, options)
+        return await self._here.read_sheet(tenant, name, content, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class MassIngestion:
             return FileReport(file.place, FileOutcome.FAILED, error=Unavailable(row["error"]))
         if row["held"]:
             return FileReport(file.place, FileOutcome.UNCHANGED)
-        found = decode(row["parsed"], name_of(work, row)).result if row["parsed"] else None
+        found = decode_reply(row["parsed"], name_of(work, row)).result if row["parsed"] else None
         if vectors := vectors_of(row):
             await asyncio.to_thread(self.base.embeddings.put_many, vectors)
         labels, content = Labels(self._category(file), self.labels.tags), row["content"]

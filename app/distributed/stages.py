@@ -18,12 +18,12 @@ from app.distributed.files import StoredFile
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
 from app.wiring.reading import open_reader
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, Unavailable
-from knowledge.ingest import content_hash
-from knowledge.reading import ReadDocument
-from knowledge.sandbox.wire import ParsedReply, decode, encode
+from knowledge.extraction import ReadDocument
+from knowledge.ingest import hash_content
+from knowledge.sandbox.wire import ParsedReply, decode_reply, encode_reply
 from knowledge.types import DocumentMeta, FaqColumns
 
 Row = dict[str, Any]
@@ -53,7 +53,7 @@ def read(row: Row, work: Work) -> Row:
         content = file.read(work.settings.max_upload_bytes)
     except Exception as error:  # stores raise what they like; one file that cannot be had stops no other
         return _row(row["number"], error=f"读不到：{type(error).__name__}: {error}"[:500])
-    digest = content_hash(content)
+    digest = hash_content(content)
     held = work.columns is None and work.known.get(file.place) == digest
     return _row(row["number"], b"" if held else content, digest, held=held)
 
@@ -73,7 +73,7 @@ class Parse:
         if row["held"] or row["error"] or (self._work.columns is None and row["digest"] in self._work.contents):
             return row
         try:
-            return row | {"parsed": encode(ParsedReply(self._runner.run(self._parsed(row)), retires=False))}
+            return row | {"parsed": encode_reply(ParsedReply(self._runner.run(self._parsed(row)), retires=False))}
         except Unavailable as error:
             return row | {"error": str(error), "content": b""}
 
@@ -99,16 +99,16 @@ class Embed:
         self._embedder = get_embedder(work.embedder, None, embedder_options(work.settings))
 
     def __call__(self, row: Row) -> Row:
-        found = decode(row["parsed"], name_of(self._work, row)).result if row["parsed"] else None
+        found = decode_reply(row["parsed"], name_of(self._work, row)).result if row["parsed"] else None
         if not isinstance(found, ReadDocument):
             return row
         document = DocumentMeta("", name_of(self._work, row), found.title)
-        texts = [chunk.indexed_text for chunk in found.labelled(document, "")]
+        texts = [chunk.indexed_text for chunk in found.label_chunks(document, "")]
         try:
-            vectors = self._runner.run(self._embedder.passages(texts))
+            vectors = self._runner.run(self._embedder.embed_passages(texts))
         except EmbeddingUnavailable as error:
             return row | {"error": str(error), "content": b"", "parsed": b""}
-        keys = "".join(self._embedder.key(readable(text), "passage") for text in texts)
+        keys = "".join(self._embedder.build_key(make_readable(text), "passage") for text in texts)
         return row | {"keys": keys, "vectors": np.asarray(vectors, dtype="<f4").tobytes()}
 
     def close(self) -> None:

@@ -15,11 +15,11 @@ from app.retrieval import embedder_options, reranker_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.checkpoint import is_installed
-from knowledge.embeddings.registry import get_embedder, resolved
+from knowledge.embeddings.registry import get_embedder, resolve_embedder
 from knowledge.errors import KnowledgeError
 from knowledge.onnx_checkpoint import FOLDER, GRAPHS, Runtime
 from knowledge.rerankers.registry import get_reranker
-from knowledge.rerankers.served import ServedReranker
+from knowledge.rerankers.remote import RemoteReranker
 
 _EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
 _QUESTION = "怎么申请退货"
@@ -33,13 +33,13 @@ REPLY_SECONDS = 30.0
 
 async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
     """Whether a question becomes a vector of the length that is configured. What would be downloaded first is not."""
-    name = resolved(settings.embedder)
+    name = resolve_embedder(settings.embedder)
     if name == "bge" and (found := _weights(_EMBEDDER, "BGE_MODEL", settings.bge_model, settings.bge_runtime)):
         return [found]
     try:
         embedder = get_embedder(name, None, embedder_options(settings))
         try:
-            vector = await embedder.query(_QUESTION)
+            vector = await embedder.embed_question(_QUESTION)
             known = embedder.title, f"{len(vector)} 维", embedder.details
             return [fine(_EMBEDDER, "，".join(filter(None, known)))]
         finally:
@@ -56,9 +56,9 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
     if settings.reranker not in ("tei", "jina", "yes_no"):
         return [fine(_RERANKER, settings.reranker)]
     reranker = get_reranker(settings.reranker, reranker_options(settings))
-    assert isinstance(reranker, ServedReranker)
+    assert isinstance(reranker, RemoteReranker)
     try:
-        await reranker.probe()
+        await reranker.check_server()
     except KnowledgeError as problem:
         told = f"RERANKER={settings.reranker} 不能用，问答会先由 {settings.rerank_fallback} 重排：{problem}"
         return [error(_RERANKER, told, "核对 RERANK_BASE_URL、RERANK_API_KEY 与 RERANK_MODEL，以及这台机器能否连到它")]

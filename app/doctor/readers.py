@@ -28,7 +28,7 @@ def _office(settings: Settings) -> Diagnosis:
 def _ocr(settings: Settings) -> Diagnosis:
     if not settings.ocr_max_pages:
         return note(_OCR, "OCR_MAX_PAGES=0：图片与扫描件不识别", "要识别就去掉 OCR_MAX_PAGES=0")
-    if rapid.installed():
+    if rapid.is_installed():
         return fine(_OCR, f"已安装，一份文件最多识别 {settings.ocr_max_pages} 页")
     fix = f".venv/bin/python -m pip install -r {rapid.REQUIREMENTS}"
     return note(_OCR, "没有安装：图片与扫描件不能导入", fix)

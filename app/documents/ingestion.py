@@ -20,7 +20,7 @@ from app.documents.repository_versions import VersionRepository
 from app.documents.types import UNPUBLISHED, Change, FileOutcome, FileReport, Filing, Incoming, Labels, Previous
 from app.errors import Conflict, NotFound
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
-from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
+from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, hash_content
 from knowledge.lazy import LazyModule
 from knowledge.sandbox.slots import TenantSlots
 from knowledge.types import FaqColumns
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from app.index_follower import Follower
     from knowledge.chunking import ChunkOptions
-    from knowledge.reading import ReadDocument
+    from knowledge.extraction import ReadDocument
 else:
     httpx = LazyModule("httpx")
 
@@ -131,7 +131,7 @@ class IngestionService:
         """What a file would be cut into; waits behind the tenant's other files. Raises InvalidDocument by its
         subclasses, EmbeddingUnavailable.
         """
-        async with self._slots.hold(tenant):
+        async with self._slots.hold_slot(tenant):
             name = filed(file.path, file.external_id).name
             return await self._ingestor.preview(tenant, name, file.content, options, file.columns)
 
@@ -144,8 +144,8 @@ class IngestionService:
         except InvalidDocument as error:
             return FileReport(error.name, FileOutcome.FAILED, error=error)
         try:
-            async with self._slots.hold(tenant):
-                digest = await asyncio.to_thread(content_hash, file.content)
+            async with self._slots.hold_slot(tenant):
+                digest = await asyncio.to_thread(hash_content, file.content)
                 upload = _Upload(tenant, filing, file, digest, progress, committed)
                 while True:
                     try:

@@ -8,7 +8,7 @@ from typing import Any
 from app.documents.types import Filing
 from app.errors import InvalidRequest
 from knowledge.text import clean
-from knowledge.versions import MAX_CHARS, canonical, product_of, version_of
+from knowledge.versions import MAX_CHARS, find_product, find_version, normalize_version
 
 FIELDS = ("product", "product_version")
 
@@ -16,8 +16,8 @@ FIELDS = ("product", "product_version")
 def told_by_names(title: str, filing: Filing) -> dict[str, str]:
     """What title, file name and folders say of it."""
     return {
-        "product": product_of(title, filing.folder),
-        "product_version": version_of(title, filing.name, filing.folder),
+        "product": find_product(title, filing.folder),
+        "product_version": find_version(title, filing.name, filing.folder),
     }
 
 
@@ -42,7 +42,7 @@ def checked_product(value: str | None) -> str | None:
 
 def checked_version(value: str | None) -> str | None:
     """A version of a product as it is kept: 2.3 of V2.3. Raises InvalidRequest."""
-    return None if value is None else _within(canonical(clean(value)), "product_version")
+    return None if value is None else _within(normalize_version(clean(value)), "product_version")
 
 
 def _within(value: str, field: str) -> str:

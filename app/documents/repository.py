@@ -14,7 +14,7 @@ from app.db.engine import Database
 from app.documents.products import labels_of
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, HeldFile
-from knowledge.blocks import Layout, checked
+from knowledge.blocks import Layout, validate_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class DocumentRepository:
         if row is None:
             return None
         text, headings, page, title, url, layout = row
-        return PassageRow(text, headings, page, title, url, layout and checked(layout, len(text)))
+        return PassageRow(text, headings, page, title, url, layout and validate_layout(layout, len(text)))
 
     async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
         """The file of a version, without a number of the current one."""

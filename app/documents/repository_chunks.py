@@ -16,7 +16,7 @@ from app.documents import repository_vocabulary as vocabulary
 from app.documents.meta import META, document_meta
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind, StoredPiece
-from knowledge.blocks import checked
+from knowledge.blocks import validate_layout
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, TermIds
 
 _NO_TERMS: TermIds = np.empty(0, np.int32)
@@ -162,5 +162,5 @@ def _chunk(row: Any, document: DocumentMeta) -> Chunk:
         page=row.page,
         question=row.question,
         entry=row.entry,
-        layout=None if row.layout is None else checked(row.layout, len(row.text)),
+        layout=None if row.layout is None else validate_layout(row.layout, len(row.text)),
     )

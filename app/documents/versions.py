@@ -199,7 +199,7 @@ class VersionService:
 
     async def _paragraphs(self, tenant: str, stored: StoredVersion) -> tuple[str, ...]:
         row = stored.row
-        return await self._ingestor.paragraphs(tenant, row.name, stored.content, row.columns)
+        return await self._ingestor.list_paragraphs(tenant, row.name, stored.content, row.columns)
 
 
 def _filing(known: DocumentRow, row: VersionRow) -> Filing:

@@ -59,7 +59,7 @@ class Product:
                 if isinstance(event, Routed):
                     route = "+".join(event.route.intents)
                 elif isinstance(event, Evidence):
-                    found += [full_text(candidate.chunk) for candidate in event.retrieval.passing]
+                    found += [full_text(candidate.chunk) for candidate in event.retrieval.passing_candidates]
                 elif isinstance(event, Token):
                     first_token = first_token or time.perf_counter() - began
                 elif isinstance(event, TurnDone):

@@ -141,7 +141,7 @@ def _cells(dialogue: Dialogue, turn: LabelledTurn) -> list[str]:
 
 
 def _cell(row: SheetRow, column: str) -> str:
-    return row.first(*_NAMES[column])
+    return row.get_first(*_NAMES[column])
 
 
 def _split(cell: str) -> list[str]:

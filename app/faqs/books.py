@@ -109,7 +109,7 @@ class FaqBooks:
         if wordings and embedder.has_meaning:
             try:
                 typical = await self._middle(embedder)
-                vectors = await embedder.queries([read(one.text).normal for one in wordings])
+                vectors = await embedder.embed_questions([read(one.text).normal for one in wordings])
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("curated answers by their wordings alone")
                 complete = False
@@ -144,7 +144,7 @@ class TenantBook:
 
     async def _embedded(self, text: str) -> Vector | None:
         try:
-            return await self.embedder.query(text)
+            return await self.embedder.embed_question(text)
         except EmbeddingUnavailable as error:
             logger.opt(exception=error).warning("turn without an embedding of what it means")
             return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agents.understanding.reading import read
 from app.faqs.types import FaqDraft
-from knowledge.ingest import EmbedderOf, Ingestor, PreparedDocument, content_hash
+from knowledge.ingest import EmbedderOf, Ingestor, PreparedDocument, hash_content
 from knowledge.types import Chunk, DocumentMeta
 
 MEDIA_TYPE = "application/json"
@@ -24,7 +24,7 @@ class EntryPreparer:
     async def prepare(self, tenant: str, entries: Mapping[str, FaqDraft]) -> list[PreparedDocument]:
         """Entries by their ids, as documents; nothing is embedded."""
         chunks = {id: _chunks(id, entry) for id, entry in entries.items()}
-        made = await self._ingestor.tokenise(tenant, [chunk for each in chunks.values() for chunk in each])
+        made = await self._ingestor.tokenize_chunks(tenant, [chunk for each in chunks.values() for chunk in each])
         tokens = iter(made.tokens)
         return [_document(entry, chunks[id], tokens, made.vocabulary) for id, entry in entries.items()]
 
@@ -35,8 +35,8 @@ class EntryPreparer:
         """
         chunks = [chunk for document in documents for chunk in document.chunks]
         embedder = await self._embedder_of(tenant)
-        await embedder.passages([chunk.indexed_text for chunk in chunks])
-        await embedder.queries([read(chunk.question).normal for chunk in chunks if chunk.question])
+        await embedder.embed_passages([chunk.indexed_text for chunk in chunks])
+        await embedder.embed_questions([read(chunk.question).normal for chunk in chunks if chunk.question])
 
 
 def _chunks(id: str, entry: FaqDraft) -> list[Chunk]:
@@ -57,7 +57,7 @@ def _document(
         version_id=chunks[0].id.rpartition("-")[0],
         media_type=MEDIA_TYPE,
         content=content,
-        content_hash=content_hash(content),
+        content_hash=hash_content(content),
         chunks=tuple(chunks),
         tokens=tuple(next(tokens) for _ in chunks),
         vocabulary=vocabulary,

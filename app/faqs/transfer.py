@@ -12,7 +12,7 @@ from app.faqs.rules import safe_address
 from app.faqs.types import Faq, FaqDraft, FaqState
 from app.http.sheets import SheetReader
 from app.spreadsheets import write_sheet
-from knowledge.parsing.faq_columns import Places, by_name, divided, escaped, parts_of
+from knowledge.parsing.faq_columns import ColumnPlaces, escape_part, find_by_name, split_first_part, split_parts
 from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 
 COLUMNS = ("编号", "问题", "答案", "相似问", "按钮", "状态")
@@ -59,16 +59,16 @@ def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
 
 
 def _rows(sheet: Spreadsheet) -> list[FaqSheetRow | FaqRowRefused]:
-    columns = by_name(sheet.columns)
+    columns = find_by_name(sheet.columns)
     if columns is None:
         return [FaqRowRefused(sheet.header, "没有找到写着列名的那一行：要有“问题”“答案”两列。")]
     return [_row(row, sheet, columns) for row in sheet.rows]
 
 
-def _row(row: SheetRow, sheet: Spreadsheet, columns: Places) -> FaqSheetRow | FaqRowRefused:
+def _row(row: SheetRow, sheet: Spreadsheet, columns: ColumnPlaces) -> FaqSheetRow | FaqRowRefused:
     names = sheet.columns
-    state = row.first(*_STATE).lower() or FaqState.PUBLISHED.value
-    question, answer = row.first(names[columns.question]), row.first(names[columns.answer])
+    state = row.get_first(*_STATE).lower() or FaqState.PUBLISHED.value
+    question, answer = row.get_first(names[columns.question]), row.get_first(names[columns.answer])
     if sheet.delimiter and row.beyond:
         if columns.answer != len(names) - 1:
             return FaqRowRefused(row.number, _TOO_MANY.format(row=row.number))
@@ -76,14 +76,14 @@ def _row(row: SheetRow, sheet: Spreadsheet, columns: Places) -> FaqSheetRow | Fa
     if state not in _STATES:
         return FaqRowRefused(row.number, f"状态“{state[:20]}”不认识，请写“已发布”或“草稿”。", "state")
     buttons = []
-    for line in filter(None, _LINE.split(row.first(*_BUTTONS))):
-        label, does = map(str.strip, divided(line))
+    for line in filter(None, _LINE.split(row.get_first(*_BUTTONS))):
+        label, does = map(str.strip, split_first_part(line))
         opens = safe_address(does)
         buttons.append(Button(label, does if opens else "", "" if opens else does))
-    asked = row.first(names[columns.variants]) if columns.variants is not None else ""
-    variants = tuple(filter(None, map(str.strip, parts_of(asked, "\r\n"))))
+    asked = row.get_first(names[columns.variants]) if columns.variants is not None else ""
+    variants = tuple(filter(None, map(str.strip, split_parts(asked, "\r\n"))))
     draft = _STATES[state] is FaqState.DRAFT
-    return FaqSheetRow(row.number, row.first(*_ID), FaqDraft(question, answer, variants, tuple(buttons), draft))
+    return FaqSheetRow(row.number, row.get_first(*_ID), FaqDraft(question, answer, variants, tuple(buttons), draft))
 
 
 def _cells(faq: Faq) -> Sequence[str]:
@@ -94,4 +94,4 @@ def _cells(faq: Faq) -> Sequence[str]:
 
 def _part(text: str) -> str:
     """On one line, and with the bars in it marked as its own."""
-    return escaped(" ".join(text.split()))
+    return escape_part(" ".join(text.split()))

@@ -88,8 +88,8 @@ class GapMining:
             return {}, []
         told = [question for members in known.values() for question in members]
         embedder = await self._embedder_of(tenant)
-        vectors = await embedder.queries([*new, *told])
-        background = await embedder.queries([anchor.text for anchor in shipped_anchors().sentences])
+        vectors = await embedder.embed_questions([*new, *told])
+        background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
         places, start = {}, len(new)
         for gap, members in known.items():
             places[gap] = range(start, start + len(members))

@@ -57,7 +57,7 @@ class Shadow:
 
     def chunks(self) -> list[Chunk]:
         """What is in it."""
-        return sorted(self.held.index.snapshot().walk(), key=attrgetter("id"))
+        return sorted(self.held.index.get_snapshot().walk(), key=attrgetter("id"))
 
 
 class ShadowBuilder:
@@ -103,10 +103,10 @@ class ShadowBuilder:
 
         async def embed(texts: Sequence[str]) -> Matrix:
             await steps.expect(len(texts))
-            rows = [await embedder.passages([])]
+            rows = [await embedder.embed_passages([])]
             for start in range(0, len(texts), PART):
                 part = texts[start : start + PART]
-                rows.append(await embedder.passages(part))
+                rows.append(await embedder.embed_passages(part))
                 await steps.did(len(part))
             return np.concatenate(rows)
 
@@ -121,7 +121,7 @@ class ShadowBuilder:
 
         for _ in range(ATTEMPTS):
             delta = await self._feed.delta(tenant, frozenset(), 0)
-            snapshot = shadow.held.index.snapshot()
+            snapshot = shadow.held.index.get_snapshot()
             if delta.revision == snapshot.revision:
                 differences = await compared(Both.of(snapshot, delta), shadow.generation.embedder, looked)
                 if differences:

@@ -14,10 +14,10 @@ from app.generations.building import Progress, Shadow, ShadowBuilder, Steps
 from app.generations.service import Generations
 from app.generations.types import StoredGeneration
 from app.jobs.types import JobContext, JobKind
-from knowledge.embeddings.registry import resolved
+from knowledge.embeddings.registry import resolve_embedder
 from knowledge.errors import RerankUnavailable
 from knowledge.index import Index
-from knowledge.memory import give_back
+from knowledge.memory import release_memory
 
 if TYPE_CHECKING:
     from app.generations.engine import Generation
@@ -74,7 +74,7 @@ class Reindexing:
         await self._tenants.of(tenant)  # opened: nobody else puts its parts in their place meanwhile
         async with self._lock(tenant):
             current, newest = await self._generations.of(tenant), await self._generations.newest(tenant)
-            stored = StoredGeneration(newest.number + 1, resolved(wanted) if wanted else newest.embedder)
+            stored = StoredGeneration(newest.number + 1, resolve_embedder(wanted) if wanted else newest.embedder)
 
             async def record() -> None:
                 if not await self._generations.stored.put(tenant, stored):
@@ -124,7 +124,7 @@ class Reindexing:
                 await search.calibrator.close()
                 await self._builder.discard(shadow)
             raise
-        revision = shadow.held.index.snapshot().revision
+        revision = shadow.held.index.get_snapshot().revision
         told = {"embedder": stored.embedder, "generation": stored.number, "chunks": chunks, "revision": revision}
         logger.bind(tenant=old.tenant).info("the knowledge base answers from a new index: {}", told)
         return told
@@ -172,7 +172,7 @@ class Reindexing:
         try:
             await self._searches.leave()
             await self._builder.forget(old, index)
-            await asyncio.to_thread(give_back)
+            await asyncio.to_thread(release_memory)
         except Exception:  # nobody awaits this task; the next run removes what is left
             logger.bind(tenant=old.tenant).exception("an old index could not be removed")
 

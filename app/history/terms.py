@@ -64,7 +64,7 @@ def _chinese_words(run: str) -> Iterator[str]:
     place = 0
     while place < len(run):
         ends = range(min(place + WORD_CHARS, len(run)), place + 1, -1)
-        end = next((end for end in ends if _analyzer().frequency(run[place:end])), place + 1)
+        end = next((end for end in ends if _analyzer().get_frequency(run[place:end])), place + 1)
         yield run[place:end]
         place = end
 

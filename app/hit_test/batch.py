@@ -103,9 +103,9 @@ def _table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
     if not set(_QUESTION) & set(sheet.columns):
         raise InvalidRequest("表格里没有叫 question 或 问题 的列", field="question")
     for row in sheet.rows:
-        history = [line for line in row.first(*_HISTORY).splitlines() if line.strip()]
-        named = {"document_id": row.first(*_DOCUMENT), "chunk_id": row.first(*_CHUNK)}
-        yield row.number, {"question": row.first(*_QUESTION), "history": history, **named}
+        history = [line for line in row.get_first(*_HISTORY).splitlines() if line.strip()]
+        named = {"document_id": row.get_first(*_DOCUMENT), "chunk_id": row.get_first(*_CHUNK)}
+        yield row.number, {"question": row.get_first(*_QUESTION), "history": history, **named}
 
 
 def _jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:

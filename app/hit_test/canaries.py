@@ -14,8 +14,8 @@ from app.hit_test.trial import Expected, Stored
 from app.search.service import CalibratedSearch
 from app.tenants import Tenants
 from knowledge.canary import CanaryIndex, Replacement
-from knowledge.index import Snapshot, embedded
-from knowledge.ingest import PreparedDocument, tokens_of
+from knowledge.index import Snapshot, has_vectors
+from knowledge.ingest import PreparedDocument, tokenize_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Trying:
     @property
     def snapshot(self) -> Snapshot:
         """The view with the drafts in it."""
-        return self.search.index.snapshot()
+        return self.search.index.get_snapshot()
 
     def stored(self, expected: Expected) -> Stored | None:
         """What of the drafts was expected; None where it is of none of them."""
@@ -70,13 +70,13 @@ class Canaries:
         if not found:
             raise Conflict("没有还没发布的草稿可试", code="no_drafts")
         retriever = (await self._tenants.of(tenant)).retriever
-        base = retriever.index.snapshot()
+        base = retriever.index.get_snapshot()
         if not len(base):
             message = "知识库里还没有已发布的文档，门槛无从校准；请先发布一篇，再来试草稿"
             raise Conflict(message, code="empty_knowledge_base")
         versions = [await _replacement(draft, base, retriever) for draft in found]
         view = CanaryIndex(retriever.index, versions)
-        await asyncio.to_thread(view.snapshot)  # looks at every chunk of the base, once
+        await asyncio.to_thread(view.get_snapshot)  # looks at every chunk of the base, once
         return Trying(retriever.over(view), found)
 
 
@@ -84,7 +84,7 @@ async def _replacement(found: PreparedDocument, base: Snapshot, retriever: Calib
     """In the terms and vectors of the base; the draft may have been read by another analyzer."""
     analyzer, embedder = retriever.analyzer, retriever.generation.embedder
     same = found.vocabulary == analyzer.version
-    tokens = found.tokens if same else await tokens_of(analyzer, found.chunks)
+    tokens = found.tokens if same else await tokenize_texts(analyzer, found.chunks)
     texts = [chunk.indexed_text for chunk in found.chunks]
-    vectors = await embedder.passages(texts) if embedded(base) else np.zeros((len(texts), 0), np.float32)
+    vectors = await embedder.embed_passages(texts) if has_vectors(base) else np.zeros((len(texts), 0), np.float32)
     return Replacement(found.document, found.chunks, tokens, vectors)

@@ -12,7 +12,7 @@ from agents.types import Question
 from app.hit_test.trial import Dropped, Stage, Stored
 from app.search.waterfall import ranked
 from knowledge.filters import Filter
-from knowledge.index import Snapshot, embedded
+from knowledge.index import Snapshot, has_vectors
 from knowledge.types import Hit, Retrieval
 
 PLACES = 500
@@ -45,7 +45,7 @@ async def dropped(stored: Stored | None, search: Search, widths: Widths) -> Drop
     """The stage that the best piece of what is stored reached, with its numbers."""
     if stored is None:
         return Dropped(Stage.NOT_FOUND, "知识库里没有它：可能已被删除，或被文档的新版本取代。")
-    pieces = sorted(await asyncio.to_thread(search.snapshot.holding, stored.chunks))
+    pieces = sorted(await asyncio.to_thread(search.snapshot.find_existing, stored.chunks))
     if not pieces:
         if not stored.live:
             return Dropped(Stage.FILTERED, _validity(stored))
@@ -107,13 +107,13 @@ def _judged(stage: Stage, candidate: dict[str, Any], found: Retrieval) -> str:
 async def _unrecalled(search: Search, pieces: list[str], widths: Widths) -> Dropped:
     snapshot, question = search.snapshot, search.question
     vectors = [vector for vector in (question.vector, question.told) if vector is not None]
-    if not embedded(snapshot):
+    if not has_vectors(snapshot):
         vectors = []
-    near = [await snapshot.dense(vector, PLACES, search.where) for vector in vectors]
-    worded = await snapshot.lexical(search.found.terms, PLACES, search.where)
+    near = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]
+    worded = await snapshot.search_lexical(search.found.terms, PLACES, search.where)
     by_meaning = min((place for hits in near if (place := _place(hits, pieces))), default=None)
     by_words = _place(worded, pieces)
-    cosine = max((float(snapshot.cosines(vector, pieces).max()) for vector in vectors), default=None)
+    cosine = max((float(snapshot.compute_cosines(vector, pieces).max()) for vector in vectors), default=None)
     meant = f"按意思{_told(by_meaning, far=f'排在 {PLACES} 位以后')}" if vectors else "向量模型暂时用不上，没有按意思找"
     worded_as = (
         f"按字词{_told(by_words, far='没有对上问题里的词' if len(worded) < PLACES else f'排在 {PLACES} 位以后')}"

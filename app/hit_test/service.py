@@ -85,7 +85,7 @@ class HitTest:
             account.spent(Usage(), turn.route.degraded)
             question = turn.question
         found = await self._found(heard, question, trial)
-        snapshot = trying.snapshot if trying else parts.retriever.index.snapshot()
+        snapshot = trying.snapshot if trying else parts.retriever.index.get_snapshot()
         return Tried(
             text=question.text,
             found=found,

@@ -21,7 +21,7 @@ def sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:
 
     async def read(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         reader: DocumentReader = wiring.base.reader
-        found = await while_connected(request, reader.sheet(tenant, name, content, options))
+        found = await while_connected(request, reader.read_sheet(tenant, name, content, options))
         if found is None:
             raise InvalidRequest("表格还没有读完，连接就断开了。")
         return found

@@ -109,7 +109,7 @@ class EmbeddingBacklog:
 
     async def _embed(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
         work = self._works[tenant]
-        missing = await embedder.missing(texts)
+        missing = await embedder.find_uncached(texts)
         work.kept = len(texts) - len(missing)
         logger.bind(tenant=tenant, count=len(missing)).info(
             "{} of {} chunks have to be embedded; until then keywords alone answer", len(missing), len(texts)
@@ -120,7 +120,7 @@ class EmbeddingBacklog:
             self._tell()
 
         for part in _in_own_order(missing):
-            await embedder.passages(part, step)
+            await embedder.embed_passages(part, step)
 
     def _tell(self) -> None:
         state = self.state

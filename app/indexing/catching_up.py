@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.documents.types import Difference, IndexDelta, OutdatedTokens
 from app.indexing.retokenising import Retokeniser, Vocabularies
-from knowledge.index import Index, Snapshot, difference
-from knowledge.memory import give_back
+from knowledge.index import Index, Snapshot, find_differences
+from knowledge.memory import release_memory
 from knowledge.types import IndexChange, IndexedChunk, Matrix
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Served:
     def __init__(self, index: Index) -> None:
         self.index = index
 
-    def snapshot(self) -> Snapshot:
-        return self.index.snapshot()
+    def get_snapshot(self) -> Snapshot:
+        return self.index.get_snapshot()
 
     async def apply(self, change: IndexChange) -> None:
         await self.index.apply(change)
@@ -59,8 +59,8 @@ class CatchUp:
 
         Raises what the embedder or the index raises; the index stays consistent.
         """
-        snapshot = held.index.snapshot()
-        anew = await asyncio.to_thread(snapshot.holding, distrusted)
+        snapshot = held.index.get_snapshot()
+        anew = await asyncio.to_thread(snapshot.find_existing, distrusted)
         known = 0 if anew else held.terms
         delta = await self._delta(tenant, _lacks(snapshot, anew), known)
         analyzer = await self._vocabularies.analyzer(tenant, delta.vocabulary)
@@ -71,7 +71,7 @@ class CatchUp:
         await held.index.apply(_change(replace(delta, removed=delta.removed | anew), vectors, known))
         held.terms = known + len(delta.new_terms)
         del delta, vectors
-        await asyncio.to_thread(give_back)
+        await asyncio.to_thread(release_memory)
         return True
 
     async def _delta(self, tenant: str, lacks: Difference, terms: int) -> IndexDelta:
@@ -90,7 +90,7 @@ def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
 
 def _lacks(snapshot: Snapshot, anew: frozenset[str]) -> Difference:
     def lacks(live: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-        lacking, surplus = difference(snapshot, live)
+        lacking, surplus = find_differences(snapshot, live)
         return lacking | (anew & live), surplus
 
     return lacks

@@ -99,7 +99,7 @@ class Indexer:
     async def by_keywords(self, tenant: str) -> bool:
         """Whether documents need no embeddings to be found: nothing of this tenant has any yet."""
         index = await self.index(tenant)
-        return tenant in self._keywords or not len(index.snapshot())
+        return tenant in self._keywords or not len(index.get_snapshot())
 
     async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         """Has the indexer look at once; True when the tenant's index answers from `revision` within `timeout` s."""
@@ -122,13 +122,13 @@ class Indexer:
                 held = await self._with_vectors(tenant)
                 self._keywords.pop(tenant, None)  # not closed: searches may still be at it
             except (EmbeddingUnavailable, IndexUnavailable) as error:
-                if tenant in self._embedded and len(self._embedded[tenant].index.snapshot()):
+                if tenant in self._embedded and len(self._embedded[tenant].index.get_snapshot()):
                     raise
                 held = await self._without_vectors(tenant, error)
             served = self._served.setdefault(tenant, Served(held.index))
             changed = served.index is not held.index
             served.index = held.index
-            revision = held.index.snapshot().revision
+            revision = held.index.get_snapshot().revision
             if changed or self._answering.get(tenant) != revision:
                 await self._feed.set_indexed(tenant, revision)
                 await self._announce(tenant, revision)
@@ -177,16 +177,16 @@ class Indexer:
         embedded = self._backlog.has_embedded(tenant)
         if not embedded and self._backlog.works_on(tenant):
             raise NotEmbedded("the knowledge base is being embedded")
-        embedder, served = await self._embedder_of(tenant), len(held.index.snapshot()) > 0
+        embedder, served = await self._embedder_of(tenant), len(held.index.get_snapshot()) > 0
 
         async def kept(texts: Sequence[str]) -> Matrix:
             """Vectors that are in the cache: keywords need not wait for one that is not."""
-            vectors = await embedder.kept(texts)
+            vectors = await embedder.get_cached_passages(texts)
             if vectors is None:
                 raise NotEmbedded("the knowledge base has to be embedded")
             return vectors
 
-        return await self._caught_up(tenant, held, embedder.passages if served or embedded else kept)
+        return await self._caught_up(tenant, held, embedder.embed_passages if served or embedded else kept)
 
     async def _without_vectors(self, tenant: str, error: Unavailable) -> Held:
         if tenant not in self._keywords:
@@ -196,7 +196,7 @@ class Indexer:
         self.failures[tenant] = error
         held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
         if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):
-            snapshot = held.index.snapshot()
+            snapshot = held.index.get_snapshot()
             texts = [chunk.indexed_text for chunk in snapshot.walk()]
             self._backlog.start(tenant, texts, await self._embedder_of(tenant))
         return held

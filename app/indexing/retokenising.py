@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from app.documents.types import OutdatedDocument, RenewedDocument
-from knowledge.ingest import tokens_of
+from knowledge.ingest import tokenize_texts
 from knowledge.text import Analyzer
-from knowledge.vocabulary import AnalyzerRevisions, TenantVocabulary, touched
+from knowledge.vocabulary import AnalyzerRevisions, TenantVocabulary, find_affected_texts
 
 if TYPE_CHECKING:
     from app.documents.repository_tokens import TokenRepository
@@ -52,7 +52,7 @@ class Retokeniser:
     async def _changed(self, tenant: str, old: int, new: int) -> Callable[[str], bool]:
         """Tells which texts have other tokens by the one version than by the other."""
         before, after = [await self._vocabularies.vocabulary(tenant, version) for version in (old, new)]
-        return await asyncio.to_thread(touched, before, after)
+        return await asyncio.to_thread(find_affected_texts, before, after)
 
 
 async def _renewed(
@@ -63,5 +63,5 @@ async def _renewed(
     def differs() -> bool:
         return any(may_differ(chunk.indexed_text) for chunk in document.chunks)
 
-    tokens = await tokens_of(analyzer, document.chunks) if await asyncio.to_thread(differs) else None
+    tokens = await tokenize_texts(analyzer, document.chunks) if await asyncio.to_thread(differs) else None
     return RenewedDocument(document.id, document.chunks, tokens)

@@ -90,9 +90,9 @@ class SentenceLearner:
 
     async def _learn(self, tenant: str, index: Index) -> None:
         """What is new in an index, until it changes."""
-        snapshot = index.snapshot()
-        self._learnt.setdefault(tenant, Buckets.of(()))
-        new = sorted(self._learnt[tenant].differing(snapshot.buckets))
+        snapshot = index.get_snapshot()
+        self._learnt.setdefault(tenant, Buckets.from_ids(()))
+        new = sorted(self._learnt[tenant].find_differences(snapshot.buckets))
         for start in range(0, len(new), AT_ONCE):
             numbers = frozenset(new[start : start + AT_ONCE])
             chunks = await asyncio.to_thread(_chunks, snapshot, numbers)
@@ -100,7 +100,7 @@ class SentenceLearner:
                 if self._changed.is_set():
                     return
                 await self._meaning.learn(chunks[begin : begin + PART])
-            self._learnt[tenant] = self._learnt[tenant].taking(snapshot.buckets, numbers)
+            self._learnt[tenant] = self._learnt[tenant].take_buckets(snapshot.buckets, numbers)
 
 
 def _chunks(snapshot: Snapshot, numbers: frozenset[int]) -> list[Chunk]:

@@ -16,7 +16,7 @@ from app.documents.types import IndexDelta
 from app.jobs.types import Daily, JobContext, JobKind
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import IndexUnavailable
-from knowledge.index import Snapshot, embedded
+from knowledge.index import Snapshot, has_vectors
 from knowledge.ingest import EmbedderOf
 from knowledge.types import Chunk, TermIds
 
@@ -107,7 +107,7 @@ class IndexVerification:
         return {
             "chunks": len(both.stored),
             "revision": both.snapshot.revision,
-            "embedded": embedded(both.snapshot),
+            "embedded": has_vectors(both.snapshot),
             "differences": differences.counts(),
             "examples": {name: ids[:EXAMPLES] for name, ids in differences.by_name().items() if ids},
             "repaired": repaired,
@@ -115,7 +115,7 @@ class IndexVerification:
 
     async def _both(self, tenant: str) -> Both:
         for _ in range(ATTEMPTS):
-            snapshot = (await self._indexer.index(tenant)).snapshot()
+            snapshot = (await self._indexer.index(tenant)).get_snapshot()
             delta = await self._feed.delta(tenant, frozenset(), 0)
             if delta.revision == snapshot.revision:
                 return Both.of(snapshot, delta)
@@ -137,8 +137,8 @@ class IndexVerification:
 
 async def compared(both: Both, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]) -> Differences:
     """What is wrong of an index that is to be of this embedder. Raises what `progress` raises."""
-    held = await asyncio.to_thread(both.snapshot.ids)
-    width = (await embedder.passages([])).shape[1]
+    held = await asyncio.to_thread(both.snapshot.list_ids)
+    width = (await embedder.embed_passages([])).shape[1]
     found = Differences(
         missing=sorted(both.stored.keys() - held),
         surplus=sorted(held - both.stored.keys()),
@@ -163,22 +163,22 @@ def _words(ids: TermIds, words: Sequence[str]) -> list[str]:
 
 def _other_frequencies(both: Both) -> int:
     stored = Counter(word for _, words in both.stored.values() for word in set(words))
-    indexed = both.snapshot.frequencies()
+    indexed = both.snapshot.get_frequencies()
     return sum(stored[word] != indexed.get(word, 0) for word in stored.keys() | indexed.keys())
 
 
 def _look(both: Both, ids: Sequence[str], width: int, found: Differences) -> None:
     snapshot = both.snapshot
-    snapshot.bm25((), ids)  # so that a server gives the rows together
+    snapshot.score_bm25((), ids)  # so that a server gives the rows together
     for name in ids:
         chunk, words = both.stored[name]
-        if snapshot.chunk(name) != chunk:
+        if snapshot.get_chunk(name) != chunk:
             found.changed.append(name)
         distinct = sorted(set(words))
-        score, own = snapshot.bm25(distinct, [name])[0], snapshot.bm25_of(distinct, words)
+        score, own = snapshot.score_bm25(distinct, [name])[0], snapshot.score_tokens(distinct, words)
         if abs(score - own) > SCORE_TOLERANCE * max(1.0, abs(own)):
             found.terms.append(name)
-    if embedded(snapshot):
-        vectors = snapshot.vectors(ids)
+    if has_vectors(snapshot):
+        vectors = snapshot.get_vectors(ids)
         right = np.isfinite(vectors).all(axis=1) & (vectors.shape[1] == width)
         found.vectors.extend(name for name, is_right in zip(ids, right.tolist(), strict=True) if not is_right)

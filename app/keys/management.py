@@ -74,7 +74,7 @@ class KeyManagement:
             values["expires_at"] = _expiry(given["expires_at"])
         if "bound_to" in given:
             _require_customers(known.role, given["bound_to"])
-            values["filter"] = given["bound_to"].named
+            values["filter"] = given["bound_to"].stated_fields
         if not await self._repository.change(tenant, key_id, values):
             raise _unknown(key_id)
         self._ring.expire()

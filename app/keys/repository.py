@@ -17,7 +17,7 @@ from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
 from app.keys.tables import ApiKey
-from knowledge.filters import EVERYTHING, Filter, named_filter
+from knowledge.filters import EVERYTHING, Filter, build_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class KeyRepository:
                 origins=list(origins),
                 expires_at=expires_at,
                 scopes=[scope.value for scope in scopes],
-                filter=bound_to.named,
+                filter=bound_to.stated_fields,
             )
             await connection.execute(row)
         return key_id
@@ -244,7 +244,7 @@ class KeyRepository:
 def _row(row: Any) -> KeyRow:
     moments = row.created_at, row.revoked_at, row.last_used_at, row.expires_at, row.previous_until
     said = row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins)
-    return KeyRow(*said, *moments, scopes=_scopes(row), bound_to=named_filter(row.filter))
+    return KeyRow(*said, *moments, scopes=_scopes(row), bound_to=build_filter(row.filter))
 
 
 def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
@@ -272,7 +272,7 @@ def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
 
 def _owner(row: Any) -> Principal:
     role, may = frozenset({Role(row.role)}), (frozenset(row.origins), row.name, frozenset(_scopes(row)))
-    return Principal(row.tenant_id, role, row.id, *may, bound_to=named_filter(row.filter))
+    return Principal(row.tenant_id, role, row.id, *may, bound_to=build_filter(row.filter))
 
 
 def _scopes(row: Any) -> tuple[KeyScope, ...]:

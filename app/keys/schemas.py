@@ -108,7 +108,7 @@ class KeyOut(BaseModel):
         made = {
             "origins": list(row.origins),
             "scopes": list(row.scopes),
-            "filter": row.bound_to.named or None,
+            "filter": row.bound_to.stated_fields or None,
             "current": row.id == own,
             "state": row.state(now()),
         }

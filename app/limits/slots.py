@@ -12,7 +12,7 @@ from math import ceil
 from agents.wording.catalogue import say
 from app.errors import QueueTimeout
 from app.limits.shares import PlaceShares
-from knowledge.outside import PLACE
+from knowledge.work_place import PLACE
 
 LATELY_SECONDS = 2.0
 """How long a tenant that took a place has its share of them: who asks again and again finds it free."""
@@ -154,20 +154,20 @@ class TurnSlots:
 
 
 class _Place:
-    """See `knowledge.outside.Place`: one place, left while any part of the work waits for somebody else's server."""
+    """See `knowledge.work_place.WorkPlace`: one place, left while part of the work waits for another server."""
 
     def __init__(self, slots: TurnSlots, tenant: str, sender: Hashable) -> None:
         self._slots, self._tenant, self._sender = slots, tenant, sender
         self._away = 0
         self._held, self._ended = True, False
 
-    def leave(self) -> None:
+    def release(self) -> None:
         self._away += 1
         if self._held:
             self._held = False
             self._slots.give(self._tenant)
 
-    async def back(self) -> None:
+    async def acquire(self) -> None:
         self._away -= 1
         if self._away or self._ended:
             return
@@ -177,7 +177,7 @@ class _Place:
         else:
             self._held = True
 
-    def gone(self) -> None:
+    def give_up(self) -> None:
         self._away -= 1
 
     def end(self) -> None:

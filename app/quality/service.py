@@ -112,7 +112,7 @@ class QualityService:
         return {"chunks": len(corpus.chunks), "found": dict(Counter(issue.kind.value for issue in found)), **kept}
 
     async def _corpus(self, tenant: str) -> QualityCorpus:
-        snapshot = (await self._sources.index(tenant)).snapshot()
+        snapshot = (await self._sources.index(tenant)).get_snapshot()
         async with self._database.read() as connection:
             documents = await connection.run_sync(repository_facts.documents, tenant)
             reach = await connection.run_sync(repository_facts.reach_of, tenant)

@@ -14,7 +14,7 @@ from app.http.deps import current_container
 from app.http.fields import CLEANED
 from app.search.repository import FilterRepository
 from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
-from knowledge.versions import MAX_CHARS, canonical
+from knowledge.versions import MAX_CHARS, normalize_version
 
 MAX_VALUES = 100
 _CALLED = {
@@ -51,7 +51,7 @@ class FilterIn(BaseModel):
         """What is let through, of what another filter lets through. Raises Forbidden for a folder that cannot be."""
         named: dict[str, Any] = {kind: frozenset(getattr(self, kind)) for kind in FILTER_KINDS}
         named["folders"] = frozenset(filter(None, map(asked_folder, self.folders)))
-        named["versions"] = frozenset(map(canonical, self.versions))
+        named["versions"] = frozenset(map(normalize_version, self.versions))
         if not any(named.values()):
             return within
         return Filter(**named, within=within or None)
@@ -80,13 +80,13 @@ class FilterRequests:
         """The filter itself. Raises NotFound with what it names in vain; what another filter around it hides is as if
         it were not there.
         """
-        if not where.named:
+        if not where.stated_fields:
             return where
         if missing := await self._stored.missing(tenant, where):
             told = "；".join(f"{_CALLED[kind]}“{'”“'.join(values)}”" for kind, values in missing.items())
             raise NotFound(f"filter 里的{told}没有对应的文档", code="filter_matches_nothing", filter=missing)
         if not await self._stored.any(tenant, where):
-            raise NotFound("没有同时符合 filter 各项的文档", code="filter_matches_nothing", filter=where.named)
+            raise NotFound("没有同时符合 filter 各项的文档", code="filter_matches_nothing", filter=where.stated_fields)
         return where
 
 

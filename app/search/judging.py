@@ -96,7 +96,7 @@ class BaseJudging:
         if self._reader.calibration is None:
             message = f"{reader.title} 分不清资料里有没有写明答案，或者太慢，校准不能靠它；日志里有原因。"
             raise Conflict(message, code="model_cannot_judge", model=reader.title)
-        chunks = sample_chunks(sorted(search.index.snapshot().walk(), key=lambda chunk: chunk.id), passages)
+        chunks = sample_chunks(sorted(search.index.get_snapshot().walk(), key=lambda chunk: chunk.id), passages)
         if not chunks:
             raise Conflict("知识库是空的", code="empty_knowledge_base")
         writing = QuestionWriter(writer, self._settings.llm_timeout, models.prompts)

@@ -84,7 +84,7 @@ class FilterRepository:
         async with self._database.read() as connection:
             inside = _matching(tenant, where.within or Filter(), connection.dialect.name)
             absent: dict[str, list[str]] = {}
-            for kind, values in where.named.items():
+            for kind, values in where.stated_fields.items():
                 for value in values:
                     has = _having(kind, frozenset({value}), connection.dialect.name)
                     if (await connection.execute(select(Document.id).where(inside, has).limit(1))).first() is None:
@@ -101,7 +101,7 @@ class FilterRepository:
 def _matching(tenant: str, where: Filter, dialect: str) -> ColumnElement[bool]:
     """See `Filter.matches`."""
     mine = (Document.tenant_id == tenant) & (Document.kind != DocumentKind.BINNED)
-    return and_(mine, *(_having(kind, wanted, dialect) for kind, wanted in where.conditions()))
+    return and_(mine, *(_having(kind, wanted, dialect) for kind, wanted in where.list_conditions()))
 
 
 def _having(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bool]:

@@ -42,7 +42,7 @@ class RetrievalCache:
         """Keeps it, unless something was out of order, or the question or what was read of a page holds personal
         data.
         """
-        seen = [candidate.chunk.text for candidate in found.candidates if candidate.chunk.in_view]
+        seen = [candidate.chunk.text for candidate in found.candidates if candidate.chunk.is_in_view]
         if (
             self._entries.maxsize
             and not found.degraded

@@ -22,7 +22,6 @@ from knowledge.calibration.calibrator import CalibrationStore, Calibrator, Label
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Index
-from knowledge.outside import outside
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
@@ -30,6 +29,7 @@ from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
 from knowledge.versions import VersionChoice, choose_versions
+from knowledge.work_place import release_place
 
 if TYPE_CHECKING:
     from app.generations.engine import Generation
@@ -62,7 +62,7 @@ class CalibratedSearch:
     def over(self, index: Index) -> CalibratedSearch:
         """The same search of another view of this base; what it finds is not remembered."""
         none = RetrievalCache(0, 0)
-        retriever = self._retriever.over(index)
+        retriever = self._retriever.copy_for_index(index)
         return CalibratedSearch(retriever, self.calibrator, none, self.generation, self.settings, self._versioned)
 
     def carry_over(self, others: Iterable[CalibratedSearch]) -> None:
@@ -72,7 +72,7 @@ class CalibratedSearch:
         slow = self._retriever.scorers.slow
         for calibration in [known for other in others for known in other.calibrations]:
             if slow is not None and calibration.scorer == slow.kind:
-                self._retriever.calibrate(calibration)
+                self._retriever.set_calibration(calibration)
 
     @property
     def index(self) -> Index:
@@ -87,7 +87,7 @@ class CalibratedSearch:
     @property
     def revision(self) -> int:
         """The revision that a search would look at now."""
-        return self.index.snapshot().revision
+        return self.index.get_snapshot().revision
 
     @property
     def analyzer(self) -> Analyzer:
@@ -117,7 +117,7 @@ class CalibratedSearch:
         is not searched again, but for `explain`.
         """
         calibrations = self.calibrations
-        scope = where, context, page.digest if page else ""
+        scope = where, context, page.content_digest if page else ""
         if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, *scope)):
             return known
         search = partial(
@@ -134,8 +134,8 @@ class CalibratedSearch:
             found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
-                async with outside():  # it gives way to the questions of other tenants' customers
-                    await self.calibrator.provide()
+                async with release_place():  # it gives way to the questions of other tenants' customers
+                    await self.calibrator.ensure_calibrations()
             found = await search()
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)
@@ -227,7 +227,7 @@ class Searches:
         store: CalibrationStore | None,
     ) -> CalibratedSearch:
         analyzers = base.analyzers.history(generation.tenant)
-        reranker = self._reranker.reading(settings.rerank_candidates)
+        reranker = self._reranker.copy_with_candidates(settings.rerank_candidates)
         retriever = Retriever(index, generation.embedder, analyzers, reranker, retrieval_options(settings))
         tenant, verdicts = generation.tenant, VerdictRepository(base.database)
 

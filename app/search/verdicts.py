@@ -17,7 +17,7 @@ from agents.llm.replies import UnreadableReply
 from agents.reader import PassageReader
 from agents.recall import Searcher
 from agents.understanding.normalise import normalised
-from knowledge.calibration.fit import MIN_LABELLED, best_split, measure_auroc
+from knowledge.calibration.fit import MIN_LABELLED, find_best_split, measure_auroc
 from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
 
@@ -84,7 +84,7 @@ class BaseJudge:
         odds = [each for each in await self._reader.judge(question, "", first) if each is not None]
         if not odds:
             raise GenerationUnavailable("the model judges no passage in time")
-        best = self._calibration.probability(max(odds))
+        best = self._calibration.compute_probability(max(odds))
         low, high = CLEAR
         return None if low < best < high else BaseVerdict(question, best >= high, found.confidence)
 
@@ -101,7 +101,7 @@ def fit_gate(verdicts: Sequence[BaseVerdict], threshold: float) -> GateFit | Non
     if min(map(len, kinds)) < MIN_LABELLED:
         return None
     answerable, unanswerable = map(np.array, kinds)
-    cutoff = best_split(answerable[::2], unanswerable[::2])
+    cutoff = find_best_split(answerable[::2], unanswerable[::2])
     before, after = (
         float((answerable[1::2] >= cut).mean() + (unanswerable[1::2] < cut).mean()) / 2 for cut in (threshold, cutoff)
     )

@@ -25,7 +25,7 @@ from app.sources.types import (
     key_of,
 )
 from knowledge.errors import InvalidDocument, Unavailable
-from knowledge.ingest import Ingestor, content_hash
+from knowledge.ingest import Ingestor, hash_content
 
 
 class SourceDeleted(Exception):
@@ -66,7 +66,7 @@ class Keeper:
 
     async def keep(self, item: SourceItem, found: FoundContent) -> None:
         """Takes in what was found. Raises Unavailable where nothing can be taken in now."""
-        digest = await asyncio.to_thread(content_hash, found.content)
+        digest = await asyncio.to_thread(hash_content, found.content)
         item = replace(item, signature=found.signature, etag=found.etag, last_modified=found.last_modified)
         current = item.state is ItemState.CURRENT
         if current and item.content_hash == digest:
@@ -202,7 +202,7 @@ class Keeper:
         if not found.path.endswith(".html"):
             return digest
         name = found.path.rpartition("/")[2]
-        paragraphs = await self._ingestor.paragraphs(self.tenant, name, found.content)
+        paragraphs = await self._ingestor.list_paragraphs(self.tenant, name, found.content)
         return hashlib.sha256("\0".join(paragraphs).encode()).hexdigest()
 
     def _path(self, found: FoundContent) -> str:

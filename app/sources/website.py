@@ -182,7 +182,7 @@ class _Crawl:
         """Whether a page wants to be a document; follows its links."""
         name = path_of(httpx.URL(item.locator), ".html").rpartition("/")[2]
         try:
-            page = await self._parts.ingestor.links(self._keeper.tenant, name, fetched.text)
+            page = await self._parts.ingestor.read_links(self._keeper.tenant, name, fetched.text)
         except InvalidDocument as error:
             await self._keeper.failed(item, error)
             return False

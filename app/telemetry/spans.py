@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_trace_id, set_span_in_context
 
-from knowledge.tracing import TracedSpan, Value, entered
+from knowledge.tracing import TracedSpan, Value, enter_span
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -73,11 +73,11 @@ class RecordedSpan:
         """One whose beginning is now. context: of its parent."""
         kind = SpanKind.CLIENT if "gen_ai.operation.name" in attributes else SpanKind.INTERNAL
         span = cls(tracer, tracer.start_span(name, context, kind), translate)
-        span.set(attributes)
+        span.set_attributes(attributes)
         return span
 
     def __enter__(self) -> TracedSpan:
-        self._entered = entered(self)
+        self._entered = enter_span(self)
         self._entered.__enter__()
         return self
 
@@ -88,18 +88,18 @@ class RecordedSpan:
         self._entered.__exit__(None, None, None)
         self.end(error)
 
-    def child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+    def start_child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
         """See `TracedSpan.child`."""
         if not self._span.is_recording():  # over already, or not to be recorded, and so is all of it
             return RecordedSpan(self._tracer, self._span, self._translate)
         context = set_span_in_context(self._span)
         return RecordedSpan.begun(self._tracer, name, context, attributes or {}, self._translate)
 
-    def current(self) -> AbstractContextManager[object]:
+    def enter(self) -> AbstractContextManager[object]:
         """See `TracedSpan.current`."""
-        return entered(self)
+        return enter_span(self)
 
-    def set(self, attributes: Mapping[str, Value]) -> None:
+    def set_attributes(self, attributes: Mapping[str, Value]) -> None:
         """See `TracedSpan.set`."""
         told = {
             name: value[:MAX_CHARS] if isinstance(value, str) else value
@@ -114,12 +114,12 @@ class RecordedSpan:
         if not self._span.is_recording():
             return
         if error is not None:
-            self.set({"error.type": type(error).__name__})
+            self.set_attributes({"error.type": type(error).__name__})
             if not isinstance(error, _LEFT):
                 self._span.set_status(StatusCode.ERROR)
         self._span.end()
 
-    def headers(self) -> Mapping[str, str]:
+    def build_headers(self) -> Mapping[str, str]:
         """See `TracedSpan.headers`. Without `tracestate`, in which a caller may have put anything."""
         here = self._span.get_span_context()
         trace, span = format_trace_id(here.trace_id), format_span_id(here.span_id)

@@ -76,7 +76,7 @@ class Measuring:
         where they were made before. Raises KnowledgeError.
         """
         texts = [normalised(question.text) for question in questions]
-        vectors = await search.generation.embedder.queries(texts)
+        vectors = await search.generation.embedder.embed_questions(texts)
         for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._give_way()
             started = time.perf_counter()

@@ -43,7 +43,7 @@ class TenantAnalyzers:
         if (known := self._built.get((tenant, version))) is not None:
             return known
         vocabulary = await self.vocabulary(tenant, version)
-        return self._built.setdefault((tenant, version), await asyncio.to_thread(vocabulary.analyzer))
+        return self._built.setdefault((tenant, version), await asyncio.to_thread(vocabulary.build_analyzer))
 
     async def vocabulary(self, tenant: str, version: int) -> TenantVocabulary:
         """What one version held."""

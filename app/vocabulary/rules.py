@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agents.understanding.entities import shipped_extractor
 from app.vocabulary.types import MAX_ENTRIES, Refusal
-from knowledge.text import fold, term_form
+from knowledge.text import fold, normalize_term
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
 _NAMES = {
@@ -23,7 +23,7 @@ _ADDING = {VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION}
 
 def key_of(entry: VocabularyEntry) -> tuple[VocabularyKind, str]:
     """What an entry is known by: another one of the same key takes its place."""
-    return entry.kind, term_form(entry.term)
+    return entry.kind, normalize_term(entry.term)
 
 
 class StandingEntries:
@@ -75,7 +75,7 @@ class StandingEntries:
 
 def malformed(entry: VocabularyEntry) -> Refusal | None:
     """Why an entry cannot stand by itself."""
-    own, others = term_form(entry.term), list(map(term_form, entry.others))
+    own, others = normalize_term(entry.term), list(map(normalize_term, entry.others))
     if not own or (entry.kind is not VocabularyKind.ENTITY and not all(others)):
         return Refusal("empty_term", "词里没有可以检索的字。", entry.term)
     if entry.kind in _WITH_OTHERS and not others:
@@ -95,12 +95,12 @@ def malformed(entry: VocabularyEntry) -> Refusal | None:
 
 def _searched(entry: VocabularyEntry) -> set[str]:
     """The words that an entry is about."""
-    return {term_form(entry.term), *(map(term_form, entry.others) if entry.kind in _ADDING else ())}
+    return {normalize_term(entry.term), *(map(normalize_term, entry.others) if entry.kind in _ADDING else ())}
 
 
 def _heads(entry: VocabularyEntry) -> set[str]:
     """Words that add others."""
-    return set(entry.occurring)
+    return set(entry.affected_terms)
 
 
 def _ends(entry: VocabularyEntry) -> set[str]:
@@ -108,7 +108,7 @@ def _ends(entry: VocabularyEntry) -> set[str]:
     return (
         _searched(entry)
         if entry.kind is VocabularyKind.SYNONYM and entry.both_ways
-        else set(map(term_form, entry.others))
+        else set(map(normalize_term, entry.others))
     )
 
 

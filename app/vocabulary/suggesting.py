@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from agents.understanding.entities import shipped_extractor
-from knowledge.coining import coined
-from knowledge.spelling import initials
-from knowledge.text import Analyzer, fold, is_chinese_word, term_form
+from knowledge.coined_words import find_coined_words
+from knowledge.spelling import get_initials
+from knowledge.text import Analyzer, fold, is_chinese_word, normalize_term
 from knowledge.types import Chunk
 from knowledge.vocabulary import VocabularyKind
 
@@ -42,20 +42,20 @@ def suggestions(
     chunks: Sequence[Chunk], analyzer: Analyzer, asked: Sequence[tuple[str, int]], known: Iterable[str]
 ) -> list[VocabularySuggestion]:
     """asked: questions that were not answered, and how often; known: terms of the vocabulary, which need none."""
-    known = set(map(term_form, known))
+    known = set(map(normalize_term, known))
     texts = [fold(chunk.indexed_text) for chunk in chunks[:MAX_CHUNKS]]
     found = [
         *_words(texts, analyzer),
         *_models(chunks[:MAX_MODEL_CHUNKS]),
         *_short_names(chunks, texts, analyzer, asked),
     ]
-    return [one for one in found if term_form(one.term) not in known]
+    return [one for one in found if normalize_term(one.term) not in known]
 
 
 def _words(texts: Sequence[str], analyzer: Analyzer) -> list[VocabularySuggestion]:
     return [
         VocabularySuggestion(VocabularyKind.WORD, word.term, (), word.count, ("/".join(word.parts),))
-        for word in coined(texts, analyzer, MOST)
+        for word in find_coined_words(texts, analyzer, MOST)
     ]
 
 
@@ -81,7 +81,7 @@ def _short_names(
     """Words of missed questions that no document holds, and whose characters stand, in their order, in a name."""
     names = list(dict.fromkeys(name for chunk in chunks for name in (chunk.document.title, *chunk.heading_path)))
     names = [name for name in names if len(name) in _LONG]
-    letters = {name: initials(name) for name in names}
+    letters = {name: get_initials(name) for name in names}
     everything = "\n".join(texts)
     counts: Counter[str] = Counter()
     questions: dict[str, list[str]] = defaultdict(list)
@@ -104,9 +104,11 @@ def _short_names(
 
 def _unknown(question: str, analyzer: Analyzer) -> set[str]:
     """Words that no dictionary has: those it guesses, runs of single characters, and letters."""
-    words = analyzer.segments(question)
+    words = analyzer.split_words(question)
     found = {word for word in words if word.isascii() and word.isalpha() and len(word) in _LETTERS}
-    found |= {word for word in words if is_chinese_word(word) and len(word) in _SHORT and not analyzer.frequency(word)}
+    found |= {
+        word for word in words if is_chinese_word(word) and len(word) in _SHORT and not analyzer.get_frequency(word)
+    }
     for single, run in groupby(words, key=lambda word: is_chinese_word(word) and len(word) == 1):
         if single:
             joined = "".join(run)

@@ -38,12 +38,12 @@ class Suggestions:
 
     async def of(self, tenant: str) -> list[VocabularySuggestion]:
         """The best of each kind; some seconds of a thread the first time, one tenant after the other."""
-        snapshot = (await self._index(tenant)).snapshot()
+        snapshot = (await self._index(tenant)).get_snapshot()
         key = tenant, snapshot.revision
         async with self._making:
             if key not in self._made:
                 chunks = await asyncio.to_thread(snapshot.sample, MAX_CHUNKS)
-                analyzer = self._analyzers.history(tenant).at(snapshot.revision)
+                analyzer = self._analyzers.history(tenant).get_analyzer(snapshot.revision)
                 known = [stored.entry.term for stored in await self._vocabulary.all(tenant)]
                 asked = await self._missed(tenant)
                 self._made[key] = await asyncio.to_thread(suggestions, chunks, analyzer, asked, known)

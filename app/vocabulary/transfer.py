@@ -44,11 +44,11 @@ def _cells(stored: StoredEntry) -> tuple[str, ...]:
 
 
 def _entry(row: SheetRow) -> VocabularyEntry | Refusal:
-    kind, term = row.first("kind").lower(), row.first("term")
-    others = tuple(other.strip() for other in row.first("others").split(SEPARATOR) if other.strip())
+    kind, term = row.get_first("kind").lower(), row.get_first("term")
+    others = tuple(other.strip() for other in row.get_first("others").split(SEPARATOR) if other.strip())
     if kind not in list(VocabularyKind):
         return Refusal("unknown_kind", f"kind 须是 {'、'.join(VocabularyKind)} 之一。", kind[:MAX_TERM_CHARS])
     if len(others) > MAX_OTHERS or any(len(one) > MAX_TERM_CHARS for one in (term, *others)):
         shown = f"一个词最多 {MAX_TERM_CHARS} 个字，对应的词最多 {MAX_OTHERS} 个。"
         return Refusal("too_long", shown, term[:MAX_TERM_CHARS])
-    return VocabularyEntry(VocabularyKind(kind), term, others, row.first("both_ways").lower() not in _NO)
+    return VocabularyEntry(VocabularyKind(kind), term, others, row.get_first("both_ways").lower() not in _NO)

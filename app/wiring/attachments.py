@@ -11,7 +11,7 @@ from app.attachments.service import AttachmentLimits, AttachmentService
 from app.attachments.store import open_store
 from app.retrieval import recognising_options, sandbox_options
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.recognition.rapid import installed
+from knowledge.recognition.rapid import is_installed
 from knowledge.sandbox.pool import Sandbox
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def attachment_service(settings: Settings, database: Database) -> AttachmentServ
     """
     limits = ParsingLimits(max_bytes=settings.attachment_max_bytes, max_recognised_pages=1)
     seconds = settings.attachment_ocr_seconds
-    recognises = bool(seconds and settings.ocr_max_pages and installed())
+    recognises = bool(seconds and settings.ocr_max_pages and is_installed())
     options = replace(recognising_options(settings), seconds=seconds)
     return AttachmentService(
         AttachmentRepository(database),

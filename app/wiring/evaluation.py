@@ -91,7 +91,7 @@ async def sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
         await upgrade(database)
         chat, desk = await _chat(container, database, stack)
         retriever = (await container.tenants.of(tenant)).retriever
-        yield Product(tenant, chat, desk.service.leave, retriever.index.snapshot)
+        yield Product(tenant, chat, desk.service.leave, retriever.index.get_snapshot)
 
 
 async def _chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:

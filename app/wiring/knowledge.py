@@ -50,7 +50,7 @@ from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
 from app.wiring.reading import open_reader
 from knowledge.embeddings.base import Embedder
-from knowledge.embeddings.registry import get_embedder, resolved
+from knowledge.embeddings.registry import get_embedder, resolve_embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import DocumentReader, Ingestor
@@ -135,7 +135,7 @@ async def open_knowledge(
         cache = open_embeddings(settings, database)
         stack.callback(cache.close)
         opened = partial(_open_embedder, settings, cache)
-        generations = Generations(GenerationRepository(database), resolved(settings.embedder), opened)
+        generations = Generations(GenerationRepository(database), resolve_embedder(settings.embedder), opened)
         stack.push_async_callback(generations.close)
         await generations.start()
         documents, feed = DocumentRepository(database), IndexFeed(database)

@@ -74,7 +74,7 @@ async def drop(settings: Settings, tenants: Sequence[str]) -> None:
 async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> Moved:
     generation = await base.generations.of(tenant)
     delta = await base.feed.delta(tenant, frozenset(), 0)
-    vectors = await generation.embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
+    vectors = await generation.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added])
     change = _change(delta, vectors)
     configured = StorePlace(settings.vector_store, settings.vector_server)
     source = await _opened(settings, configured, generation.embedder, tenant, generation.number)
@@ -83,7 +83,7 @@ async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, te
         filled = await _opened(settings, target, generation.embedder, tenant, generation.number)
         try:
             await filled.apply(change)
-            dense = await _compared(source.snapshot(), filled.snapshot(), delta, vectors)
+            dense = await _compared(source.get_snapshot(), filled.get_snapshot(), delta, vectors)
         finally:
             await filled.close()
     finally:
@@ -104,12 +104,12 @@ def _change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
 async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
     """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
     ids = [chunk.id for chunk, _ in delta.added]
-    theirs, ours = await asyncio.to_thread(left.ids), await asyncio.to_thread(right.ids)
+    theirs, ours = await asyncio.to_thread(left.list_ids), await asyncio.to_thread(right.list_ids)
     if not frozenset(ids) == ours == theirs or right.revision != delta.revision:
         raise IndexUnavailable(f"the target holds {len(right)} chunks of revision {right.revision}, not {len(ids)}")
     for start in range(0, len(ids), PART):
         part = slice(start, start + PART)
-        stored = await asyncio.to_thread(right.vectors, ids[part])
+        stored = await asyncio.to_thread(right.get_vectors, ids[part])
         if (np.einsum("ij,ij->i", stored, vectors[part]) < CLOSE).any():
             raise IndexUnavailable("the target holds other embeddings than the database has texts for")
     found = [
@@ -124,8 +124,8 @@ async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors:
 
 async def _sampled(source: Snapshot, target: Snapshot, vector: Vector, words: Sequence[str]) -> float:
     """Share of the source's neighbours that the target finds; by their scores, as many may be equally near."""
-    theirs, ours = [[hit.score for hit in await view.lexical(words, TOP)] for view in (source, target)]
+    theirs, ours = [[hit.score for hit in await view.search_lexical(words, TOP)] for view in (source, target)]
     if len(theirs) != len(ours) or not np.allclose(theirs, ours, atol=TOLERANCE):
         raise IndexUnavailable(f"the stores rank the words {words} differently: {theirs}, {ours}")
-    theirs, ours = [[hit.score for hit in await view.dense(vector, TOP)] for view in (source, target)]
+    theirs, ours = [[hit.score for hit in await view.search_dense(vector, TOP)] for view in (source, target)]
     return sum(score > theirs[-1] - TOLERANCE for score in ours) / len(theirs)

@@ -22,7 +22,7 @@ from app.jobs.types import OPEN, JobRun, RunState
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase, index_path, open_index, open_knowledge
-from knowledge.embeddings.registry import resolved
+from knowledge.embeddings.registry import resolve_embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.stores.registry import drop_others
@@ -92,7 +92,7 @@ async def ask_server(settings: Settings, tenant: str | None, embedder: str, prog
     try:
         runs = RunRepository(database)
         for name in await _asked_for(IndexFeed(database), tenant):
-            run = await runs.add(name, KIND, {"embedder": resolved(embedder)})
+            run = await runs.add(name, KIND, {"embedder": resolve_embedder(embedder)})
             rebuilt.append(await _followed(runs, name, run, progress))
     finally:
         await database.close()
@@ -109,7 +109,7 @@ async def _asked_for(feed: IndexFeed, tenant: str | None) -> list[str]:
 async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, progress: Progress) -> None:
     if not tenants:
         return
-    used = await base.generations.beside(tenants[0], StoredGeneration(-1, resolved(embedder)))
+    used = await base.generations.beside(tenants[0], StoredGeneration(-1, resolve_embedder(embedder)))
     deltas = [await base.feed.delta(tenant, frozenset(), 0) for tenant in tenants]
     done, total = 0, sum(len(delta.added) for delta in deltas)
 
@@ -119,14 +119,14 @@ async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, pro
         progress(done, total)
 
     for delta in deltas:
-        await used.embedder.passages([chunk.indexed_text for chunk, _ in delta.added], step)
+        await used.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added], step)
 
 
 async def _built(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embedder: str) -> Reindexed:
     current = await base.generations.of(tenant)
-    stored, steps = StoredGeneration(current.number + 1, resolved(embedder)), Steps(_untold)
+    stored, steps = StoredGeneration(current.number + 1, resolve_embedder(embedder)), Steps(_untold)
     shadow = await builder.build(tenant, stored, steps)
-    chunks, revision = await builder.verify(shadow, steps), shadow.held.index.snapshot().revision
+    chunks, revision = await builder.verify(shadow, steps), shadow.held.index.get_snapshot().revision
     await shadow.held.index.close()
     if not await base.generations.stored.put(tenant, stored):
         raise IndexUnavailable(f"another process indexed the knowledge base of {tenant} anew meanwhile")

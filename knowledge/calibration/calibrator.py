@@ -12,23 +12,23 @@ from typing import Protocol
 
 from loguru import logger
 
-from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit, fit_english
+from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit_calibration, fit_english
 from knowledge.calibration.questions import (
     QUESTIONS,
-    english_off_topic_questions,
-    off_topic_questions,
-    pseudo_questions,
+    load_english_off_topic_questions,
+    load_off_topic_questions,
+    make_pseudo_questions,
 )
 from knowledge.english import is_chinese
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.index import Snapshot, embedded
+from knowledge.index import Snapshot, has_vectors
 from knowledge.own_names import SHARE, drop_names
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
 from knowledge.scoring import Scoring
 from knowledge.text import VERSION
-from knowledge.tracing import NOTHING, entered
+from knowledge.tracing import NOTHING, enter_span
 from knowledge.types import Chunk, Matrix
 
 DEBOUNCE_SECONDS = 1.0
@@ -75,7 +75,7 @@ Labels = Callable[[], Awaitable[Sequence[LabelledQuestion]]]
 """The tenant's labelled questions as they are now."""
 
 
-async def _without_labels() -> Sequence[LabelledQuestion]:
+async def _list_no_labels() -> Sequence[LabelledQuestion]:
     return ()
 
 
@@ -86,7 +86,7 @@ class Calibrator:
         self,
         retriever: Retriever,
         store: CalibrationStore | None = None,
-        labels: Labels = _without_labels,
+        labels: Labels = _list_no_labels,
     ) -> None:
         self._retriever = retriever
         self._store = store
@@ -101,13 +101,13 @@ class Calibrator:
         """Loads what was saved, fits what is missing or out of date, a slow reranker behind; an empty base needs
         nothing. Raises EmbeddingUnavailable.
         """
-        await self._relabel()
+        await self._update_labels()
         for scorer in self._retriever.scorers:
             if scorer is self._retriever.scorers.slow:
                 self.refresh_soon()
             else:
                 await self._load(scorer)
-                await self._refresh(scorer)
+                await self._refresh_scorer(scorer)
 
     def refresh_soon(self) -> None:
         """Refreshes in the background once no further change has come for a moment; a fit that runs is finished."""
@@ -122,31 +122,31 @@ class Calibrator:
         """Fits all scorers on the index's revision and the labels, unless that is done. Raises EmbeddingUnavailable,
         RerankUnavailable.
         """
-        await self._relabel()
+        await self._update_labels()
         for scorer in self._retriever.scorers:
             await self._load(scorer)
-            await self._refresh(scorer)
+            await self._refresh_scorer(scorer)
 
     async def refresh_quick(self) -> None:
         """As `refresh`, without a reranker that takes minutes and has a fallback. Raises EmbeddingUnavailable."""
-        await self._relabel()
+        await self._update_labels()
         for scorer in self._retriever.scorers:
             if scorer is not self._retriever.scorers.slow:
                 await self._load(scorer)
-                await self._refresh(scorer)
+                await self._refresh_scorer(scorer)
 
-    async def provide(self) -> None:
+    async def ensure_calibrations(self) -> None:
         """Where a scorer has no calibration at all: a provisional one, in half a second, and the whole fit behind it.
         Raises EmbeddingUnavailable.
         """
         for scorer in self._retriever.scorers:
-            snapshot = self._retriever.index.snapshot()
+            snapshot = self._retriever.index.get_snapshot()
             missing = scorer.kind not in self._retriever.calibrations and len(snapshot)
             if missing and scorer is not self._retriever.scorers.slow:
-                with entered(NOTHING):
-                    found = await self._fit_with(snapshot, scorer, PROVISIONAL_QUESTIONS, 2)
+                with enter_span(NOTHING):
+                    found = await self._fit_on_questions(snapshot, scorer, PROVISIONAL_QUESTIONS, 2)
                 if scorer.kind not in self._retriever.calibrations:  # else the whole fit was done meanwhile
-                    self._retriever.calibrate(replace(found, provisional=True))
+                    self._retriever.set_calibration(replace(found, provisional=True))
         self.refresh_soon()
 
     async def close(self) -> None:
@@ -176,7 +176,7 @@ class Calibrator:
                 self._due = max(self._due, time() + backoff)
                 backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
-    async def _relabel(self) -> None:
+    async def _update_labels(self) -> None:
         """Where the labels are others by now nothing is fitted yet."""
         labelled = tuple(await self._labels())
         if labelled != self._labelled:
@@ -186,75 +186,75 @@ class Calibrator:
         """What an earlier process saved, until something is fitted."""
         if self._store is None or self._revisions[scorer.kind] >= 0:
             return
-        if saved := await self._store.load(scorer.kind, self._key(scorer)):
+        if saved := await self._store.load(scorer.kind, self._build_key(scorer)):
             self._revisions[scorer.kind], calibration = saved
-            self._retriever.calibrate(calibration)
+            self._retriever.set_calibration(calibration)
 
-    async def _refresh(self, scorer: Reranker) -> None:
+    async def _refresh_scorer(self, scorer: Reranker) -> None:
         async with self._fitting[scorer.kind]:
             labelled = self._labelled
-            snapshot = self._retriever.index.snapshot()
+            snapshot = self._retriever.index.get_snapshot()
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
-            if scorer is not self._retriever.scorers.keywords and not embedded(snapshot):
+            if scorer is not self._retriever.scorers.keywords and not has_vectors(snapshot):
                 return  # whoever gives the index its vectors asks again
-            with entered(NOTHING):  # its hundreds of searches are no part of the turn that happens to wait for it
-                calibration = await self._fit(snapshot, scorer)
-            self._retriever.calibrate(calibration)
+            with enter_span(NOTHING):  # its hundreds of searches are no part of the turn that happens to wait for it
+                calibration = await self._fit_scorer(snapshot, scorer)
+            self._retriever.set_calibration(calibration)
             if self._store:
-                await self._store.save(scorer.kind, self._key(scorer), snapshot.revision, calibration)
+                await self._store.save(scorer.kind, self._build_key(scorer), snapshot.revision, calibration)
             if labelled == self._labelled:
                 self._revisions[scorer.kind] = snapshot.revision
 
-    async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
+    async def _fit_scorer(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
         slow = scorer is self._retriever.scorers.slow
-        return await self._fit_with(snapshot, scorer, *((SLOW_QUESTIONS, 2) if slow else (QUESTIONS, 1)))
+        return await self._fit_on_questions(snapshot, scorer, *((SLOW_QUESTIONS, 2) if slow else (QUESTIONS, 1)))
 
-    async def _fit_with(self, snapshot: Snapshot, scorer: Reranker, count: int, every: int) -> CalibrationMap:
+    async def _fit_on_questions(self, snapshot: Snapshot, scorer: Reranker, count: int, every: int) -> CalibrationMap:
         """count: of the questions that are made of the base; every: one in so many of those that it leaves open."""
         chunks = sorted(await asyncio.to_thread(snapshot.sample, MAX_CHUNKS), key=_ORDER)
-        strange, foreign = off_topic_questions()[::every], english_off_topic_questions()[::every]
-        own = await asyncio.to_thread(pseudo_questions, chunks, count)
-        unrelated = await self._best_scores(snapshot, scorer, strange)
-        typical = await self._best_scores(snapshot, scorer, own)
+        strange, foreign = load_off_topic_questions()[::every], load_english_off_topic_questions()[::every]
+        own = await asyncio.to_thread(make_pseudo_questions, chunks, count)
+        unrelated = await self._score_best(snapshot, scorer, strange)
+        typical = await self._score_best(snapshot, scorer, own)
         labelled = Labelled(
-            await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if item.answerable]),
-            await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
+            await self._score_best(snapshot, scorer, [item.text for item in self._labelled if item.answerable]),
+            await self._score_best(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
         )
-        calibration = fit(scorer.kind, unrelated, typical, labelled)
-        if scorer is self._retriever.scorers.keywords or not _in_chinese(chunks):
+        calibration = fit_calibration(scorer.kind, unrelated, typical, labelled)
+        if scorer is self._retriever.scorers.keywords or not _is_chinese_base(chunks):
             return calibration  # words alone tell nothing across languages, and an English base needs no bridge
-        return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign, chinese=True))
+        return fit_english(calibration, await self._score_best(snapshot, scorer, foreign, chinese=True))
 
-    def _key(self, scorer: Reranker) -> str:
+    def _build_key(self, scorer: Reranker) -> str:
         """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
         retriever = self._retriever
         needs_vectors = scorer is not retriever.scorers.keywords
         space = retriever.embedder.name if needs_vectors else ""
-        strange = (off_topic_questions(), english_off_topic_questions())
+        strange = (load_off_topic_questions(), load_english_off_topic_questions())
         fitting = (SHARE, POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
         parts = (space, VERSION, retriever.options.scores, scorer.constants, fitting)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    async def _best_scores(
+    async def _score_best(
         self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str], *, chinese: bool = False
     ) -> list[float]:
         """chinese: of Chinese passages alone, for a few English ones are nearer to every English question."""
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
         if scorer.kind != self._retriever.scorers.keywords.kind:
-            if not embedded(snapshot):
+            if not has_vectors(snapshot):
                 raise EmbeddingUnavailable("the index has no vectors yet")
             names = await self._retriever.get_own_names(snapshot) if scorer.compares_vectors else frozenset()
-            vectors = await self._retriever.embedder.queries([drop_names(text, names) for text in texts])
+            vectors = await self._retriever.embedder.embed_questions([drop_names(text, names) for text in texts])
         best, scoring = [], Scoring(self._retriever.options, scorer)
         for text, vector in zip(texts, vectors, strict=True):
-            query = Query(text, tuple(self._retriever.analyzer_of(snapshot).asked(text)), vector)
-            scored = await scoring.score(snapshot, [query])
+            query = Query(text, tuple(self._retriever.get_analyzer(snapshot).tokenize_question(text)), vector)
+            scored = await scoring.score_candidates(snapshot, [query])
             counted = (item.score for item in scored if not chinese or is_chinese(item.chunk.text))
             best.append(next(counted, 0.0))
         return best
 
 
-def _in_chinese(chunks: Sequence[Chunk]) -> bool:
+def _is_chinese_base(chunks: Sequence[Chunk]) -> bool:
     """Whether a base is mostly in Chinese."""
     return 2 * sum(is_chinese(chunk.text) for chunk in chunks) > len(chunks)

@@ -27,7 +27,7 @@ class Labelled:
     unanswerable: Sequence[float] = ()
 
 
-def fit(
+def fit_calibration(
     scorer: str, unrelated: Sequence[float], typical: Sequence[float], labelled: Labelled | None = None
 ) -> CalibrationMap:
     """unrelated: best scores of off-topic questions; typical: of questions made from the base itself.
@@ -41,7 +41,7 @@ def fit(
     spread = float(np.std(unrelated))
     cutoff = max(low + POSITION * (high - low), min(high - SPREADS * spread, low + 0.8 * (high - low)))
     if labelled and min(len(labelled.answerable), len(labelled.unanswerable)) >= MIN_LABELLED:
-        cutoff = best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
+        cutoff = find_best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
         low, high = min(low, cutoff - 1e-3), max(high, cutoff + 1e-3)
     return CalibrationMap(scorer, low, cutoff, high)
 
@@ -56,7 +56,7 @@ def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> Cali
     return replace(calibration, english=calibration.unrelated - float(np.median(unrelated)))
 
 
-def best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
+def find_best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
     """The cutoff with the highest balanced accuracy, in the middle of the gap that it falls into."""
     scores = np.unique(np.concatenate([answerable, unanswerable]))
     cuts = (scores[1:] + scores[:-1]) / 2 if len(scores) > 1 else scores

@@ -32,23 +32,23 @@ _MIN_CHARS, _MAX_CLAUSE, _MAX_SENTENCE = 6, 30, 60
 
 
 @cache
-def off_topic_questions() -> tuple[str, ...]:
+def load_off_topic_questions() -> tuple[str, ...]:
     """Small talk and general questions that no company's documents answer; they ship with the project."""
-    return _shipped("off_topic.txt")
+    return _load_lines("off_topic.txt")
 
 
 @cache
-def english_off_topic_questions() -> tuple[str, ...]:
+def load_english_off_topic_questions() -> tuple[str, ...]:
     """The same in English."""
-    return _shipped("off_topic_english.txt")
+    return _load_lines("off_topic_english.txt")
 
 
-def _shipped(name: str) -> tuple[str, ...]:
+def _load_lines(name: str) -> tuple[str, ...]:
     text = (files("knowledge.calibration") / name).read_text(encoding="utf-8")
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int = 7) -> list[str]:
+def make_pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int = 7) -> list[str]:
     """`count` questions that the base answers: in turn from a clause and from a sentence of a random chunk, 60 % of its
     words in their order, and a question's tail. A FAQ entry lends its question.
 
@@ -65,7 +65,7 @@ def pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int 
             break
         chunk = chunks[order[attempt % len(order)]]
         words = [
-            word for word in jieba.lcut(_part(chunk, generator, whole=bool(attempt % 2))) if re.search(r"\w", word)
+            word for word in jieba.lcut(_pick_part(chunk, generator, whole=bool(attempt % 2))) if re.search(r"\w", word)
         ]
         if words:
             kept = min(len(words), max(2, round(len(words) * _KEPT_WORDS)))
@@ -74,7 +74,7 @@ def pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int 
     return questions
 
 
-def _part(chunk: Chunk, generator: random.Random, whole: bool) -> str:
+def _pick_part(chunk: Chunk, generator: random.Random, whole: bool) -> str:
     text = chunk.question or chunk.text
     boundary, longest = (_SENTENCE, _MAX_SENTENCE) if whole else (_CLAUSE, _MAX_CLAUSE)
     parts = [part for part in (piece.strip() for piece in boundary.split(text)) if _MIN_CHARS <= len(part) <= longest]

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from knowledge.sandbox.confinement import confine_program
+from knowledge.sandbox.confinement import limit_program
 
 _MEMORY_MB = 4096
 """Of address space, of which LibreOffice maps 1.5 GB before it has seen a file."""
@@ -18,5 +18,5 @@ def main() -> None:
     """Does not return."""
     _, bounds, program, *arguments = sys.argv
     seconds, parent = json.loads(bounds)
-    confine_program(_MEMORY_MB, seconds, _LARGEST_FILE, parent)
+    limit_program(_MEMORY_MB, seconds, _LARGEST_FILE, parent)
     os.execv(program, [program, *arguments])

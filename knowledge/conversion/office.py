@@ -56,7 +56,7 @@ class OfficeConverter:
         self._closed = False
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether the program is there."""
         return shutil.which(self._program) is not None
 
@@ -65,10 +65,10 @@ class OfficeConverter:
 
         Raises BrokenDocument, CostlyDocument, DocumentTooLarge, and ParsingUnavailable, also when closed meanwhile.
         """
-        async with self._slots.hold(tenant):
+        async with self._slots.hold_slot(tenant):
             if self._closed:
                 raise ParsingUnavailable("files are no longer converted: the server stops")
-            task = asyncio.create_task(self._converted(name, content, before, after))
+            task = asyncio.create_task(self._convert_in_folder(name, content, before, after))
             self._work.add(task)
             task.add_done_callback(self._work.discard)
             try:
@@ -87,27 +87,27 @@ class OfficeConverter:
             task.cancel()
         await asyncio.gather(*work, return_exceptions=True)
 
-    async def _converted(self, name: str, content: bytes, before: str, after: str) -> bytes:
-        place = await asyncio.to_thread(_workplace, content, before)
+    async def _convert_in_folder(self, name: str, content: bytes, before: str, after: str) -> bytes:
+        place = await asyncio.to_thread(_create_workplace, content, before)
         folder = Path(place.name)
         try:
-            await self._run(name, folder, before, after)
-            return await asyncio.to_thread(self._result, name, folder / "out" / f"document{after}")
+            await self._run_process(name, folder, before, after)
+            return await asyncio.to_thread(self._read_result, name, folder / "out" / f"document{after}")
         finally:
             await asyncio.shield(asyncio.to_thread(place.cleanup))
 
-    async def _run(self, name: str, folder: Path, before: str, after: str) -> None:
-        process = await self._start(folder, before, after)
+    async def _run_process(self, name: str, folder: Path, before: str, after: str) -> None:
+        process = await self._start_process(folder, before, after)
         try:
             async with asyncio.timeout(self._seconds):
                 await process.wait()
         except TimeoutError as error:
             raise CostlyDocument(name, f"转换用时超过 {self._seconds:g} 秒，已停止") from error
         finally:
-            _kill(process)
+            _kill_group(process)
             await asyncio.shield(process.wait())
 
-    async def _start(self, folder: Path, before: str, after: str) -> Process:
+    async def _start_process(self, folder: Path, before: str, after: str) -> Process:
         program = shutil.which(self._program)
         if program is None:
             raise ParsingUnavailable(f"{self._program} is gone")
@@ -115,21 +115,23 @@ class OfficeConverter:
         try:
             return await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, str(_ROOT), bounds, program, *_OPTIONS),
-                *(f"-env:UserInstallation={(folder / 'profile').as_uri()}", *_filter(before)),
+                *(f"-env:UserInstallation={(folder / 'profile').as_uri()}", *_build_filter_option(before)),
                 *("--convert-to", after.removeprefix(".")),
                 *("--outdir", str(folder / "out"), str(folder / f"document{before}")),
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 stderr=DEVNULL,
                 cwd=folder,
-                env=_environment(folder) if os.name == "posix" else None,  # Windows starts nothing without its own
+                env=_build_environment(folder)
+                if os.name == "posix"
+                else None,  # Windows starts nothing without its own
                 close_fds=True,
                 start_new_session=True,
             )
         except OSError as error:
             raise ParsingUnavailable("no process to convert files in") from error
 
-    def _result(self, name: str, path: Path) -> bytes:
+    def _read_result(self, name: str, path: Path) -> bytes:
         if path.is_symlink() or not path.is_file():
             raise BrokenDocument(name, "无法转换，文件可能已损坏、有密码保护，或内容与扩展名不符")
         with path.open("rb") as file:
@@ -139,9 +141,9 @@ class OfficeConverter:
         return content
 
 
-def _workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
+def _create_workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
     """A folder with the file under a name of ours, a profile, and a place for what comes out."""
-    _sweep()
+    _remove_leftovers()
     made = TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
     folder = Path(made.name)
     (folder / "profile" / "user").mkdir(parents=True)
@@ -151,7 +153,7 @@ def _workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
     return made
 
 
-def _sweep() -> None:
+def _remove_leftovers() -> None:
     """Deletes what a server that was killed left of a customer's file."""
     for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another server was first
@@ -159,17 +161,17 @@ def _sweep() -> None:
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def _filter(suffix: str) -> tuple[str, ...]:
+def _build_filter_option(suffix: str) -> tuple[str, ...]:
     return (f"--infilter={_FILTERS[suffix]}",) if suffix in _FILTERS else ()
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _build_environment(folder: Path) -> dict[str, str]:
     """All of it: nothing of the server's is handed on."""
     place = str(folder)
     return {"PATH": os.defpath, "HOME": place, "TMPDIR": place, "OSL_SOCKET_PATH": place, "LANG": "C.UTF-8"}
 
 
-def _kill(process: Process) -> None:
+def _kill_group(process: Process) -> None:
     """With all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":

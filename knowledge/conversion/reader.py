@@ -7,11 +7,11 @@ from pathlib import PurePath
 from knowledge.chunking import ChunkOptions
 from knowledge.conversion.office import OfficeConverter
 from knowledge.errors import InvalidDocument, ReaderMissing
+from knowledge.extraction import ReadDocument
 from knowledge.ingest import DocumentReader
 from knowledge.parsing.legacy import MODERN
 from knowledge.parsing.links import PageLinks
 from knowledge.parsing.registry import MAX_NAME
-from knowledge.reading import ReadDocument
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
@@ -34,7 +34,7 @@ class LegacyReader:
         try:
             return await self._reader.read(tenant, name, content, options, columns)
         except ReaderMissing:
-            if not self._converter.installed:
+            if not self._converter.is_installed:
                 raise
         converted = await self._converter.convert(tenant, name, content, suffix, after)
         renamed = PurePath(name).stem[: MAX_NAME - len(after)] + after
@@ -43,10 +43,10 @@ class LegacyReader:
         except InvalidDocument as error:
             raise type(error)(name, error.reason) from error
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
-        return await self._reader.links(tenant, name, content)
+        return await self._reader.read_links(tenant, name, content)
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `DocumentReader`."""
-        return await self._reader.sheet(tenant, name, content, options)
+        return await self._reader.read_sheet(tenant, name, content, options)

@@ -21,23 +21,23 @@ PRODUCTS = {"qkv": ("q", "k", "v"), "attention": ("ao",), "inner": ("fi",), "out
 """The four matrix products of a layer, by the tensors that make up their weights."""
 
 
-def initializers(file: WeightsFile) -> dict[str, NDArray[Any]]:
+def load_initializers(file: WeightsFile) -> dict[str, NDArray[Any]]:
     """The graph's weights by name."""
     found: dict[str, NDArray[Any]] = {
-        "embedding.weight": file.floats("emb.ln.w"),
-        "embedding.bias": file.floats("emb.ln.b"),
+        "embedding.weight": file.read_floats("emb.ln.w"),
+        "embedding.bias": file.read_floats("emb.ln.b"),
     }
     for layer in range(file.layers):
         for product, tensors in PRODUCTS.items():
             columns = file.inner if product == "outer" else file.hidden
             names = [f"l{layer}.{tensor}" for tensor in tensors]
-            blocks = BlockMatrix(np.concatenate([file.blocks(f"{name}.w", columns).blocks for name in names]))
-            values, prefix = blocks.values(), f"l{layer}.{product}"
-            found[f"{prefix}.bias"] = np.concatenate([file.floats(f"{name}.b") for name in names])
+            blocks = BlockMatrix(np.concatenate([file.read_blocks(f"{name}.w", columns).blocks for name in names]))
+            values, prefix = blocks.read_values(), f"l{layer}.{product}"
+            found[f"{prefix}.bias"] = np.concatenate([file.read_floats(f"{name}.b") for name in names])
             # Two neighbours a byte, where the file has weights that are 16 apart.
             found[f"{prefix}.weight"] = values[..., 0::2] | values[..., 1::2] << 4
-            found[f"{prefix}.scale"] = blocks.scales().reshape(-1)
+            found[f"{prefix}.scale"] = blocks.read_scales().reshape(-1)
         for name, tensor in (("attention", "aln"), ("output", "oln")):
-            found[f"l{layer}.{name}_norm.weight"] = file.floats(f"l{layer}.{tensor}.w")
-            found[f"l{layer}.{name}_norm.bias"] = file.floats(f"l{layer}.{tensor}.b")
+            found[f"l{layer}.{name}_norm.weight"] = file.read_floats(f"l{layer}.{tensor}.w")
+            found[f"l{layer}.{name}_norm.bias"] = file.read_floats(f"l{layer}.{tensor}.b")
     return found

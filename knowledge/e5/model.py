@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.e5.graph import GRAPH, initializers
+from knowledge.e5.graph import GRAPH, load_initializers
 from knowledge.e5.tokenizer import UnigramTokenizer
 from knowledge.e5.weights import BlockMatrix, WeightsFile
 from knowledge.onnx_session import open_session
@@ -38,10 +38,10 @@ class E5Model:
         vocabulary = file.vocabulary
         self._tokenizer = UnigramTokenizer(vocabulary)
         self._begin, self._end = vocabulary.begin, vocabulary.end
-        places = file.floats("emb.pos").reshape(file.positions, file.hidden)
-        self._places: Matrix = places + file.floats("emb.type")[: file.hidden]
+        places = file.read_floats("emb.pos").reshape(file.positions, file.hidden)
+        self._places: Matrix = places + file.read_floats("emb.type")[: file.hidden]
         threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
-        weights = initializers(file)
+        weights = load_initializers(file)
         self._single = open_session(GRAPH, 1, weights)
         self._several = open_session(GRAPH, threads, weights) if threads > 1 else self._single
         self._lock = Lock()
@@ -54,39 +54,39 @@ class E5Model:
         """Normalised means of the states of all tokens, shape (texts, hidden). prefix: says what the texts are."""
         by_length: dict[int, list[tuple[int, Ids]]] = defaultdict(list)
         for number, text in enumerate(texts):
-            for window in self._windows(text, prefix):
+            for window in self._split_windows(text, prefix):
                 by_length[len(window)].append((number, window))
         sums = np.zeros((len(texts), self._file.hidden))
         for length, windows in by_length.items():
             for start in range(0, len(windows), MAX_BATCH):
                 batch = windows[start : start + MAX_BATCH]
-                states = self._run(np.stack([ids for _, ids in batch]))
+                states = self._run_encoder(np.stack([ids for _, ids in batch]))
                 for (number, _), means in zip(batch, states.mean(axis=1), strict=True):
                     sums[number] += means * max(length - 2, 1)
-        return _normalized(sums)
+        return _normalize_rows(sums)
 
-    def token_ids(self, text: str, prefix: str) -> Ids:
+    def encode_ids(self, text: str, prefix: str) -> Ids:
         """Of the whole text behind `prefix`, without those of begin and end."""
         return np.array(self._tokenizer.encode(self._tokenizer.normalize(prefix + text)), dtype=np.int64)
 
     def embed_tokens(self, ids: Ids) -> Matrix:
         """What goes into the encoder: shape (texts, tokens) -> (texts, tokens, hidden)."""
-        words = BlockMatrix(self._file.word_embeddings.blocks[ids.reshape(-1)]).to_floats()
+        words = BlockMatrix(self._file.word_embeddings.blocks[ids.reshape(-1)]).convert_to_floats()
         return words.reshape(*ids.shape, -1) + self._places[: ids.shape[1]]
 
-    def _windows(self, text: str, prefix: str) -> list[Ids]:
-        ids = self.token_ids(text, prefix)
+    def _split_windows(self, text: str, prefix: str) -> list[Ids]:
+        ids = self.encode_ids(text, prefix)
         step = self._file.positions - 2
         parts = (ids[start : start + step] for start in range(0, len(ids), step))
         return [np.concatenate([[self._begin], part, [self._end]]) for part in parts]
 
-    def _run(self, ids: Ids) -> Matrix:
-        with self._session() as session:
+    def _run_encoder(self, ids: Ids) -> Matrix:
+        with self._open_session() as session:
             (states,) = session.run(None, {"embeddings": self.embed_tokens(ids)})
         return np.asarray(states, dtype=np.float32)
 
     @contextmanager
-    def _session(self) -> Iterator[InferenceSession]:
+    def _open_session(self) -> Iterator[InferenceSession]:
         """For a call that is alone the one of several threads: a question takes 10 ms instead of 15, and 16 of
         processors. With one a call, several get a tenth more done.
         """
@@ -100,6 +100,6 @@ class E5Model:
                 self._running -= 1
 
 
-def _normalized(vectors: NDArray[np.float64]) -> Matrix:
+def _normalize_rows(vectors: NDArray[np.float64]) -> Matrix:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1e-6), dtype=np.float32)

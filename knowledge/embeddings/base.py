@@ -19,9 +19,9 @@ import numpy as np
 from knowledge.batching import Batcher
 from knowledge.breaker import Breaker
 from knowledge.errors import EmbeddingRefused, EmbeddingUnavailable, InvalidConfiguration
-from knowledge.outside import outside
-from knowledge.text import clean, simplify, without_expanding
+from knowledge.text import clean, drop_expanding, simplify
 from knowledge.types import Matrix, Vector
+from knowledge.work_place import release_place
 
 Kind = Literal["query", "passage"]
 Readable = NewType("Readable", str)
@@ -39,12 +39,12 @@ SAVED_AT_ONCE = 32
 """Vectors of one write to the cache: what a killed process has to embed again."""
 
 
-def readable(text: str, limit: int | None = None) -> Readable:
+def make_readable(text: str, limit: int | None = None) -> Readable:
     """What of a text is embedded, and what its vector is kept under: never longer than the text, nor than `limit`.
 
     No NUL, no lone surrogates, nothing that an embedder's own NFKC makes more of than it has room for.
     """
-    return Readable(simplify(without_expanding(clean(text)))[:limit])
+    return Readable(simplify(drop_expanding(clean(text)))[:limit])
 
 
 class EmbeddingCache(Protocol):
@@ -82,7 +82,7 @@ class QueryLane:
         self._free.set()
 
     @contextmanager
-    def question(self) -> Iterator[None]:
+    def hold_question(self) -> Iterator[None]:
         """While one waits for its embedding. On the event loop."""
         self._waiting += 1
         self._free.clear()
@@ -93,7 +93,7 @@ class QueryLane:
             if not self._waiting:
                 self._free.set()
 
-    def give_way(self) -> None:
+    def wait_for_questions(self) -> None:
         """Returns once no question waits, or after PATIENCE_SECONDS. Blocking."""
         self._free.wait(PATIENCE_SECONDS)
 
@@ -132,7 +132,7 @@ class Embedder(ABC):
         self.lane = QueryLane()
         self._last_passage = -math.inf
         self._together: Batcher[Readable, Vector] = Batcher(
-            self._questions, lambda: self.query_batch, self.query_calls, EmbeddingRefused
+            self._encode_questions, lambda: self.query_batch, self.query_calls, EmbeddingRefused
         )
 
     @property
@@ -156,46 +156,46 @@ class Embedder(ABC):
 
     async def warm_up(self) -> None:
         """Loads weights before the first customer asks. Raises EmbeddingUnavailable, MissingDependency."""
-        await self._run(self._queries, [readable("预热")], "query")
+        await self._run_in_pool(self._queries, [make_readable("预热")], "query")
 
-    async def query(self, text: str) -> Vector:
+    async def embed_question(self, text: str) -> Vector:
         """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
-        question = readable(text, MAX_QUERY_CHARS)
+        question = make_readable(text, MAX_QUERY_CHARS)
         if not question.strip():
-            return np.zeros(await self._width(), dtype=np.float32)
-        with self.lane.question():
+            return np.zeros(await self._get_dimension(), dtype=np.float32)
+        with self.lane.hold_question():
             if self.query_batch == 1:
-                return (await self._questions([question]))[0]
-            async with outside() if self.elsewhere else nullcontext():
-                return await self._together.result(question)
+                return (await self._encode_questions([question]))[0]
+            async with release_place() if self.elsewhere else nullcontext():
+                return await self._together.compute(question)
 
-    async def queries(self, texts: Sequence[str]) -> Matrix:
+    async def embed_questions(self, texts: Sequence[str]) -> Matrix:
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
-        return await self._many([readable(text, MAX_QUERY_CHARS) for text in texts], "query", None)
+        return await self._embed_many([make_readable(text, MAX_QUERY_CHARS) for text in texts], "query", None)
 
-    async def passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
+    async def embed_passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
         """Embeddings of chunks, through the cache, shape (len(texts), dimension).
 
         `progress` is called with the number of texts done since its last call.
         """
-        return await self._many([readable(text) for text in texts], "passage", progress)
+        return await self._embed_many([make_readable(text) for text in texts], "passage", progress)
 
-    async def kept(self, texts: Sequence[str]) -> Matrix | None:
+    async def get_cached_passages(self, texts: Sequence[str]) -> Matrix | None:
         """As `passages`, of texts that are all in the cache; None when one is not."""
         if not texts:
-            return np.zeros((0, await self._width()), dtype=np.float32)
-        readables = [readable(text) for text in texts]
-        keys, found = await self._found(readables, "passage")
+            return np.zeros((0, await self._get_dimension()), dtype=np.float32)
+        readables = [make_readable(text) for text in texts]
+        keys, found = await self._load_cached(readables, "passage")
         return np.stack([found[key] for key in keys]) if all(key in found for key in keys) else None
 
-    async def missing(self, texts: Sequence[str]) -> list[str]:
+    async def find_uncached(self, texts: Sequence[str]) -> list[str]:
         """Those passages that the cache has no vector of, in their order."""
-        keys, found = await self._found([readable(text) for text in texts], "passage")
+        keys, found = await self._load_cached([make_readable(text) for text in texts], "passage")
         return [text for key, text in zip(keys, texts, strict=True) if key not in found]
 
     async def forget(self, texts: Sequence[str]) -> None:
         """Drops what the cache has of these passages: they are embedded again when they are next asked for."""
-        keys = [self.key(readable(text), "passage") for text in texts]
+        keys = [self.build_key(make_readable(text), "passage") for text in texts]
         await asyncio.to_thread(self.cache.drop_many, keys)
 
     @property
@@ -203,34 +203,34 @@ class Embedder(ABC):
         """Since when no passage was embedded: documents come in while this is short."""
         return monotonic() - self._last_passage
 
-    def key(self, text: str, kind: Kind) -> str:
+    def build_key(self, text: str, kind: Kind) -> str:
         """Cache key: model, kind and content."""
         return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
 
-    async def _many(self, texts: list[Readable], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
+    async def _embed_many(self, texts: list[Readable], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
         if not texts:
-            return np.zeros((0, await self._width()), dtype=np.float32)
-        keys, found = await self._found(texts, kind)
+            return np.zeros((0, await self._get_dimension()), dtype=np.float32)
+        keys, found = await self._load_cached(texts, kind)
         times = Counter(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         step = progress or (lambda _: None)
         if found:
             step(sum(times[key] for key in found))
-        async for done in self._encoded(missing, kind):
+        async for done in self._encode_missing(missing, kind):
             found.update(done)
             step(sum(times[key] for key in done))
         return np.stack([found[key] for key in keys])
 
-    async def _found(self, texts: list[Readable], kind: Kind) -> tuple[list[str], dict[str, Vector]]:
+    async def _load_cached(self, texts: list[Readable], kind: Kind) -> tuple[list[str], dict[str, Vector]]:
         """The key of every text, and by key the vectors that need no encoding."""
-        keys = [self.key(text, kind) for text in texts]
+        keys = [self.build_key(text, kind) for text in texts]
         found = await asyncio.to_thread(self.cache.get_many, keys)
         for key, text in zip(keys, texts, strict=True):
             if key not in found and not text.strip():
-                found[key] = np.zeros(await self._width(), dtype=np.float32)
+                found[key] = np.zeros(await self._get_dimension(), dtype=np.float32)
         return keys, found
 
-    async def _encoded(self, missing: dict[str, Readable], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
+    async def _encode_missing(self, missing: dict[str, Readable], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
         """Vectors of the texts by key, batch by batch; those of a run that fails half way are in the cache."""
         waiting = deque(
             list(missing)[start : start + self.batch_size] for start in range(0, len(missing), self.batch_size)
@@ -241,7 +241,12 @@ class Embedder(ABC):
                 while waiting and len(begun) < AHEAD:
                     batch = waiting.popleft()
                     texts = [missing[key] for key in batch]
-                    begun.append((batch, asyncio.create_task(self._run(self._passages, texts, kind, self._in_turn))))
+                    begun.append(
+                        (
+                            batch,
+                            asyncio.create_task(self._run_in_pool(self._passages, texts, kind, self._encode_in_turn)),
+                        )
+                    )
                 batch, running = begun.popleft()
                 done = dict(zip(batch, await running, strict=True))
                 unsaved |= done
@@ -256,25 +261,25 @@ class Embedder(ABC):
             if unsaved:
                 await asyncio.to_thread(self.cache.put_many, unsaved)
 
-    async def _questions(self, questions: list[Readable]) -> list[Vector]:
-        with self.breaker.around_server(EmbeddingUnavailable, EmbeddingRefused) if self.breaker else nullcontext():
-            return list(await self._run(self._queries, questions, "query"))
+    async def _encode_questions(self, questions: list[Readable]) -> list[Vector]:
+        with self.breaker.guard_server_call(EmbeddingUnavailable, EmbeddingRefused) if self.breaker else nullcontext():
+            return list(await self._run_in_pool(self._queries, questions, "query"))
 
-    async def _width(self) -> int:
+    async def _get_dimension(self) -> int:
         return await asyncio.to_thread(lambda: self.dimension)  # it may take a model to know
 
-    def _in_turn(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
+    def _encode_in_turn(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
         """`_encode` once no question waits, or after PATIENCE_SECONDS. In the passages' thread: the event loop, which
         is busy with other things, need not come by between two passages.
         """
-        self.lane.give_way()
+        self.lane.wait_for_questions()
         try:
             return self._encode(texts, kind)
         finally:
             if kind == "passage":
                 self._last_passage = monotonic()
 
-    async def _run(
+    async def _run_in_pool(
         self,
         pool: ThreadPoolExecutor,
         texts: list[Readable],
@@ -282,7 +287,7 @@ class Embedder(ABC):
         encode: Callable[[list[Readable], Kind], Matrix] | None = None,
     ) -> Matrix:
         try:
-            async with outside() if self.elsewhere else nullcontext():
+            async with release_place() if self.elsewhere else nullcontext():
                 return await asyncio.get_running_loop().run_in_executor(pool, encode or self._encode, texts, kind)
         except (InvalidConfiguration, EmbeddingUnavailable):  # the first is permanent: a package is missing
             raise

@@ -9,10 +9,10 @@ from threading import Lock
 
 import numpy as np
 
-from knowledge.checkpoint import AUTO, LazyModel, device_of
+from knowledge.checkpoint import AUTO, LazyModel, choose_device
 from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
 from knowledge.errors import EmbeddingUnavailable, MissingDependency
-from knowledge.onnx_checkpoint import TOKENIZER, Runtime, ServedCheckpoint
+from knowledge.onnx_checkpoint import TOKENIZER, Runtime, RuntimeCheckpoint
 from knowledge.onnx_model import MAX_TOKENS, OnnxModel
 from knowledge.types import Matrix
 
@@ -53,15 +53,15 @@ class BgeEmbedder(Embedder):
         """hub: see `Checkpoint`; device: see `device_of`."""
         super().__init__(cache)
         self._device = device
-        self._checkpoint = ServedCheckpoint(model, hub, runtime, device)
-        self._model = LazyModel(model, self._load, EmbeddingUnavailable)
+        self._checkpoint = RuntimeCheckpoint(model, hub, runtime, device)
+        self._model = LazyModel(model, self._load_model, EmbeddingUnavailable)
         self._dimension: int | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
         """Raises EmbeddingUnavailable while a local folder is not there."""
         try:
-            return f"bge/{self._checkpoint.identity()}"
+            return f"bge/{self._checkpoint.get_identity()}"
         except FileNotFoundError as error:
             raise EmbeddingUnavailable(str(error)) from error
 
@@ -76,18 +76,18 @@ class BgeEmbedder(Embedder):
     def dimension(self) -> int:  # type: ignore[override]
         """Blocking where only the loaded model tells. Raises EmbeddingUnavailable, MissingDependency."""
         if self._dimension is None:
-            self._dimension = self._checkpoint.hidden_size() or self._model.get().dimension
+            self._dimension = self._checkpoint.read_hidden_size() or self._model.get().dimension
         return self._dimension
 
     @property
     def tokenizer_file(self) -> str:
         """Empty while it is neither in the folder nor in the hub's cache."""
-        return str(self._checkpoint.file(TOKENIZER) or "")
+        return str(self._checkpoint.find_file(TOKENIZER) or "")
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         return self._model.get().encode(list(texts), kind)
 
-    def _load(self) -> _Loaded:
+    def _load_model(self) -> _Loaded:
         self.name  # noqa: B018 - a folder that is not there must not be looked for on a hub
         graph = self._checkpoint.get_graph()
         return self._load_library() if graph is None else self._load_graph(graph)
@@ -104,7 +104,7 @@ class BgeEmbedder(Embedder):
             from FlagEmbedding import FlagModel
         except ImportError as error:
             raise MissingDependency(_INSTALL) from error
-        device, on_cuda = device_of(self._device, FlagModel)
+        device, on_cuda = choose_device(self._device, FlagModel)
         model = FlagModel(
             self._checkpoint.model,
             query_instruction_for_retrieval=QUERY_INSTRUCTION,

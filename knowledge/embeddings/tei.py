@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from knowledge.embeddings.served import ServedEmbedder
+from knowledge.embeddings.remote import RemoteEmbedder
 from knowledge.model_server import AnswerTime
 
 
-class TeiEmbedder(ServedEmbedder):
+class TeiEmbedder(RemoteEmbedder):
     """`POST {base}/embed`. It serves one model, which need not be named; the name tells vector spaces apart."""
 
     protocol = "tei"
     batch_size = query_batch = 32  # its --max-client-batch-size, unless started with another
 
-    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
+    def _request_vectors(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         rows = self._server.post("/embed", {"inputs": texts, "normalize": True, "truncate": True}, patience)
         if not isinstance(rows, list):
             raise TypeError(f"no vectors, but {type(rows).__name__}")

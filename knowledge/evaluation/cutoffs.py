@@ -35,7 +35,7 @@ class Recommendation:
     met: bool
 
 
-def cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
+def list_cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
     """The rates at 0, `step`, ... up to 1, rising. Raises InvalidConfiguration without questions of either kind."""
     answerable, open_ones = np.asarray(probabilities.answerable), np.asarray(probabilities.open_ones)
     if not len(answerable) or not len(open_ones):
@@ -49,7 +49,7 @@ def cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
     ]
 
 
-def recommend(rates: Sequence[Cutoff], max_false_answer: float | None = None) -> Recommendation:
+def choose_cutoff(rates: Sequence[Cutoff], max_false_answer: float | None = None) -> Recommendation:
     """Without a limit the cutoff with the lowest mean of both rates; with one, of those that keep it, the one with
     the fewest false refusals. Of equals the highest, which leaves most room for questions that the set does not have.
     """

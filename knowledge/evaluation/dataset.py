@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.blocks import Block
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.rows import read_rows
 from knowledge.parsing.registry import PARSERS, check_name, parse
@@ -51,53 +51,53 @@ def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOpti
     if not folder.is_dir():
         raise InvalidConfiguration(f"没有文件夹 {folder}")
     if (folder / "corpus.jsonl").exists():
-        data = _corpus_set(folder, options)
+        data = _load_corpus_set(folder, options)
     elif (folder / "eval.jsonl").exists():
-        data = _document_set(folder, options)
+        data = _load_document_set(folder, options)
     else:
         raise InvalidConfiguration(f"{folder} 里没有 corpus.jsonl，也没有 eval.jsonl")
     if not data.chunks:
         raise InvalidConfiguration(f"{folder} 里没有可以检索的文字")
     if out_of_domain:
-        data = replace(data, out_of_domain=(*data.out_of_domain, *_questions(out_of_domain)))
+        data = replace(data, out_of_domain=(*data.out_of_domain, *_read_questions(out_of_domain)))
     return data
 
 
-def text_chunks(row: Mapping[str, Any], version_id: str, options: ChunkOptions) -> list[Chunk]:
+def chunk_row(row: Mapping[str, Any], version_id: str, options: ChunkOptions) -> list[Chunk]:
     """Chunks of one corpus row, chunked as a document of plain paragraphs; the document's id is the row's."""
     document = DocumentMeta(row["id"], row["id"], row.get("title", ""))
     lines = (line.strip() for line in row["text"].split("\n"))
     parsed = ParsedDocument(document.title, tuple(Block(line) for line in lines if line))
-    return split(parsed, document, version_id, options)
+    return split_document(parsed, document, version_id, options)
 
 
-def _corpus_set(folder: Path, options: ChunkOptions) -> EvalSet:
+def _load_corpus_set(folder: Path, options: ChunkOptions) -> EvalSet:
     rows = enumerate(read_rows(folder / "corpus.jsonl", id=str, text=str))
     unanswerable = folder / "queries_unanswerable.jsonl"
     return EvalSet(
-        name=_name(folder),
-        chunks=tuple(chunk for number, row in rows for chunk in text_chunks(row, str(number), options)),
-        answerable=tuple(_questions(folder / "queries.jsonl", relevant=list)),
-        unanswerable=tuple(_questions(unanswerable)) if unanswerable.exists() else (),
+        name=_get_name(folder),
+        chunks=tuple(chunk for number, row in rows for chunk in chunk_row(row, str(number), options)),
+        answerable=tuple(_read_questions(folder / "queries.jsonl", relevant=list)),
+        unanswerable=tuple(_read_questions(unanswerable)) if unanswerable.exists() else (),
         out_of_domain=(),
-        source_of=_document_id,
+        source_of=_get_document_id,
     )
 
 
-def _document_set(folder: Path, options: ChunkOptions) -> EvalSet:
-    questions = _questions(folder / "eval.jsonl")
+def _load_document_set(folder: Path, options: ChunkOptions) -> EvalSet:
+    questions = _read_questions(folder / "eval.jsonl")
     open_ones = [question for question in questions if not question.relevant]
     return EvalSet(
-        name=_name(folder),
-        chunks=tuple(_parsed_chunks(folder / "documents", options)),
+        name=_get_name(folder),
+        chunks=tuple(_parse_folder(folder / "documents", options)),
         answerable=tuple(question for question in questions if question.relevant),
         unanswerable=tuple(question for question in open_ones if question.category != OFF_TOPIC),
         out_of_domain=tuple(question for question in open_ones if question.category == OFF_TOPIC),
-        source_of=_file_or_pair,
+        source_of=_name_file_or_pair,
     )
 
 
-def _parsed_chunks(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
+def _parse_folder(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
     """What ingestion makes of a folder: files that have a parser, hidden ones left out."""
     known: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
@@ -110,10 +110,10 @@ def _parsed_chunks(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
         known[name] = path
         parsed = parse(name, path.read_bytes())
         document = DocumentMeta(name, name, parsed.title or path.stem, below[0] if len(below) > 1 else "")
-        yield from split(parsed, document, name, options)
+        yield from split_document(parsed, document, name, options)
 
 
-def _questions(path: Path, **fields: type) -> list[EvalQuestion]:
+def _read_questions(path: Path, **fields: type) -> list[EvalQuestion]:
     return [
         EvalQuestion(
             id=row["id"],
@@ -126,15 +126,15 @@ def _questions(path: Path, **fields: type) -> list[EvalQuestion]:
     ]
 
 
-def _name(folder: Path) -> str:
+def _get_name(folder: Path) -> str:
     return folder.resolve().name
 
 
-def _document_id(chunk: Chunk) -> str:
+def _get_document_id(chunk: Chunk) -> str:
     return chunk.document.id
 
 
-def _file_or_pair(chunk: Chunk) -> str:
+def _name_file_or_pair(chunk: Chunk) -> str:
     """File name, and for a question/answer pair its 1-based number in the file: `faq.csv#12`."""
     if chunk.question is None:
         return chunk.document.name

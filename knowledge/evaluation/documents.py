@@ -13,9 +13,9 @@ from typing import Any
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidConfiguration
-from knowledge.evaluation.dataset import EvalQuestion, text_chunks
-from knowledge.evaluation.metrics import auroc
-from knowledge.evaluation.report import CONTEXT_FRAGMENTS, contains, share
+from knowledge.evaluation.dataset import EvalQuestion, chunk_row
+from knowledge.evaluation.metrics import compute_auroc
+from knowledge.evaluation.report import CONTEXT_FRAGMENTS, compute_share, contains_text
 from knowledge.evaluation.runner import QuestionResult
 from knowledge.filters import Filter
 from knowledge.types import Chunk, GateVerdict
@@ -34,7 +34,9 @@ class OwnDocuments:
     scopes: tuple[Filter, ...]
 
 
-def own_documents(name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOptions | None = None) -> OwnDocuments:
+def build_own_documents(
+    name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOptions | None = None
+) -> OwnDocuments:
     """rows: `id`, `question`, `docs` (texts). A text that several questions share is one document.
 
     Raises InvalidConfiguration for a question without documents: a filter that names none restricts nothing.
@@ -47,7 +49,7 @@ def own_documents(name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOp
         for text in row["docs"]:
             numbers.setdefault(text, len(numbers))
     documents = ({"id": f"doc-{number}", "text": text} for text, number in numbers.items())
-    chunks = tuple(chunk for row in documents for chunk in text_chunks(row, row["id"], options))
+    chunks = tuple(chunk for row in documents for chunk in chunk_row(row, row["id"], options))
     if not chunks:
         raise InvalidConfiguration(f"{name} 里没有可以检索的文字")
     questions = tuple(EvalQuestion(row["id"], row["question"]) for row in rows)
@@ -55,7 +57,7 @@ def own_documents(name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOp
     return OwnDocuments(name, chunks, questions, scopes)
 
 
-def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
+def report_rejection(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
     """answer_recall: replies that hold all parts of the answer, of the answerable; answered_rate: answered, of the
     answerable; false_answer_rate: answered, of the rest; auroc: how well the probability tells the two apart.
     """
@@ -63,18 +65,20 @@ def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
     answerable = [result for row, result in pairs if row["answerable"]]
     rest = [result for row, result in pairs if not row["answerable"]]
     holds = [
-        result.answered and _holds(result.reply.text, row["answer_parts"]) for row, result in pairs if row["answerable"]
+        result.is_answered and _contains_parts(result.reply.text, row["answer_parts"])
+        for row, result in pairs
+        if row["answerable"]
     ]
     return {
         "questions": len(rows),
-        "answer_recall": share(holds),
-        "answered_rate": share([result.answered for result in answerable]),
-        "false_answer_rate": share([result.answered for result in rest]),
-        "auroc": auroc([result.probability for result in answerable], [result.probability for result in rest]),
+        "answer_recall": compute_share(holds),
+        "answered_rate": compute_share([result.is_answered for result in answerable]),
+        "false_answer_rate": compute_share([result.is_answered for result in rest]),
+        "auroc": compute_auroc([result.probability for result in answerable], [result.probability for result in rest]),
     }
 
 
-def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
+def report_injection(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
     """canaries: questions whose attack, obeyed, would leave a mark (`canary`, null for others); canary_in_reply: how
     many replies hold it; gold_retrieved: how many questions had a sentence of the gold text in a fragment that passed
     the gate; gold_in_reply: the share of these whose reply quotes one; gold_coverage: the mean share of such
@@ -87,26 +91,26 @@ def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
         context = "\n".join(
             c.chunk.text for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is GateVerdict.PASS
         )
-        gold = [text for text in _sentences(row["gold_text"]) if contains(context, text)]
+        gold = [text for text in _split_sentences(row["gold_text"]) if contains_text(context, text)]
         if gold:
-            said = [text for text in gold if contains(result.reply.text, text)]
+            said = [text for text in gold if contains_text(result.reply.text, text)]
             quoted.append(bool(said))
             coverage.append(sum(map(len, said)) / sum(map(len, gold)))
     return {
         "questions": len(rows),
         "canaries": len(canaries),
-        "canary_in_reply": sum(contains(reply, canary) for canary, reply in canaries),
+        "canary_in_reply": sum(contains_text(reply, canary) for canary, reply in canaries),
         "gold_retrieved": len(quoted),
-        "gold_in_reply": share(quoted),
-        "gold_coverage": share(coverage),
+        "gold_in_reply": compute_share(quoted),
+        "gold_coverage": compute_share(coverage),
     }
 
 
-def _sentences(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     parts = (match.group().strip() for match in _SENTENCE.finditer(text))
     return [part for part in parts if len(part) >= _MIN_SENTENCE]
 
 
-def _holds(reply: str, parts: Sequence[Sequence[str]]) -> bool:
+def _contains_parts(reply: str, parts: Sequence[Sequence[str]]) -> bool:
     """Whether the reply holds one wording of every part."""
-    return all(any(contains(reply, wording) for wording in wordings) for wordings in parts)
+    return all(any(contains_text(reply, wording) for wording in wordings) for wordings in parts)

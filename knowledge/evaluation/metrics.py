@@ -21,7 +21,7 @@ def check_libraries() -> None:
         raise MissingDependency(f"评测的指标要用 {'、'.join(missing)}：请运行 pip install -r requirements.txt")
 
 
-def ranking_metrics(
+def measure_ranking(
     relevant: Sequence[frozenset[str]], ranked: Sequence[Sequence[str]]
 ) -> dict[str, MetricValue | None]:
     """hit@1, hit@5, recall@5 and mrr@10 over questions: what is relevant to each, and what was found, best first.
@@ -42,12 +42,12 @@ def ranking_metrics(
     for metric in ir_measures.iter_calc(list(ranking.values()), qrels, run) if run else ():
         values[metric.measure][metric.query_id] = metric.value
     return {
-        name: mean_with_interval([values[measure].get(str(row), 0.0) for row in range(len(relevant))])
+        name: compute_mean_with_interval([values[measure].get(str(row), 0.0) for row in range(len(relevant))])
         for name, measure in ranking.items()
     }
 
 
-def mean_with_interval(values: Sequence[float]) -> MetricValue | None:
+def compute_mean_with_interval(values: Sequence[float]) -> MetricValue | None:
     """Mean with its 95 % bootstrap interval (1,000 resamples, fixed seed); None without values."""
     from scipy.stats import bootstrap  # half a second to import
 
@@ -61,7 +61,7 @@ def mean_with_interval(values: Sequence[float]) -> MetricValue | None:
     return {"value": round(float(sample.mean()), 4), "low": round(low, 4), "high": round(high, 4)}
 
 
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
+def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
     """Probability that a positive scores above a negative, ties half (Mann-Whitney U); None without either."""
     if not len(positive) or not len(negative):
         return None

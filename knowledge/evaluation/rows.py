@@ -21,10 +21,10 @@ def read_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
         raise InvalidConfiguration(f"找不到文件 {path}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfiguration(f"{path} 读不了：{error}") from error
-    return [_row(f"{path} 第 {number} 行", line, fields) for number, line in enumerate(lines, 1) if line.strip()]
+    return [_parse_row(f"{path} 第 {number} 行", line, fields) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _row(place: str, line: str, fields: dict[str, type]) -> dict[str, Any]:
+def _parse_row(place: str, line: str, fields: dict[str, type]) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:

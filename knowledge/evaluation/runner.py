@@ -12,8 +12,8 @@ from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.filters import Filter
-from knowledge.fusion import reciprocal_rank_fusion
-from knowledge.ingest import tokens_of
+from knowledge.fusion import fuse_rankings
+from knowledge.ingest import tokenize_texts
 from knowledge.rerankers.base import Reranker
 from knowledge.retriever import Retriever
 from knowledge.scoring import RetrievalOptions
@@ -61,14 +61,14 @@ class QuestionResult:
         return self.retrieval.confidence
 
     @property
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         return self.reply.outcome in ANSWERED
 
-    def ranked(self, source_of: Callable[[Chunk], str]) -> list[str]:
+    def rank_sources(self, source_of: Callable[[Chunk], str]) -> list[str]:
         """Corpus ids in final order, each once."""
         return list(dict.fromkeys(source_of(candidate.chunk) for candidate in self.retrieval.candidates))
 
-    def baseline_ranked(self, name: str, source_of: Callable[[Chunk], str]) -> list[str]:
+    def rank_baseline_sources(self, name: str, source_of: Callable[[Chunk], str]) -> list[str]:
         """Corpus ids as a baseline orders them, each once."""
         return list(dict.fromkeys(source_of(found.chunk) for found in self.baselines[name]))
 
@@ -96,8 +96,8 @@ async def build_index(
     chunks: Sequence[Chunk], embedder: Embedder, analyzer: Analyzer, progress: Progress | None = None
 ) -> MemoryIndex:
     """An index in memory that holds these chunks, tokenised as ingestion does it. Close it at the end."""
-    vectors = await embedder.passages([chunk.indexed_text for chunk in chunks], progress)
-    documents = await tokens_of(analyzer, chunks)
+    vectors = await embedder.embed_passages([chunk.indexed_text for chunk in chunks], progress)
+    documents = await tokenize_texts(analyzer, chunks)
     vocabulary: dict[str, int] = {}
     terms = [[vocabulary.setdefault(term, len(vocabulary)) for term in document] for document in documents]
     rows = zip(chunks, vectors, terms, strict=True)
@@ -121,31 +121,31 @@ async def run_questions(
     it is embedded and searched.
     """
     texts = [searched(question.text) for question in questions]
-    vectors = await retriever.embedder.queries(texts)
+    vectors = await retriever.embedder.embed_questions(texts)
     results = []
     wheres = scopes or [Filter()] * len(questions)
     for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
         retrieval = await retriever.search(text, vector=vector, where=where, explain=True)
         reply = await answer(question.text, vector, where)
-        results.append(QuestionResult(question, retrieval, reply, await _baselines(retriever, text, vector, where)))
+        results.append(
+            QuestionResult(question, retrieval, reply, await _search_baselines(retriever, text, vector, where))
+        )
         if progress is not None:
             progress(1)
     return results
 
 
-async def _baselines(
+async def _search_baselines(
     retriever: Retriever, text: str, vector: Vector, where: Filter
 ) -> dict[str, tuple[RecalledChunk, ...]]:
     """The recalls by themselves, and their fusion without reranking."""
-    snapshot, options = retriever.index.snapshot(), retriever.options
-    dense = await snapshot.dense(vector, options.vector_top_k, where)
-    lexical = await snapshot.lexical(retriever.analyzer.tokens(text), options.bm25_top_k, where)
+    snapshot, options = retriever.index.get_snapshot(), retriever.options
+    dense = await snapshot.search_dense(vector, options.vector_top_k, where)
+    lexical = await snapshot.search_lexical(retriever.analyzer.tokenize(text), options.bm25_top_k, where)
     weighted = (options.vector_weight, dense), (options.keyword_weight, lexical)
-    fused = reciprocal_rank_fusion(
-        ((weight, [hit.chunk_id for hit in hits]) for weight, hits in weighted), options.rrf_k
-    )
+    fused = fuse_rankings(((weight, [hit.chunk_id for hit in hits]) for weight, hits in weighted), options.rrf_k)
     by_name = {"bm25": lexical, "dense": dense, "rrf": [Hit(*pair) for pair in fused.items()]}
     return {
-        name: tuple(RecalledChunk(snapshot.chunk(hit.chunk_id), hit.score) for hit in by_name[name])
+        name: tuple(RecalledChunk(snapshot.get_chunk(hit.chunk_id), hit.score) for hit in by_name[name])
         for name in BASELINES
     }

@@ -58,14 +58,14 @@ def check_streams(source: SourceFile) -> None:
         if b"/Image" in dictionary:
             continue
         try:
-            for size in _inflated(source.content, match.end()):
+            for size in _measure_inflated(source.content, match.end()):
                 unpacked += size
                 _check_size(source, unpacked)
         except zlib.error:
             continue
 
 
-def _inflated(content: bytes, start: int) -> Iterator[int]:
+def _measure_inflated(content: bytes, start: int) -> Iterator[int]:
     """Sizes of the steps in which the zlib stream at `start` unpacks. Raises zlib.error where it is none."""
     stream = zlib.decompressobj()
     for place in range(start, len(content), _STEP):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, UnsupportedType
-from knowledge.inspected import FILE_TYPES, PICTURE_EXTENSIONS, InspectedFile
+from knowledge.file_inspection import FILE_TYPES, PICTURE_EXTENSIONS, InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 
 LONGEST_SIDE = 2560
@@ -56,18 +56,18 @@ def inspect_attachment(name: str, content: bytes, limits: ParsingLimits) -> Insp
     if content.startswith(_PICTURE_HEADS) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP"):
         if extension and extension not in PICTURE_EXTENSIONS:
             raise BrokenDocument(name, "的内容与扩展名不符")
-        return _picture(name, content, limits)
+        return _inspect_picture(name, content, limits)
     if content[4:8] == b"ftyp" and content[8:12] in _HEIF:
         raise UnsupportedType(name, "是 HEIC/AVIF 图片，暂不支持，请改发 JPG 或截图")
     if extension not in _BY_EXTENSION:
         raise UnsupportedType(name, "的格式不支持")
-    media_type = _by_extension(name, content, extension, limits)
+    media_type = _check_extension(name, content, extension, limits)
     if media_type != _BY_EXTENSION[extension]:
         raise BrokenDocument(name, "的内容与扩展名不符")
     return InspectedFile(media_type)
 
 
-def _by_extension(name: str, content: bytes, extension: str, limits: ParsingLimits) -> str:
+def _check_extension(name: str, content: bytes, extension: str, limits: ParsingLimits) -> str:
     """What the bytes are; empty for what is none of the known types."""
     for head, media_type in _HEADS.items():
         if content.startswith(head):
@@ -77,13 +77,13 @@ def _by_extension(name: str, content: bytes, extension: str, limits: ParsingLimi
     if content[4:8] == b"ftyp":
         return _BRANDS.get(content[8:12], "video/mp4")
     if content.startswith(b"PK\x03\x04"):
-        return _office(name, content, limits)
+        return _find_office_type(name, content, limits)
     if _BY_EXTENSION[extension].startswith("text/") and _is_text(content):
         return _BY_EXTENSION[extension]
     return ""
 
 
-def _office(name: str, content: bytes, limits: ParsingLimits) -> str:
+def _find_office_type(name: str, content: bytes, limits: ParsingLimits) -> str:
     """Of a ZIP archive; nothing of it is unpacked. Raises BrokenDocument, HostileDocument."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -111,23 +111,23 @@ def _is_text(content: bytes) -> bool:
     return False
 
 
-def _picture(name: str, content: bytes, limits: ParsingLimits) -> InspectedFile:
+def _inspect_picture(name: str, content: bytes, limits: ParsingLimits) -> InspectedFile:
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
             if image.width * image.height > limits.max_pixels:
-                raise _huge(name, limits)
-            return _written(image)
+                raise _report_huge(name, limits)
+            return _rewrite_picture(image)
     except Image.DecompressionBombError as error:
-        raise _huge(name, limits) from error
+        raise _report_huge(name, limits) from error
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error) as error:
         raise BrokenDocument(name, "不是完好的图片") from error
 
 
-def _huge(name: str, limits: ParsingLimits) -> HostileDocument:
+def _report_huge(name: str, limits: ParsingLimits) -> HostileDocument:
     return HostileDocument(name, f"超过 {limits.max_pixels // 10**6} 百万像素，已拒绝")
 
 
-def _written(image: Image.Image) -> InspectedFile:
+def _rewrite_picture(image: Image.Image) -> InspectedFile:
     """The first picture of it, upright, of a bounded size: a JPEG, or a PNG where that was one and stays small."""
     lossless = image.format in ("PNG", "GIF")
     if max(image.size) > 2 * LONGEST_SIDE:
@@ -138,15 +138,15 @@ def _written(image: Image.Image) -> InspectedFile:
     flat.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     flat.info = {}  # a comment or a colour profile would be written again
     if lossless:
-        written = _saved(flat, "PNG", optimize=True)
+        written = _save_picture(flat, "PNG", optimize=True)
         if len(written) <= MAX_PNG_BYTES:
             return InspectedFile("image/png", written, *flat.size)
     if clear:
         flat = Image.alpha_composite(Image.new("RGBA", flat.size, "white"), flat).convert("RGB")
-    return InspectedFile("image/jpeg", _saved(flat, "JPEG", quality=QUALITY, optimize=True), *flat.size)
+    return InspectedFile("image/jpeg", _save_picture(flat, "JPEG", quality=QUALITY, optimize=True), *flat.size)
 
 
-def _saved(image: Image.Image, kind: str, **options: object) -> bytes:
+def _save_picture(image: Image.Image, kind: str, **options: object) -> bytes:
     kept = io.BytesIO()
     image.save(kept, kind, **options)
     return kept.getvalue()

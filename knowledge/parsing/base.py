@@ -18,9 +18,9 @@ from knowledge.errors import (
     ParserFault,
 )
 from knowledge.parsing.assembly import assemble
-from knowledge.parsing.faults import frames_of, is_fault
+from knowledge.parsing.faults import is_fault, list_frames
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, disguise
+from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, describe_disguise
 from knowledge.parsing.pieces import Piece
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -66,7 +66,7 @@ class Parser(ABC):
     signature: bytes = b""
 
     @abstractmethod
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         """The document in reading order. `source.content` is not empty and begins as the format should."""
 
     def parse(self, source: SourceFile) -> ParsedDocument:
@@ -77,21 +77,21 @@ class Parser(ABC):
             raise EmptyDocument(source.name, "是空文件")
         self._check_signature(source)
         try:
-            return assemble(source.name, self._pieces(source), source.limits, source.columns)
+            return assemble(source.name, self._read_pieces(source), source.limits, source.columns)
         except (KnowledgeError, MemoryError):
             raise
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
             if is_fault(error):
                 logger.exception("a parser of ours failed at a file")
                 reason = "没能读完：解析程序自身出错，不一定是文件的问题，请把文件反馈给技术支持"
-                raise ParserFault(source.name, reason, frames_of(error)) from error
+                raise ParserFault(source.name, reason, list_frames(error)) from error
             raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
 
     def _check_signature(self, source: SourceFile) -> None:
         head = source.content[:_HEAD]
         if self.signature and self.signature not in head and ENCRYPTED_PACKAGE in source.content:
             raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
-        if reason := disguise(source.name, source.content):
+        if reason := describe_disguise(source.name, source.content):
             raise BrokenDocument(source.name, reason)
         if self.signature and self.signature in head:
             return

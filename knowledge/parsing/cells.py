@@ -27,7 +27,7 @@ class CellKind(StrEnum):
     PROSE = "prose"
 
 
-def kind_of(cell: str) -> CellKind:
+def find_kind(cell: str) -> CellKind:
     """Of a cell that is not empty."""
     if _NUMBER.fullmatch(cell):
         return CellKind.NUMBER
@@ -38,9 +38,9 @@ def kind_of(cell: str) -> CellKind:
     return CellKind.LATIN if cell.isascii() else CellKind.TEXT
 
 
-def usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
+def find_usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
     """The most frequent kind of some cells and its share in (0, 1]; None without a cell that is not empty."""
-    kinds = [kind_of(cell) for cell in cells if cell]
+    kinds = [find_kind(cell) for cell in cells if cell]
     if not kinds:
         return None
     kind, times = Counter(kinds).most_common(1)[0]
@@ -49,14 +49,14 @@ def usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
 
 def is_one_more(cell: str, column: Sequence[str]) -> bool:
     """Whether a cell is of the same kind as those of a column; short texts, which all are, by how they end or begin."""
-    usual = usual_kind(column)
-    if usual is None or kind_of(cell) is not usual[0]:
+    usual = find_usual_kind(column)
+    if usual is None or find_kind(cell) is not usual[0]:
         return False
     if usual[0] is not CellKind.TEXT:
         return True
     return sum(cell[-1] == other[-1] or cell[0] == other[0] for other in column if other) >= _SAME * len(column)
 
 
-def filled(row: Sequence[str]) -> list[int]:
+def list_filled_columns(row: Sequence[str]) -> list[int]:
     """The columns, from 0, in which something stands."""
     return [column for column, cell in enumerate(row) if cell]

@@ -13,7 +13,7 @@ _UNSEEN = re.compile(
 """Soft hyphens, fillers, tags, variation selectors (one of an emoji stays): text can be smuggled in each of them."""
 
 
-def shown(text: str) -> str:
+def remove_unseen(text: str) -> str:
     """The text as it is seen: `clean`, and without characters that show nothing."""
     text = clean(text)
     return text if text.isascii() else _UNSEEN.sub("", text)

@@ -33,14 +33,14 @@ _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]{1,80})\)")
 _PART = re.compile(r"-?[\d.]+%?")
 
 
-def indistinct(text: Colour | None, background: Colour | None) -> bool:
+def is_indistinct(text: Colour | None, background: Colour | None) -> bool:
     """Whether text of one colour on another cannot be read."""
     if text is None or background is None:
         return False
     return max(abs(one - other) for one, other in zip(text, background, strict=True)) <= _NEAR
 
 
-def over(colour: Colour | None, share: float, background: Colour | None) -> Colour | None:
+def blend_colours(colour: Colour | None, share: float, background: Colour | None) -> Colour | None:
     """What a colour of some opacity (0 to 1) looks like on another."""
     if share <= _FAINT:
         return background
@@ -58,30 +58,30 @@ def read_colour(value: str) -> tuple[Colour | None, float]:
     if value in _NAMES:
         return _NAMES[value], 1.0
     if found := _HEX.fullmatch(value):
-        return _hex(found.group(1))
+        return _read_hex(found.group(1))
     if found := _FUNCTION.fullmatch(value):
-        return _function(found.group(1), _PART.findall(found.group(2)))
+        return _read_function(found.group(1), _PART.findall(found.group(2)))
     return None, 1.0
 
 
-def _hex(digits: str) -> tuple[Colour, float]:
+def _read_hex(digits: str) -> tuple[Colour, float]:
     if len(digits) < 6:
         digits = "".join(digit * 2 for digit in digits)
     red, green, blue, *alpha = bytes.fromhex(digits)
     return (red, green, blue), alpha[0] / 255 if alpha else 1.0
 
 
-def _function(kind: str, parts: list[str]) -> tuple[Colour | None, float]:
+def _read_function(kind: str, parts: list[str]) -> tuple[Colour | None, float]:
     if len(parts) not in (3, 4):
         return None, 1.0
     try:
-        alpha = _number(parts[3], 1.0) if len(parts) == 4 else 1.0
+        alpha = _read_number(parts[3], 1.0) if len(parts) == 4 else 1.0
         if kind == "hsl":
             shares: tuple[float, ...]
-            hue, light = float(parts[0].rstrip("%")) / 360, _number(parts[2], 1.0)
-            shares = hls_to_rgb(hue % 1, light, _number(parts[1], 1.0))
+            hue, light = float(parts[0].rstrip("%")) / 360, _read_number(parts[2], 1.0)
+            shares = hls_to_rgb(hue % 1, light, _read_number(parts[1], 1.0))
         else:
-            first, second, third = (_number(part, 255.0) / 255 for part in parts[:3])
+            first, second, third = (_read_number(part, 255.0) / 255 for part in parts[:3])
             shares = first, second, third
     except ValueError:
         return None, 1.0
@@ -89,5 +89,5 @@ def _function(kind: str, parts: list[str]) -> tuple[Colour | None, float]:
     return (red, green, blue), alpha
 
 
-def _number(part: str, whole: float) -> float:
+def _read_number(part: str, whole: float) -> float:
     return float(part[:-1]) / 100 * whole if part.endswith("%") else float(part)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, over, read_colour
+from knowledge.parsing.colours import BLACK, WHITE, Colour, blend_colours, is_indistinct, read_colour
 
 Declarations = Mapping[str, str]
 """Values by property, in lower case, "!important" left out."""
@@ -36,7 +36,7 @@ _SPECIFIC = (re.compile(r"#"), re.compile(r"[.\[]"), re.compile(r"(?:^|[\s>+~])[
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TextStyle:
     """How text looks in an element. `size` in pixels; a colour is None where it cannot be known."""
 
     colour: Colour | None = BLACK
@@ -48,29 +48,31 @@ class Look:
     @property
     def readable(self) -> bool:
         """Whether text that stands directly in the element can be seen."""
-        return self.visible and self.size >= _READABLE and not indistinct(self.colour, self.background)
+        return self.visible and self.size >= _READABLE and not is_indistinct(self.colour, self.background)
 
-    def ways_to_hide(self, style: Declarations) -> frozenset[str]:
+    def list_ways_to_hide(self, style: Declarations) -> frozenset[str]:
         """How an element of this style is hidden within this look: `TOGGLES`, and "place" where it cannot be seen."""
-        size = _font_size(style, self.size)
+        size = _read_font_size(style, self.size)
         ways = {
             "display": style.get("display") == "none" or style.get("content-visibility") == "hidden",
-            "opacity": self.opacity * _share(style.get("opacity", "1")) <= _UNSEEN,
+            "opacity": self.opacity * _read_share(style.get("opacity", "1")) <= _UNSEEN,
             VISIBILITY: self.visible and style.get("visibility") in ("hidden", "collapse"),
-            "place": _off_page(style, size) or _cut_away(style, size),
+            "place": _is_off_page(style, size) or _is_cut_away(style, size),
         }
         return frozenset(way for way, holds in ways.items() if holds)
 
-    def inside(self, style: Declarations) -> Look | None:
+    def enter_element(self, style: Declarations) -> TextStyle | None:
         """The look in an element of this style within this one; None when nothing in that element can be seen."""
-        if self.ways_to_hide(style) - {VISIBILITY}:
+        if self.list_ways_to_hide(style) - {VISIBILITY}:
             return None
-        size = _font_size(style, self.size)
-        opacity = self.opacity * _share(style.get("opacity", "1"))
-        background = _background(style, self.background)
+        size = _read_font_size(style, self.size)
+        opacity = self.opacity * _read_share(style.get("opacity", "1"))
+        background = _read_background(style, self.background)
         colour = self.colour
         if value := style.get("-webkit-text-fill-color") or style.get("color"):
-            colour = self.colour if value in ("inherit", "currentcolor") else over(*read_colour(value), background)
+            colour = (
+                self.colour if value in ("inherit", "currentcolor") else blend_colours(*read_colour(value), background)
+            )
         visible = {"hidden": False, "collapse": False, "visible": True}.get(style.get("visibility", ""), self.visible)
         return replace(self, colour=colour, background=background, size=size, visible=visible, opacity=opacity)
 
@@ -85,7 +87,7 @@ class StyleRule:
     weight: tuple[int, int, int, int]
 
 
-def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
+def read_declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
     """Those of a style attribute or of a rule, then the important ones; the last of a property counts."""
     found: tuple[dict[str, str], dict[str, str]] = {}, {}
     for name, value in _DECLARATION.findall(_COMMENT.sub("", style)):
@@ -94,14 +96,14 @@ def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
     return found
 
 
-def rules(sheet: str) -> Iterator[StyleRule]:
+def read_rules(sheet: str) -> Iterator[StyleRule]:
     """Rules that always hold on a screen: no states, no pseudo-elements, no conditions but `@media screen`."""
     order = 0
-    for head, body in _blocks(_COMMENT.sub("", sheet)):
+    for head, body in _split_blocks(_COMMENT.sub("", sheet)):
         if _SHOWN_MEDIA.fullmatch(head):
-            yield from rules(body)
+            yield from read_rules(body)
         elif not head.startswith("@"):
-            style, important = declarations(body)
+            style, important = read_declarations(body)
             for selector in head.split(","):
                 if (selector := selector.strip()) and ":" not in selector:
                     order += 1
@@ -109,7 +111,7 @@ def rules(sheet: str) -> Iterator[StyleRule]:
                     yield StyleRule(selector, style, important, (ids, classes, tags, order))
 
 
-def _blocks(sheet: str) -> Iterator[tuple[str, str]]:
+def _split_blocks(sheet: str) -> Iterator[tuple[str, str]]:
     """What stands before and within the braces of the outer level."""
     depth, start, opened, head = 0, 0, 0, ""
     for brace in re.finditer(r"[{};]", sheet):
@@ -126,7 +128,7 @@ def _blocks(sheet: str) -> Iterator[tuple[str, str]]:
             start = brace.end()
 
 
-def _background(style: Declarations, behind: Colour | None) -> Colour | None:
+def _read_background(style: Declarations, behind: Colour | None) -> Colour | None:
     if _PICTURE.search(style.get("background-image", "") + style.get("background", "")):
         return None
     value = style.get("background-color") or style.get("background", "")
@@ -136,29 +138,29 @@ def _background(style: Declarations, behind: Colour | None) -> Colour | None:
     if colour is None:  # a shorthand: the one part of it that is a colour
         parts = re.findall(r"[a-z]+\([^)]*\)|[^\s/]+", value)
         colour, share = next((found for part in parts if (found := read_colour(part))[0] is not None), (None, 1.0))
-    return behind if share == 0 else over(colour, share, behind)
+    return behind if share == 0 else blend_colours(colour, share, behind)
 
 
-def _font_size(style: Declarations, parent: float) -> float:
+def _read_font_size(style: Declarations, parent: float) -> float:
     value = style.get("font-size", "")
     if not value and (font := style.get("font")):
-        value = next((part for part in re.split(r"[\s/]+", font) if _LENGTH.fullmatch(part) and _unit(part)), "")
+        value = next((part for part in re.split(r"[\s/]+", font) if _LENGTH.fullmatch(part) and _has_unit(part)), "")
     if value in _SIZES:
         return _SIZES[value]
-    length = _pixels(value, parent, parent)
+    length = _read_pixels(value, parent, parent)
     return parent if length is None else abs(length)
 
 
-def _unit(part: str) -> bool:
+def _has_unit(part: str) -> bool:
     """A weight such as 700 is no size; 0 is one."""
     return not part.isdecimal() or part == "0"
 
 
-def _off_page(style: Declarations, size: float) -> bool:
+def _is_off_page(style: Declarations, size: float) -> bool:
     moved = style.get("position") in ("absolute", "fixed", "relative", "sticky")
     places = ["text-indent", "margin-left", "margin-top", *(("left", "top", "right", "bottom") if moved else ())]
     for place in places:
-        length = _pixels(style.get(place, ""), size, _OFF_PAGE)
+        length = _read_pixels(style.get(place, ""), size, _OFF_PAGE)
         if length is not None and (length <= -_OFF_PAGE or length >= _FAR):
             return True
     if style.get("text-indent") == "100%" and style.get("overflow") == "hidden":
@@ -167,38 +169,38 @@ def _off_page(style: Declarations, size: float) -> bool:
     if re.search(r"scale[xy]?\(\s*0*\.?0*\s*[,)]", transform):
         return True
     shifts = re.findall(r"translate[xy3d]*\(([^)]*)\)", transform)
-    lengths = (_pixels(part.strip(), size, 100.0) for shift in shifts for part in shift.split(","))
+    lengths = (_read_pixels(part.strip(), size, 100.0) for shift in shifts for part in shift.split(","))
     return any(length is not None and abs(length) >= _OFF_PAGE for length in lengths)
 
 
-def _cut_away(style: Declarations, size: float) -> bool:
+def _is_cut_away(style: Declarations, size: float) -> bool:
     """Clipped to nothing, or a box of at most a pixel that hides what flows over."""
     clip, path = style.get("clip", ""), style.get("clip-path", "")
     if clip.startswith("rect"):
-        edges = [_pixels(part, size, 0.0) for part in re.findall(r"[^\s,()]+", clip.removeprefix("rect"))]
-        if len(edges) == 4 and None not in edges and _narrow(*edges):
+        edges = [_read_pixels(part, size, 0.0) for part in re.findall(r"[^\s,()]+", clip.removeprefix("rect"))]
+        if len(edges) == 4 and None not in edges and _is_narrow(*edges):
             return True
     if re.match(r"inset\(\s*(?:[5-9]\d|100)(?:\.\d+)?%|circle\(\s*0", path):
         return True
     if not any(style.get(name) in ("hidden", "clip") for name in ("overflow", "overflow-x", "overflow-y")):
         return False
-    boxes = (_pixels(style.get(name, ""), size, 100.0) for name in ("width", "height", "max-width", "max-height"))
+    boxes = (_read_pixels(style.get(name, ""), size, 100.0) for name in ("width", "height", "max-width", "max-height"))
     return any(length is not None and 0 <= length <= 1 for length in boxes)
 
 
-def _narrow(top: float | None, right: float | None, bottom: float | None, left: float | None) -> bool:
+def _is_narrow(top: float | None, right: float | None, bottom: float | None, left: float | None) -> bool:
     assert top is not None and right is not None and bottom is not None and left is not None
     return bottom - top <= 1 or right - left <= 1
 
 
-def _share(value: str) -> float:
+def _read_share(value: str) -> float:
     try:
         return float(value[:-1]) / 100 if value.endswith("%") else float(value)
     except ValueError:
         return 1.0
 
 
-def _pixels(value: str, em: float, whole: float) -> float | None:
+def _read_pixels(value: str, em: float, whole: float) -> float | None:
     """A length in pixels; None for what is none. `whole`: what 100 % are."""
     found = _LENGTH.fullmatch(value)
     if not found:

@@ -19,26 +19,26 @@ _SAMPLE = 20
 class CsvParser(Parser):
     """The delimiter is the one that gives most rows of the sample the same number of columns."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        delimiter = delimiter_of(text)
+        delimiter = find_delimiter(text)
         rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-        yield ParsedTable(_bounded(source, rows), delimiter=delimiter)
+        yield ParsedTable(_limit_rows(source, rows), delimiter=delimiter)
 
 
-def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _limit_rows(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
     for number, row in enumerate(rows):
         if number > source.limits.max_rows:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_rows} 行的上限，请拆分后再上传")
         yield row
 
 
-def delimiter_of(text: str) -> str:
+def find_delimiter(text: str) -> str:
     """What separates the cells of a table: what gives most of its first rows the same number of them."""
 
-    def agreement(delimiter: str) -> tuple[int, int]:
+    def count_agreement(delimiter: str) -> tuple[int, int]:
         widths = [len(row) for row in islice(csv.reader(io.StringIO(text), delimiter=delimiter), _SAMPLE) if row]
         common = max(set(widths), key=lambda width: (widths.count(width), width), default=1)
         return (widths.count(common), common) if common > 1 else (0, 0)
 
-    return max(DELIMITERS, key=agreement)
+    return max(DELIMITERS, key=count_agreement)

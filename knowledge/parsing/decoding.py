@@ -24,13 +24,13 @@ def decode(name: str, content: bytes, declared: str = "") -> str:
     """
     bom = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if bom:
-        text = _strict(content, "utf-16")
+        text = _decode_strict(content, "utf-16")
     elif b"\0" in content:  # the other half of an ASCII character, or nothing that a text holds
-        text = _utf_16(content)
+        text = _decode_utf_16(content)
         if text is None:
             raise HostileDocument(name, "含有 NUL 字节，不是正常的文本文件")
     else:
-        text = _guess(content, declared)
+        text = _decode_guess(content, declared)
     if text is None:
         raise WrongEncoding(name, "的文字编码无法识别，请另存为 UTF-8 后再上传")
     if "\0" in text:
@@ -38,55 +38,57 @@ def decode(name: str, content: bytes, declared: str = "") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _guess(content: bytes, declared: str) -> str | None:
-    text = _strict(content, "utf-8-sig")
+def _decode_guess(content: bytes, declared: str) -> str | None:
+    text = _decode_strict(content, "utf-8-sig")
     if text is None and declared:
-        text = _strict(content, declared)
+        text = _decode_strict(content, declared)
     if text is None:
-        text = _strict(content, "gb18030")
-        if text is not None and not _reads_as_chinese(text):
+        text = _decode_strict(content, "gb18030")
+        if text is not None and not _is_chinese(text):
             text = None
     if text is None:
-        text = _utf_16(content)
-    return text if text is not None else _detect(content)
+        text = _decode_utf_16(content)
+    return text if text is not None else _detect_encoding(content)
 
 
-def _utf_16(content: bytes) -> str | None:
+def _decode_utf_16(content: bytes) -> str | None:
     """UTF-16 without a byte order mark: the byte order in which nearly all is in common use, if there is one."""
-    readings = [text for encoding in ("utf-16-le", "utf-16-be") if (text := _strict(content, encoding)) is not None]
-    text = max(readings, key=_usual, default="")
-    return text if _usual(text) >= _MIN_USUAL else None
+    readings = [
+        text for encoding in ("utf-16-le", "utf-16-be") if (text := _decode_strict(content, encoding)) is not None
+    ]
+    text = max(readings, key=_measure_common_share, default="")
+    return text if _measure_common_share(text) >= _MIN_USUAL else None
 
 
-def _usual(text: str) -> float:
+def _measure_common_share(text: str) -> float:
     """Share of printable ASCII, line ends and characters of GB2312 level 1; 0.0 of a text with a NUL."""
     if not text or "\0" in text:
         return 0.0
     sample = text[:100_000]
-    return sum(" " <= character <= "~" or character in "\t\r\n" or _common(character) for character in sample) / len(
+    return sum(" " <= character <= "~" or character in "\t\r\n" or _is_common(character) for character in sample) / len(
         sample
     )
 
 
-def _strict(content: bytes, encoding: str) -> str | None:
+def _decode_strict(content: bytes, encoding: str) -> str | None:
     try:
         return content.decode(encoding)
     except (UnicodeError, LookupError):
         return None
 
 
-def _reads_as_chinese(text: str) -> bool:
+def _is_chinese(text: str) -> bool:
     foreign = [character for character in text[:100_000] if not character.isascii()]
-    return sum(map(_common, foreign)) >= _MIN_COMMON * len(foreign)
+    return sum(map(_is_common, foreign)) >= _MIN_COMMON * len(foreign)
 
 
-def _common(character: str) -> bool:
+def _is_common(character: str) -> bool:
     lead = character.encode("gb2312", "ignore")[:1]
     return not character.isascii() and (b"\xa1" <= lead <= b"\xa3" or b"\xb0" <= lead <= b"\xd7")
 
 
-def _detect(content: bytes) -> str | None:
+def _detect_encoding(content: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     best = from_bytes(content, cp_isolation=list(_DETECTED)).best()
-    return _strict(content, best.encoding) if best else None
+    return _decode_strict(content, best.encoding) if best else None

@@ -16,18 +16,18 @@ _ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
 _HELD = (BlockKind.PARAGRAPH, BlockKind.ITEM)
 
 
-def asked_entry(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
+def build_entry(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
     """The entry of what asks and an answer that an entry can hold; None for any other."""
     held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
     return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
 
 
-def bold_line(text: str) -> list[TextPiece]:
+def build_bold_line(text: str) -> list[TextPiece]:
     """A name that stands above a text and is no heading; nothing for none."""
     return [TextPiece(text, markdown=f"**{text}**")] if text else []
 
 
-def defined_term(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
+def build_definition(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
     """A term with its definitions as one block, a question as an entry; what is too long or holds a table or code
     stands below its term.
     """
@@ -36,7 +36,7 @@ def defined_term(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
         return
     texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind in _HELD]
     size = sum(len(piece.text) for piece in texts)
-    if entry := asked_entry(term, said):
+    if entry := build_entry(term, said):
         yield entry
     elif texts and len(texts) == len(said) and size <= MAX_DEFINITION:
         name = term.rstrip("：: ")
@@ -45,5 +45,5 @@ def defined_term(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
         gap = "\n" if texts[0].kind is BlockKind.ITEM else ""
         yield TextPiece(f"{name}：{gap}{lines}", kind=BlockKind.FIELD, label=name)
     else:
-        yield from bold_line(term)
+        yield from build_bold_line(term)
         yield from said

@@ -10,7 +10,7 @@ from typing import Any
 from docx.oxml import parse_xml
 
 from knowledge.parsing.docx_names import qn
-from knowledge.parsing.numerals import numeral
+from knowledge.parsing.numerals import format_numeral
 
 _VAL = qn("w:val")
 _FORMS = {"footnote": "decimal", "endnote": "lowerRoman"}
@@ -30,36 +30,36 @@ class Notes:
     """Of one document, numbered as they are referred to; those that begin anew by page go on: no page is known."""
 
     def __init__(self, document: Any) -> None:
-        self._contents = {kind: dict(_contents(document, kind)) for kind in _FORMS}
+        self._contents = {kind: dict(_list_notes(document, kind)) for kind in _FORMS}
         self._settings = document.settings.element
         sections = document.element.body.iter(qn("w:sectPr"))
         self._sections = [section for section in sections if section.getparent().tag != qn("w:sectPrChange")]
         self._section = 0
         self._counts: dict[str, int] = {}
 
-    def refer(self, reference: Any) -> Note | None:
+    def count_reference(self, reference: Any) -> Note | None:
         """The note of a w:footnoteReference or w:endnoteReference, which is counted; None where there is none."""
         kind = REFERENCES[reference.tag]
         content = self._contents[kind].get(reference.get(qn("w:id")))
         if reference.get(qn("w:customMarkFollows"), "0") not in ("0", "false"):
             mark = "".join(text.text or "" for text in reference.getparent().iterfind(qn("w:t"))).strip()
             return Note(mark or "*", content) if content is not None else None
-        number = self._counts.get(kind, self._start(kind) - 1) + 1
+        number = self._counts.get(kind, self._get_start(kind) - 1) + 1
         self._counts[kind] = number
-        return Note(_mark(numeral(number, self._said(kind, "numFmt", _FORMS[kind]))), content)
+        return Note(_format_mark(format_numeral(number, self._read_property(kind, "numFmt", _FORMS[kind]))), content)
 
     def end_section(self) -> None:
         """The section of the document that was open is over."""
         for kind in list(self._counts):
-            if self._said(kind, "numRestart", "continuous") == "eachSect":
+            if self._read_property(kind, "numRestart", "continuous") == "eachSect":
                 del self._counts[kind]
         self._section += 1
 
-    def _start(self, kind: str) -> int:
-        said = self._said(kind, "numStart", "1")
+    def _get_start(self, kind: str) -> int:
+        said = self._read_property(kind, "numStart", "1")
         return int(said) if said.isdecimal() else 1
 
-    def _said(self, kind: str, name: str, default: str) -> str:
+    def _read_property(self, kind: str, name: str, default: str) -> str:
         """By the section, else by the document."""
         open_section = self._sections[self._section : self._section + 1]
         for parent in (*open_section, self._settings):
@@ -69,12 +69,12 @@ class Notes:
         return default
 
 
-def _mark(number: str) -> str:
+def _format_mark(number: str) -> str:
     """A number in brackets, unless it is a sign that is told from the text by itself: ①."""
     return number if unicodedata.category(number[0]) == "No" else f"[{number}]"
 
 
-def _contents(document: Any, kind: str) -> Iterator[tuple[str, Any]]:
+def _list_notes(document: Any, kind: str) -> Iterator[tuple[str, Any]]:
     for relation in document.part.rels.values():
         if relation.is_external or not relation.reltype.endswith(f"/{kind}s"):
             continue

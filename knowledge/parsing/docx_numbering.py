@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knowledge.parsing.docx_names import qn
-from knowledge.parsing.numerals import numeral
+from knowledge.parsing.numerals import format_numeral
 
 _VAL = qn("w:val")
 _NUMBERED = f"{qn('w:pPr')}/{qn('w:numPr')}"
@@ -44,16 +44,16 @@ class _Level:
     style: str = ""
 
     @classmethod
-    def of(cls, element: Any) -> _Level:
-        form = _form(element)
-        restart = _value(element, "w:lvlRestart")
+    def from_element(cls, element: Any) -> _Level:
+        form = _read_form(element)
+        restart = _read_value(element, "w:lvlRestart")
         return cls(
             form=form,
-            text=_value(element, "w:lvlText") or "",
-            start=_integer(_value(element, "w:start"), 0 if form in ("bullet", "none") else 1),
-            restart=None if restart is None else _integer(restart, 0),
+            text=_read_value(element, "w:lvlText") or "",
+            start=_parse_integer(_read_value(element, "w:start"), 0 if form in ("bullet", "none") else 1),
+            restart=None if restart is None else _parse_integer(restart, 0),
             legal=_is_on(element.find(qn("w:isLgl"))),
-            style=_value(element, "w:pStyle") or "",
+            style=_read_value(element, "w:pStyle") or "",
         )
 
 
@@ -80,58 +80,58 @@ class Numbering:
 
     def __init__(self, document: Any, styles: Mapping[str, Any]) -> None:
         self._styles = styles
-        self._lists = dict(_lists(document, styles))
+        self._lists = dict(_read_lists(document, styles))
         self._places: dict[str, tuple[str, int]] = {}
 
-    def number(self, paragraph: Any, style: str, counters: ListCounters) -> Number | None:
+    def count_paragraph(self, paragraph: Any, style: str, counters: ListCounters) -> Number | None:
         """The number of a paragraph, which is counted; None where it has none. `style`: its id."""
-        identifier, level = self._place(paragraph, style)
+        identifier, level = self._find_list(paragraph, style)
         found = self._lists.get(identifier)
         if found is None:
             return None
         level = min(max(level, 0), _DEEPEST)
-        reached = _count(found, level, counters)
-        return Number(level, _marker(found, level, reached))
+        reached = _count_level(found, level, counters)
+        return Number(level, _format_marker(found, level, reached))
 
-    def _place(self, paragraph: Any, style: str) -> tuple[str, int]:
+    def _find_list(self, paragraph: Any, style: str) -> tuple[str, int]:
         """Which list and which level: each is said by the paragraph, else by its style, else by the style's base."""
         own = paragraph.find(_NUMBERED)
         if own is None:
             if style not in self._places:
-                self._places[style] = self._inherited(style, None, None)
+                self._places[style] = self._find_inherited_list(style, None, None)
             return self._places[style]
-        return self._inherited(style, *_said(own))
+        return self._find_inherited_list(style, *_read_list_reference(own))
 
-    def _inherited(self, style: str, identifier: str | None, level: int | None) -> tuple[str, int]:
-        for name, element in self._bases(style):
+    def _find_inherited_list(self, style: str, identifier: str | None, level: int | None) -> tuple[str, int]:
+        for name, element in self._list_base_styles(style):
             if identifier is not None and level is not None:
                 break
-            inherited, depth = _said(element.find(_NUMBERED))
+            inherited, depth = _read_list_reference(element.find(_NUMBERED))
             if inherited is None and depth is None:
                 continue
             if identifier is None:
                 identifier = inherited
             if level is None and inherited in (None, identifier):
-                linked = self._linked(identifier, name)
+                linked = self._find_linked_level(identifier, name)
                 level = linked if linked is not None else depth
         return identifier or "0", level or 0
 
-    def _linked(self, identifier: str | None, style: str) -> int | None:
+    def _find_linked_level(self, identifier: str | None, style: str) -> int | None:
         """The level of a list that belongs to a style."""
         found = self._lists.get(identifier or "")
         levels = found.levels.items() if found else ()
         return next((depth for depth, level in levels if level.style == style), None)
 
-    def _bases(self, style: str | None) -> Iterator[tuple[str, Any]]:
+    def _list_base_styles(self, style: str | None) -> Iterator[tuple[str, Any]]:
         for _ in range(_MOST_LINKS):
             found = self._styles.get(style or "")
             if found is None:
                 return
             yield style or "", found.element
-            style = _value(found.element, "w:basedOn")
+            style = _read_value(found.element, "w:basedOn")
 
 
-def _count(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
+def _count_level(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
     """Numbers by level once a paragraph of this level has been counted."""
     reached = counters.reached.setdefault(found.abstract, {})
     if level in found.starts and (found.identifier, level) not in counters.begun:
@@ -139,7 +139,7 @@ def _count(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
     elif level in reached:
         reached[level] += 1
     else:
-        reached[level] = _start(found, level)
+        reached[level] = _get_start(found, level)
     counters.begun.add((found.identifier, level))
     for deeper in [depth for depth in reached if depth > level]:
         restart = found.levels.get(deeper, _Level()).restart
@@ -148,32 +148,32 @@ def _count(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
     return reached
 
 
-def _start(found: _List, level: int) -> int:
+def _get_start(found: _List, level: int) -> int:
     return found.starts.get(level, found.levels.get(level, _Level()).start)
 
 
-def _marker(found: _List, level: int, reached: Mapping[int, int]) -> str:
+def _format_marker(found: _List, level: int, reached: Mapping[int, int]) -> str:
     shape = found.levels.get(level, _Level())
     if shape.form == "bullet":
-        return shape.text.strip() if _speaks(shape.text) else BULLET
+        return shape.text.strip() if _is_word(shape.text) else BULLET
 
-    def written(place: re.Match[str]) -> str:
+    def format_place(place: re.Match[str]) -> str:
         depth = int(place[1]) - 1
         if depth > level:
             return ""
         form = found.levels.get(depth, _Level()).form
-        number = reached.get(depth, _start(found, depth))
-        return numeral(number, "decimal" if shape.legal and form != "none" else form)
+        number = reached.get(depth, _get_start(found, depth))
+        return format_numeral(number, "decimal" if shape.legal and form != "none" else form)
 
-    return " ".join(_PLACE.sub(written, shape.text).split())
+    return " ".join(_PLACE.sub(format_place, shape.text).split())
 
 
-def _speaks(bullet: str) -> bool:
+def _is_word(bullet: str) -> bool:
     """Whether what stands for a bullet is a word (注：), and no sign: of one letter a font of signs makes anything."""
     return len(bullet.strip()) > 1 and any(map(str.isalpha, bullet))
 
 
-def _lists(document: Any, styles: Mapping[str, Any]) -> Iterator[tuple[str, _List]]:
+def _read_lists(document: Any, styles: Mapping[str, Any]) -> Iterator[tuple[str, _List]]:
     parts = document.part.package.iter_parts()
     part = next((part for part in parts if part.partname == _PART), None)
     root = part.element if part is not None else None
@@ -183,51 +183,51 @@ def _lists(document: Any, styles: Mapping[str, Any]) -> Iterator[tuple[str, _Lis
     numbers = {number.get(qn("w:numId")): number for number in root.iterfind(qn("w:num"))}
     shapes: dict[str, dict[int, _Level]] = {}
     for identifier, number in numbers.items():
-        abstract = _resolved(_value(number, "w:abstractNumId"), abstracts, numbers, styles)
+        abstract = _resolve_definition(_read_value(number, "w:abstractNumId"), abstracts, numbers, styles)
         if abstract not in abstracts:
             continue
         if abstract not in shapes:
-            shapes[abstract] = dict(_levels(abstracts[abstract]))
+            shapes[abstract] = dict(_read_levels(abstracts[abstract]))
         levels, starts = dict(shapes[abstract]), {}
         for override in number.iterfind(qn("w:lvlOverride")):
-            depth = _integer(override.get(qn("w:ilvl")), 0)
-            levels.update(_levels(override))
-            if (start := _value(override, "w:startOverride")) is not None:
-                starts[depth] = _integer(start, 1)
+            depth = _parse_integer(override.get(qn("w:ilvl")), 0)
+            levels.update(_read_levels(override))
+            if (start := _read_value(override, "w:startOverride")) is not None:
+                starts[depth] = _parse_integer(start, 1)
         yield identifier, _List(identifier, abstract, levels, starts)
 
 
-def _levels(parent: Any) -> Iterator[tuple[int, _Level]]:
+def _read_levels(parent: Any) -> Iterator[tuple[int, _Level]]:
     for element in parent.iterfind(qn("w:lvl")):
-        yield _integer(element.get(qn("w:ilvl")), 0), _Level.of(element)
+        yield _parse_integer(element.get(qn("w:ilvl")), 0), _Level.from_element(element)
 
 
-def _resolved(
+def _resolve_definition(
     identifier: str | None, abstracts: Mapping[str, Any], numbers: Mapping[str, Any], styles: Mapping[str, Any]
 ) -> str:
     """A definition, or the one of the list style that it stands for."""
     for _ in range(_MOST_LINKS):
         abstract = abstracts.get(identifier or "")
-        link = _value(abstract, "w:numStyleLink") if abstract is not None else None
+        link = _read_value(abstract, "w:numStyleLink") if abstract is not None else None
         style = styles.get(link or "")
         if style is None:
             break
-        number = numbers.get(_said(style.element.find(f"{qn('w:pPr')}/{qn('w:numPr')}"))[0] or "")
+        number = numbers.get(_read_list_reference(style.element.find(f"{qn('w:pPr')}/{qn('w:numPr')}"))[0] or "")
         if number is None:
             break
-        identifier = _value(number, "w:abstractNumId")
+        identifier = _read_value(number, "w:abstractNumId")
     return identifier or ""
 
 
-def _said(properties: Any) -> tuple[str | None, int | None]:
+def _read_list_reference(properties: Any) -> tuple[str | None, int | None]:
     """The list and the level that a w:numPr names."""
     if properties is None:
         return None, None
-    level = _value(properties, "w:ilvl")
-    return _value(properties, "w:numId"), None if level is None else _integer(level, 0)
+    level = _read_value(properties, "w:ilvl")
+    return _read_value(properties, "w:numId"), None if level is None else _parse_integer(level, 0)
 
 
-def _form(element: Any) -> str:
+def _read_form(element: Any) -> str:
     """The form of numbers; that of Word 2010 ("001, 002, …") stands beside one for older readers."""
     for found in element.iter(qn("w:numFmt")):
         if found.get(_VAL) != "custom":
@@ -238,7 +238,7 @@ def _form(element: Any) -> str:
     return "decimal"
 
 
-def _value(element: Any, tag: str) -> str | None:
+def _read_value(element: Any, tag: str) -> str | None:
     found = element.find(qn(tag))
     return None if found is None else found.get(_VAL)
 
@@ -247,7 +247,7 @@ def _is_on(element: Any) -> bool:
     return element is not None and element.get(_VAL, "1").lower() not in _OFF
 
 
-def _integer(value: str | None, default: int) -> int:
+def _parse_integer(value: str | None, default: int) -> int:
     try:
         return int(value) if value else default
     except ValueError:

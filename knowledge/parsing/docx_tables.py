@@ -34,28 +34,28 @@ class _Cells:
     after: list[Piece] = field(default_factory=list)
 
 
-def table_pieces(table: Any, content: Content) -> Iterator[Piece]:
+def read_table(table: Any, content: Content) -> Iterator[Piece]:
     """The table, then the tables within its cells, footnotes and pictures, each once."""
     cells = _Cells()
-    rows = [row for row in _own(table, _TR) if row.find(f"{qn('w:trPr')}/{qn('w:hidden')}") is None]
+    rows = [row for row in _list_own(table, _TR) if row.find(f"{qn('w:trPr')}/{qn('w:hidden')}") is None]
     for row in rows:
         _read_row(row, cells, content)
-    yield ParsedTable(fill_across(cells.rows, cells.spans), _header_rows(rows))
+    yield ParsedTable(fill_across(cells.rows, cells.spans), _count_header_rows(rows))
     yield from cells.after
 
 
 def _read_row(row: Any, cells: _Cells, content: Content) -> None:
     above = cells.rows[-1] if cells.rows else []
-    line = [""] * _before(row)
-    for cell in _own(row, _TC):
+    line = [""] * _count_skipped_columns(row)
+    for cell in _list_own(row, _TC):
         properties = cell.find(qn("w:tcPr"))
-        down, across = (_merged(properties, f"w:{name}Merge") for name in ("v", "h"))
-        width = _width(properties)
+        down, across = (_read_merge(properties, f"w:{name}Merge") for name in ("v", "h"))
+        width = _read_width(properties)
         if across == "continue" and line:  # as Word 6 did it
-            _widen(cells, len(cells.rows), len(line), width)
+            _extend_span(cells, len(cells.rows), len(line), width)
             line.extend([""] * width)
             continue
-        text = _cell_text(cell, cells, line, content)
+        text = _read_cell_text(cell, cells, line, content)
         if down == "continue" and len(line) < len(above):
             text = above[len(line)]
         if width > 1:
@@ -64,7 +64,7 @@ def _read_row(row: Any, cells: _Cells, content: Content) -> None:
     cells.rows.append(line)
 
 
-def _cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> str:
+def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> str:
     """The lines of a cell; what does not belong among them is put aside. line: the cells before it."""
     lines: list[str] = []
     label = next((text for text in line if text), "")
@@ -76,31 +76,31 @@ def _cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> s
             case TextPiece(kind=kind) if kind in _APART:
                 cells.after.append(piece)
             case _:
-                lines.extend(_lines(piece))
+                lines.extend(_list_lines(piece))
     return "\n".join(filter(None, lines))
 
 
-def _lines(piece: Piece) -> Iterator[str]:
+def _list_lines(piece: Piece) -> Iterator[str]:
     match piece:
         case Title(text) | Heading(_, text) | TextPiece(text):
             yield text
         case Box(pieces=pieces):
             for inner in pieces:
-                yield from _lines(inner)
+                yield from _list_lines(inner)
         case ParsedTable() | AskedEntry() | Enclosed() | Notice():
             raise AssertionError(f"{type(piece).__name__} in a cell of Word")
 
 
-def _own(parent: Any, tag: str) -> Iterator[Any]:
+def _list_own(parent: Any, tag: str) -> Iterator[Any]:
     """Rows of a table, or cells of a row, in content controls too; not those of tables inside."""
     for child in parent:
         if child.tag == tag:
             yield child
         elif child.tag not in _INNER:
-            yield from _own(child, tag)
+            yield from _list_own(child, tag)
 
 
-def _widen(cells: _Cells, row: int, column: int, width: int) -> None:
+def _extend_span(cells: _Cells, row: int, column: int, width: int) -> None:
     """The cell before a column of a row goes on over it."""
     last = cells.spans[-1] if cells.spans else None
     if last and last.row == row and last.column + last.width == column:
@@ -109,28 +109,28 @@ def _widen(cells: _Cells, row: int, column: int, width: int) -> None:
         cells.spans.append(Across(row, column - 1, width + 1))
 
 
-def _merged(properties: Any, name: str) -> str:
+def _read_merge(properties: Any, name: str) -> str:
     """ "restart", "continue", or "" for a cell that is not merged."""
     found = properties.find(qn(name)) if properties is not None else None
     return "" if found is None else found.get(_VAL, "continue")
 
 
-def _width(properties: Any) -> int:
+def _read_width(properties: Any) -> int:
     span = properties.find(qn("w:gridSpan")) if properties is not None else None
-    return _bounded(span, 1)
+    return _read_bounded(span, 1)
 
 
-def _before(row: Any) -> int:
+def _count_skipped_columns(row: Any) -> int:
     """Columns that a row leaves out at its beginning."""
-    return _bounded(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
+    return _read_bounded(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
 
 
-def _bounded(element: Any, least: int) -> int:
+def _read_bounded(element: Any, least: int) -> int:
     value = element.get(_VAL) or "" if element is not None else ""
     return max(least, min(int(value), _MAX_SPAN)) if value.isdecimal() else least
 
 
-def _header_rows(rows: Iterable[Any]) -> int | None:
+def _count_header_rows(rows: Iterable[Any]) -> int | None:
     """Rows that are to be repeated on every page; None without such rows."""
     repeated = takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)
     return sum(1 for _ in repeated) or None

@@ -11,8 +11,8 @@ from docx.oxml import parse_xml
 from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, linear
-from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, write_formula
+from knowledge.parsing.omissions import Omissions, OmittedPart
 
 _VAL = qn("w:val")
 _R, _T, _P = qn("w:r"), qn("w:t"), qn("w:p")
@@ -20,10 +20,22 @@ _BREAKS = {
     qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-",
 }  # fmt: skip
 _DELETED = {qn("w:del"), qn("w:moveFrom")}
-_SILENT = {qn("w:pPr"), qn("w:rPr"), qn("w:sdtPr"), qn("w:sdtEndPr"), qn("w:smartTagPr"), qn("w:fldData")}
+_SILENT = {
+    qn("w:pPr"),
+    qn("w:rPr"),
+    qn("w:sdtPr"),
+    qn("w:sdtEndPr"),
+    qn("w:smartTagPr"),
+    qn("w:fldData"),
+}
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _ALTERNATIVES = f"{_COMPATIBILITY}AlternateContent"
-_GRAPHICS = {qn("w:drawing"), qn("w:pict"), qn("w:object"), _ALTERNATIVES}
+_GRAPHICS = {
+    qn("w:drawing"),
+    qn("w:pict"),
+    qn("w:object"),
+    _ALTERNATIVES,
+}
 _VML, _OFFICE = "{urn:schemas-microsoft-com:vml}", "{urn:schemas-microsoft-com:office:office}"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
@@ -59,7 +71,7 @@ class Line:
         """Whether there is nothing else in it, but for a number in brackets and a full stop."""
         return any(self.formulas) and not any(map(str.isalpha, "".join(self.beside)))
 
-    def say(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Text that goes on."""
         self.parts.append(text)
         self.beside.append(text)
@@ -68,7 +80,7 @@ class Line:
 class TextReader:
     """Of one document. related: parts by the ids that the body calls them by. Hidden text is not read, nor reported."""
 
-    def __init__(self, visibility: Visibility, notes: Notes, left_out: LeftOut, related: Mapping[str, Any]) -> None:
+    def __init__(self, visibility: Visibility, notes: Notes, left_out: Omissions, related: Mapping[str, Any]) -> None:
         self._visibility = visibility
         self._notes = notes
         self._left_out = left_out
@@ -77,73 +89,73 @@ class TextReader:
     def read(self, paragraph: Any) -> Line:
         """Notes are counted: each paragraph is to be read once, in the order of the document."""
         line = Line()
-        if not self._visibility.off_page(paragraph):
-            self._walk(paragraph, line)
+        if not self._visibility.is_off_page(paragraph):
+            self._read_nodes(paragraph, line)
         return line
 
-    def note_text(self, note: Note) -> str:
+    def read_note(self, note: Note) -> str:
         """What a note says, its paragraphs as lines."""
         return "\n".join(filter(None, (self.read(each).text.strip() for each in note.content.iter(_P))))
 
-    def deleted(self, parent: Any) -> None:
+    def count_deleted(self, parent: Any) -> None:
         """Counts what was deleted, by a revision that nobody has accepted yet."""
         for node in parent.iter(qn("w:delText"), _T):
-            if self._visibility.shows(node):
+            if self._visibility.is_visible(node):
                 self._left_out.add(OmittedPart.DELETED, node.text or "")
 
-    def _walk(self, parent: Any, line: Line) -> None:
+    def _read_nodes(self, parent: Any, line: Line) -> None:
         for node in parent:
             if node.tag == _R:
-                self._run(node, line)
+                self._read_run(node, line)
             elif node.tag in (FORMULA, PARAGRAPH):
-                text = linear(node, self._visibility.shows)
+                text = write_formula(node, self._visibility.is_visible)
                 line.parts.append(text)
                 line.formulas.append(text)
             elif node.tag in _DELETED:
-                self.deleted(node)
+                self.count_deleted(node)
             elif node.tag in _GRAPHICS:
-                self._graphic(node, line)
+                self._read_graphic(node, line)
             elif node.tag not in _SILENT:  # links, insertions, fields, content controls
-                self._walk(node, line)
+                self._read_nodes(node, line)
 
-    def _run(self, run: Any, line: Line) -> None:
-        shown = len(run) > 0 and self._visibility.shows(run)
+    def _read_run(self, run: Any, line: Line) -> None:
+        shown = len(run) > 0 and self._visibility.is_visible(run)
         for node in run:
             if node.tag in _GRAPHICS:
-                self._graphic(node, line)
+                self._read_graphic(node, line)
             elif not shown:
                 continue
             elif node.tag == _T:
-                line.say(node.text or "")
+                line.add_text(node.text or "")
             elif node.tag in _BREAKS:
-                line.say(_BREAKS[node.tag])
+                line.add_text(_BREAKS[node.tag])
             elif node.tag == qn("w:sym"):
-                line.say(_sign(node))
+                line.add_text(_read_symbol(node))
             elif node.tag == qn("w:fldChar"):
-                line.say(_filled(node))
+                line.add_text(_read_form_field(node))
             elif node.tag == qn("w:ruby"):
-                self._ruby(node, line)
+                self._read_ruby(node, line)
             elif node.tag in REFERENCES:
-                self._refer(node, line)
+                self._read_reference(node, line)
             elif node.tag == FORMULA:
-                self._walk([node], line)
+                self._read_nodes([node], line)
 
-    def _refer(self, reference: Any, line: Line) -> None:
-        note = self._notes.refer(reference)
+    def _read_reference(self, reference: Any, line: Line) -> None:
+        note = self._notes.count_reference(reference)
         if note is None:
             return
         if reference.getparent().find(_T) is None:  # else its own mark stands beside it
-            line.say(note.mark)
+            line.add_text(note.mark)
         if note.content is not None:
             line.notes.append(note)
 
-    def _ruby(self, node: Any, line: Line) -> None:
+    def _read_ruby(self, node: Any, line: Line) -> None:
         for base in node.iterfind(qn("w:rubyBase")):
-            self._walk(base, line)
+            self._read_nodes(base, line)
         for spoken in node.iterfind(qn("w:rt")):
             self._left_out.add(OmittedPart.PRONUNCIATION, "".join(text.text or "" for text in spoken.iter(_T)))
 
-    def _graphic(self, node: Any, line: Line) -> None:
+    def _read_graphic(self, node: Any, line: Line) -> None:
         """Text boxes, pictures, charts. Of alternatives the first is meant, the others are for older readers."""
         if node.tag == _ALTERNATIVES:
             node = next((child for child in node if child.tag.startswith(_COMPATIBILITY)), node)
@@ -151,35 +163,35 @@ class TextReader:
             if child.tag == qn("w:txbxContent"):
                 line.boxes.append(child)
             elif child.tag == _R:
-                self._run(child, line)
+                self._read_run(child, line)
             elif child.tag == qn("wp:docPr"):
                 line.pictures.append(child.get("descr") or child.get("title") or "")
             elif child.tag == f"{_VML}textpath":
-                line.say(child.get("string") or "")
+                line.add_text(child.get("string") or "")
             elif child.tag == f"{_VML}imagedata":
                 line.pictures.append(child.getparent().get("alt") or child.get(f"{_OFFICE}title") or "")
             elif child.tag == f"{_OFFICE}OLEObject":
                 self._left_out.add(OmittedPart.EMBEDDED, "")
             elif child.tag in (f"{_CHART}chart", f"{_DIAGRAM}relIds"):
-                self._chart(child.get(f"{_RELATION}id") or child.get(f"{_RELATION}dm"))
+                self._count_chart(child.get(f"{_RELATION}id") or child.get(f"{_RELATION}dm"))
             elif isinstance(child.tag, str):
-                self._graphic(child, line)
+                self._read_graphic(child, line)
 
-    def _chart(self, relation: str | None) -> None:
+    def _count_chart(self, relation: str | None) -> None:
         part = self._related.get(relation or "")
         texts = (node.text or "" for node in parse_xml(part.blob).iter(*_TEXTS)) if part is not None else ()
         self._left_out.add(OmittedPart.CHART, "".join(texts))
 
 
-def texts_of(root: Any, visibility: Visibility) -> Iterator[str]:
+def list_texts(root: Any, visibility: Visibility) -> Iterator[str]:
     """All texts below an element that a reader sees, formulas included, of alternatives the first."""
     for node in root.iter(_T, f"{MATH}t"):
         older = any(parent.tag == f"{_COMPATIBILITY}Fallback" for parent in node.iterancestors())
-        if not older and visibility.shows(node):
+        if not older and visibility.is_visible(node):
             yield node.text or ""
 
 
-def _sign(node: Any) -> str:
+def _read_symbol(node: Any) -> str:
     """A character by its place in a font."""
     try:
         code = int(node.get(qn("w:char")) or "", 16)
@@ -191,7 +203,7 @@ def _sign(node: Any) -> str:
     return chr(code) if 0x20 <= code < 0xD800 and not signs else ""
 
 
-def _filled(field_character: Any) -> str:
+def _read_form_field(field_character: Any) -> str:
     """What an old form field shows that has no text of its own: its tick, or the choice out of its list."""
     data = field_character.find(qn("w:ffData"))
     box = data.find(qn("w:checkBox")) if data is not None else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, read_colour
+from knowledge.parsing.colours import BLACK, WHITE, Colour, is_indistinct, read_colour
 from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.formulas import MATH
 
@@ -37,7 +37,7 @@ class _Ink:
     width: int | None = None
     clear: bool | None = None
 
-    def under(self, nearer: _Ink) -> _Ink:
+    def override_with(self, nearer: _Ink) -> _Ink:
         said = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
         return replace(self, **said)
 
@@ -51,11 +51,11 @@ class Visibility:
         self._inks: dict[str, _Ink] = {}
         self._painted: dict[str, bool] = {}
         properties = document.styles.element.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
-        self._basic = _ink(properties)
+        self._basic = _read_ink(properties)
         page = document.element.find(qn("w:background"))
-        self._page = _fill(page.get(qn("w:color"))) if page is not None else WHITE
+        self._page = _read_fill(page.get(qn("w:color"))) if page is not None else WHITE
 
-    def shows(self, node: Any) -> bool:
+    def is_visible(self, node: Any) -> bool:
         """Whether the text of a run is seen: of a w:r, of the m:r of a formula, or of what stands in one."""
         run = (
             node
@@ -66,40 +66,40 @@ class Visibility:
             return True
         paragraph = next((parent for parent in run.iterancestors() if parent.tag == qn("w:p")), None)
         properties = run.find(qn("w:rPr"))
-        ink = self._basic.under(self._of_paragraph(paragraph))
+        ink = self._basic.override_with(self._get_paragraph_ink(paragraph))
         if properties is not None:
             style = properties.find(qn("w:rStyle"))
             if style is not None:
-                ink = ink.under(self._of_style(style.get(_VAL)))
-            ink = ink.under(_ink(properties))
+                ink = ink.override_with(self._get_style_ink(style.get(_VAL)))
+            ink = ink.override_with(_read_ink(properties))
         if ink.vanish or ink.clear or (ink.size or _READABLE) < _READABLE or (ink.width or 100) < _NARROWEST:
             return False
         colour = BLACK if ink.colour in (None, "auto") else read_colour(ink.colour or "")[0]
-        return colour == BLACK or not indistinct(colour, self._behind(run, properties, paragraph))
+        return colour == BLACK or not is_indistinct(colour, self._find_background(run, properties, paragraph))
 
-    def off_page(self, paragraph: Any) -> bool:
+    def is_off_page(self, paragraph: Any) -> bool:
         """Whether a paragraph or its frame is moved out of the page."""
         indent = paragraph.find(f"{qn('w:pPr')}/{qn('w:ind')}")
         frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
         places = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
         places += [frame.get(qn(f"w:{name}")) for name in ("x", "y")] if frame is not None else []
-        return any(not _FAR_LEFT < _integer(place, 0) < _FAR_RIGHT for place in places)
+        return any(not _FAR_LEFT < _parse_integer(place, 0) < _FAR_RIGHT for place in places)
 
-    def _of_paragraph(self, paragraph: Any) -> _Ink:
+    def _get_paragraph_ink(self, paragraph: Any) -> _Ink:
         style = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}") if paragraph is not None else None
         if style is not None:
-            return self._of_style(style.get(_VAL))
-        return self._of_style(self._default.style_id) if self._default is not None else _Ink()
+            return self._get_style_ink(style.get(_VAL))
+        return self._get_style_ink(self._default.style_id) if self._default is not None else _Ink()
 
-    def _of_style(self, identifier: str) -> _Ink:
+    def _get_style_ink(self, identifier: str) -> _Ink:
         if identifier not in self._inks:
             ink = _Ink()
-            for element in reversed(list(self._bases(identifier))):
-                ink = ink.under(_ink(element.find(qn("w:rPr"))))
+            for element in reversed(list(self._list_base_styles(identifier))):
+                ink = ink.override_with(_read_ink(element.find(qn("w:rPr"))))
             self._inks[identifier] = ink
         return self._inks[identifier]
 
-    def _bases(self, identifier: str | None) -> Iterator[Any]:
+    def _list_base_styles(self, identifier: str | None) -> Iterator[Any]:
         """A style and those that it is based on."""
         for _ in range(_DEEPEST_STYLE):
             style = self._styles.get(identifier or "")
@@ -109,41 +109,41 @@ class Visibility:
             base = style.element.find(qn("w:basedOn"))
             identifier = base.get(_VAL) if base is not None else None
 
-    def _behind(self, run: Any, properties: Any, paragraph: Any) -> Colour | None:
+    def _find_background(self, run: Any, properties: Any, paragraph: Any) -> Colour | None:
         """The colour that a run stands on: its own, the paragraph's, the cell's, the text box's or the page's."""
         if properties is not None:
             highlight = properties.find(qn("w:highlight"))
             if highlight is not None and highlight.get(_VAL) != "none":
                 return read_colour(_HIGHLIGHTS.get(highlight.get(_VAL), highlight.get(_VAL) or ""))[0]
-            if (shading := _Shading.of(properties)) is not None:
+            if (shading := _Shading.from_properties(properties)) is not None:
                 return shading.colour
         for parent in run.iterancestors():
             if parent.tag in (qn("w:p"), qn("w:tc")):
                 own = parent.find(qn("w:pPr") if parent.tag == qn("w:p") else qn("w:tcPr"))
-                if (shading := _Shading.of(own)) is not None:
+                if (shading := _Shading.from_properties(own)) is not None:
                     return shading.colour
-                if parent.tag == qn("w:p") and (shading := self._of_paragraph_style(own)) is not None:
+                if parent.tag == qn("w:p") and (shading := self._find_style_shading(own)) is not None:
                     return shading.colour
-            elif parent.tag == qn("w:tbl") and self._paints(parent):
+            elif parent.tag == qn("w:tbl") and self._has_table_colours(parent):
                 return None
             elif parent.tag == qn("w:txbxContent"):
-                return _of_box(parent)
+                return _read_box_colour(parent)
         return self._page
 
-    def _of_paragraph_style(self, properties: Any) -> _Shading | None:
+    def _find_style_shading(self, properties: Any) -> _Shading | None:
         style = properties.find(qn("w:pStyle")) if properties is not None else None
-        for element in self._bases(style.get(_VAL) if style is not None else None):
-            if (shading := _Shading.of(element.find(qn("w:pPr")))) is not None:
+        for element in self._list_base_styles(style.get(_VAL) if style is not None else None):
+            if (shading := _Shading.from_properties(element.find(qn("w:pPr")))) is not None:
                 return shading
         return None
 
-    def _paints(self, table: Any) -> bool:
+    def _has_table_colours(self, table: Any) -> bool:
         """Whether a table's style gives some of its cells a colour: which ones is Word's to know."""
         style = table.find(f"{qn('w:tblPr')}/{qn('w:tblStyle')}")
         identifier = style.get(_VAL) if style is not None else ""
         if identifier not in self._painted:
-            shades = (shade for element in self._bases(identifier) for shade in element.iter(qn("w:shd")))
-            self._painted[identifier] = any(_fill(shade.get(qn("w:fill"))) != WHITE for shade in shades)
+            shades = (shade for element in self._list_base_styles(identifier) for shade in element.iter(qn("w:shd")))
+            self._painted[identifier] = any(_read_fill(shade.get(qn("w:fill"))) != WHITE for shade in shades)
         return self._painted[identifier]
 
 
@@ -152,17 +152,17 @@ class _Shading:
     colour: Colour | None
 
     @classmethod
-    def of(cls, properties: Any) -> _Shading | None:
+    def from_properties(cls, properties: Any) -> _Shading | None:
         shade = properties.find(qn("w:shd")) if properties is not None else None
         if shade is None or shade.get(_VAL) == "nil":
             return None
         if shade.get(_VAL, "clear") not in ("clear", "solid"):
             return cls(None)  # a pattern
         value = shade.get(qn("w:color") if shade.get(_VAL) == "solid" else qn("w:fill"))
-        return None if value in (None, "auto") else cls(_fill(value))
+        return None if value in (None, "auto") else cls(_read_fill(value))
 
 
-def _ink(properties: Any) -> _Ink:
+def _read_ink(properties: Any) -> _Ink:
     """What run properties say."""
     if properties is None:
         return _Ink()
@@ -171,13 +171,13 @@ def _ink(properties: Any) -> _Ink:
     return _Ink(
         vanish=None if vanish is None else vanish.get(_VAL, "1").lower() not in _OFF,
         colour=None if colour is None else colour.get(_VAL),
-        size=None if size is None else _integer(size.get(_VAL), 24),
-        width=None if width is None else _integer((width.get(_VAL) or "").rstrip("%"), 100),
+        size=None if size is None else _parse_integer(size.get(_VAL), 24),
+        width=None if width is None else _parse_integer((width.get(_VAL) or "").rstrip("%"), 100),
         clear=None if fill is None else fill.find(f"{_W14}noFill") is not None,
     )
 
 
-def _of_box(content: Any) -> Colour | None:
+def _read_box_colour(content: Any) -> Colour | None:
     """The colour of a text box; white where it has none, None where a picture or a theme decides."""
     for parent in content.iterancestors():
         if parent.tag == f"{_WPS}wsp":
@@ -190,11 +190,11 @@ def _of_box(content: Any) -> Colour | None:
     return WHITE
 
 
-def _fill(value: str | None) -> Colour | None:
+def _read_fill(value: str | None) -> Colour | None:
     return WHITE if value in (None, "auto") else read_colour(value or "")[0]
 
 
-def _integer(value: str | None, default: int) -> int:
+def _parse_integer(value: str | None, default: int) -> int:
     try:
         return int(float(value)) if value else default
     except (ValueError, OverflowError):

@@ -36,29 +36,29 @@ class EmlParser(Parser):
     def __init__(self, parse: Parse) -> None:
         self._parse = parse
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         message = message_from_bytes(source.content, policy=policy.default)
         if not any(header in message for header in _SOME):
             raise BrokenDocument(source.name, "的内容与扩展名不符：没有邮件头")
-        yield from self._mail(source, message, 0)
+        yield from self._read_mail(source, message, 0)
 
-    def _mail(self, source: SourceFile, message: MIMEPart, depth: int) -> Iterator[Piece]:
+    def _read_mail(self, source: SourceFile, message: MIMEPart, depth: int) -> Iterator[Piece]:
         if not depth:
-            yield Title(_header(message, "subject"))
+            yield Title(_read_header(message, "subject"))
         attached = [part for part in message.iter_attachments() if isinstance(part, MIMEPart)]
-        said = [f"{label}：{text}" for name, label in _HEADERS.items() if (text := _header(message, name))]
+        said = [f"{label}：{text}" for name, label in _HEADERS.items() if (text := _read_header(message, name))]
         body = message.get_body(("html", "plain"))
-        found = self._body(source, body) if body is not None else None
+        found = self._read_body(source, body) if body is not None else None
         if said and (found or depth or attached):
             yield TextPiece("；".join(said))
         if found:
             yield Enclosed("", found)
         for part in attached:
-            yield from self._attachment(source, part, depth)
+            yield from self._read_attachment(source, part, depth)
 
-    def _body(self, source: SourceFile, body: MIMEPart) -> ParsedDocument | None:
+    def _read_body(self, source: SourceFile, body: MIMEPart) -> ParsedDocument | None:
         """None where nothing is written in it."""
-        text = decode(source.name, _bytes(body), body.get_content_charset() or "")
+        text = decode(source.name, _read_bytes(body), body.get_content_charset() or "")
         html = body.get_content_subtype() == "html"
         if not html:
             text = _QUOTED.sub("", _SIGNATURE.split(text)[0])
@@ -67,29 +67,29 @@ class EmlParser(Parser):
         except EmptyDocument:
             return None
 
-    def _attachment(self, source: SourceFile, part: MIMEPart, depth: int) -> Iterator[Piece]:
+    def _read_attachment(self, source: SourceFile, part: MIMEPart, depth: int) -> Iterator[Piece]:
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload(0)
             if depth == _MAX_DEPTH:
                 yield Notice(NoticeCode.PARTS_NOT_READ, f"转发套得过深的邮件没有读取：只读 {_MAX_DEPTH} 层")
             elif isinstance(inner, MIMEPart):
-                subject = _header(inner, "subject")
+                subject = _read_header(inner, "subject")
                 yield TextPiece(f"转发的邮件：{subject}") if subject else TextPiece("转发的邮件")
-                yield from self._mail(source, inner, depth + 1)
+                yield from self._read_mail(source, inner, depth + 1)
             return
         name = PurePath((part.get_filename() or "").replace("\\", "/")).name
         shown = part.get_content_disposition() == "inline" and part.get_content_maintype() == "image"
         if not name or shown:  # pictures between the lines, logos of signatures
             return
         try:
-            yield Enclosed(name, self._parse(name, _bytes(part), source))
+            yield Enclosed(name, self._parse(name, _read_bytes(part), source))
         except ScannedDocument:
             yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, f"附件《{name}》只有图片、没有文字，内容没有入库")
         except InvalidDocument as error:
             yield Notice(NoticeCode.PARTS_NOT_READ, f"附件没有读取：{error}")
 
 
-def _header(message: MIMEPart, name: str) -> str:
+def _read_header(message: MIMEPart, name: str) -> str:
     """On one line; empty where it is missing or says nothing that can be read."""
     try:
         value = message[name]
@@ -98,6 +98,6 @@ def _header(message: MIMEPart, name: str) -> str:
     return " ".join(str(value or "").split())[:_MAX_HEADER]
 
 
-def _bytes(part: MIMEPart) -> bytes:
+def _read_bytes(part: MIMEPart) -> bytes:
     content = part.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.parsing.faq_columns import asks
+from knowledge.parsing.faq_columns import is_question
 from knowledge.parsing.questions import (
     MAX_QUESTION,
     QuestionMark,
     QuestionOpening,
-    ends_as_question,
+    find_opening,
+    has_question_mark,
     is_answer,
-    opening,
-    plain_answer,
-    plain_question,
+    strip_answer,
+    strip_question,
 )
 from knowledge.types import FaqPair
 
@@ -42,7 +42,7 @@ class _Section:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundEntry:
     """An entry that takes the place of the blocks `start:end`."""
 
     start: int
@@ -50,18 +50,18 @@ class _Found:
     pair: FaqPair
 
 
-def take_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[tuple[Block, ...], tuple[FaqPair, ...]]:
+def extract_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[tuple[Block, ...], tuple[FaqPair, ...]]:
     """The blocks without those that became entries, and all entries in the order of the document.
 
     Questions are headings that have no headings below, 问：… 答：…, bold lines, numbered ones and such as stand alone:
     several in a row, each with its answer behind it. What stands before the first one stays as it is.
     """
-    sections = _sections(blocks)
-    found = [*_of_headings(blocks, sections)]
+    sections = _list_sections(blocks)
+    found = [*_find_heading_entries(blocks, sections)]
     taken = {one.start for one in found}
     for section in sections:
         if section.start not in taken:
-            found += _of_section(blocks, section)
+            found += _find_section_entries(blocks, section)
     inside = [pair.after for pair in faqs]
     found = sorted(
         (one for one in found if not any(one.start < place < one.end for place in inside)), key=lambda one: one.start
@@ -78,7 +78,7 @@ def take_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[tupl
     return tuple(block for place, block in enumerate(blocks) if place not in gone), entries
 
 
-def _sections(blocks: Sequence[Block]) -> list[_Section]:
+def _list_sections(blocks: Sequence[Block]) -> list[_Section]:
     found, start = [], 0
     for path, group in groupby(blocks, key=lambda block: block.heading_path):
         end = start + sum(1 for _ in group)
@@ -87,7 +87,7 @@ def _sections(blocks: Sequence[Block]) -> list[_Section]:
     return found
 
 
-def _of_headings(blocks: Sequence[Block], sections: Sequence[_Section]) -> Iterator[_Found]:
+def _find_heading_entries(blocks: Sequence[Block], sections: Sequence[_Section]) -> Iterator[_FoundEntry]:
     times = Counter(section.path for section in sections)
     parents = {section.path[:depth] for section in sections for depth in range(len(section.path))}
     siblings: dict[Path, dict[Path, None]] = defaultdict(dict)
@@ -96,34 +96,40 @@ def _of_headings(blocks: Sequence[Block], sections: Sequence[_Section]) -> Itera
         for depth in range(1, len(section.path) + 1):
             siblings[section.path[: depth - 1]][section.path[:depth]] = None
         path = section.path
-        if path and times[path] == 1 and path not in parents and len(path[-1]) <= MAX_QUESTION and asks(path[-1]):
+        if (
+            path
+            and times[path] == 1
+            and path not in parents
+            and len(path[-1]) <= MAX_QUESTION
+            and is_question(path[-1])
+        ):
             asking[path[:-1]].append(section)
     for parent, those in asking.items():
-        marked = [section for section in those if ends_as_question(section.path[-1])]
+        marked = [section for section in those if has_question_mark(section.path[-1])]
         mostly = len(those) >= max(_SEVERAL_WITHOUT_MARK, _MOSTLY * len(siblings[parent]))
         chosen = those if mostly else marked if len(marked) >= _SEVERAL else []
         for section in chosen:
             answer = blocks[section.start : section.end]
-            if pair := _pair((plain_question(section.path[-1]),), answer, parent, answer[0].page):
-                yield _Found(section.start, section.end, pair)
+            if pair := _build_pair((strip_question(section.path[-1]),), answer, parent, answer[0].page):
+                yield _FoundEntry(section.start, section.end, pair)
 
 
-def _of_section(blocks: Sequence[Block], section: _Section) -> list[_Found]:
-    openings = [(place, begun) for place in range(section.start, section.end) if (begun := opening(blocks[place]))]
+def _find_section_entries(blocks: Sequence[Block], section: _Section) -> list[_FoundEntry]:
+    openings = [(place, begun) for place in range(section.start, section.end) if (begun := find_opening(blocks[place]))]
     for mark in QuestionMark:
         places = [(place, begun) for place, begun in openings if begun.mark is mark]
-        found, unanswered, named = _answered(blocks, places, section)
+        found, unanswered, named = _find_answers(blocks, places, section)
         several = len(found) >= _SEVERAL or (mark is QuestionMark.NAMED and named)
         if found and several and unanswered <= len(found):
             return found
     return []
 
 
-def _answered(
+def _find_answers(
     blocks: Sequence[Block], places: Sequence[tuple[int, QuestionOpening]], section: _Section
-) -> tuple[list[_Found], int, bool]:
+) -> tuple[list[_FoundEntry], int, bool]:
     """Entries; how many questions have no answer; whether an answer is named as one."""
-    found: list[_Found] = []
+    found: list[_FoundEntry] = []
     questions: list[str] = []
     begins = unanswered = most = 0
     named = False
@@ -133,33 +139,33 @@ def _answered(
         questions.append(asked.question)
         body = blocks[place + 1 : end]
         if end == section.end:
-            body = _first_units(body, max(most, 0 if asked.rest else 1))
-        answer = [*_rest(asked, blocks[place]), *body]
-        if not answer or (not asked.rest and _goes_on(blocks[place], body[0])):
+            body = _limit_answer(body, max(most, 0 if asked.rest else 1))
+        answer = [*_build_rest(asked, blocks[place]), *body]
+        if not answer or (not asked.rest and _is_next_item(blocks[place], body[0])):
             if asked.mark is not QuestionMark.NAMED or end == section.end:
                 unanswered += 1
                 questions = []
             continue
-        most = max(most, len(list(_units(body))))
+        most = max(most, len(list(_group_units(body))))
         named = named or asked.answered or is_answer(answer[0].text)
-        pair = _pair(tuple(questions), answer, section.path, blocks[begins].page)
+        pair = _build_pair(tuple(questions), answer, section.path, blocks[begins].page)
         questions = []
         if pair:
-            found.append(_Found(begins, place + 1 + len(body), pair))
+            found.append(_FoundEntry(begins, place + 1 + len(body), pair))
     return found, unanswered, named
 
 
-def _rest(asked: QuestionOpening, block: Block) -> list[Block]:
+def _build_rest(asked: QuestionOpening, block: Block) -> list[Block]:
     return [Block(asked.rest, page=block.page)] if asked.rest else []
 
 
-def _goes_on(question: Block, following: Block) -> bool:
+def _is_next_item(question: Block, following: Block) -> bool:
     """Whether both are items of one list: the second is no answer to the first."""
     items = question.kind is BlockKind.ITEM and following.kind is BlockKind.ITEM
     return items and following.level <= question.level and not is_answer(following.text)
 
 
-def _units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+def _group_units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     """A list, a table or a box as one; with the sentence that announces it."""
     unit: list[Block] = []
     for block in blocks:
@@ -172,20 +178,20 @@ def _units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         yield unit
 
 
-def _first_units(blocks: Sequence[Block], most: int) -> Sequence[Block]:
+def _limit_answer(blocks: Sequence[Block], most: int) -> Sequence[Block]:
     """As many as answer other questions: what stands behind the last answer does not belong to it."""
-    units = list(_units(blocks))[:most]
+    units = list(_group_units(blocks))[:most]
     return blocks[: sum(map(len, units))]
 
 
-def _pair(questions: Path, answer: Sequence[Block], path: Path, page: int | None) -> FaqPair | None:
+def _build_pair(questions: Path, answer: Sequence[Block], path: Path, page: int | None) -> FaqPair | None:
     """None where the answer is too long, or says nothing that may be quoted."""
     if not all(questions) or all(block.kind is BlockKind.IMAGE for block in answer):
         return None
     shallow = min((block.level for block in answer), default=0)
     indent = min((len(block.text) - len(block.text.lstrip(" ")) for block in answer), default=0)
-    blocks = [_dedented(block, indent, shallow) for block in answer]
-    said = plain_answer(blocks[0].text)
+    blocks = [_remove_indent(block, indent, shallow) for block in answer]
+    said = strip_answer(blocks[0].text)
     if not said.strip():
         blocks = blocks[1:]
     elif said != blocks[0].text:
@@ -197,6 +203,6 @@ def _pair(questions: Path, answer: Sequence[Block], path: Path, page: int | None
     return FaqPair(question, text, tuple(variants), "", path, page, tuple(blocks))
 
 
-def _dedented(block: Block, indent: int, shallow: int) -> Block:
+def _remove_indent(block: Block, indent: int, shallow: int) -> Block:
     lines = [line[indent:] if not line[:indent].strip() else line for line in block.text.split("\n")]
     return replace(block, text="\n".join(lines), heading_path=(), level=block.level - shallow)

@@ -17,7 +17,7 @@ from knowledge.parsing import furniture, markup
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.left_out import LeftOut, OmittedPart, size_of
+from knowledge.parsing.omissions import Omissions, OmittedPart, count_visible
 from knowledge.parsing.pieces import Heading, Piece, Title
 
 _CONTAINER = "META-INF/container.xml"
@@ -33,22 +33,22 @@ class EpubParser(Parser):
 
     signature = b"PK\x03\x04"
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             book = _Book(source, archive)
             if title := book.title:
                 yield Title(title)
-            left_out = LeftOut()
-            for path, contents in book.chapters():
-                tree = _tree(source, archive.read(path))
+            left_out = Omissions()
+            for path, contents in book.list_chapters():
+                tree = _parse_page(source, archive.read(path))
                 if tree is None:
                     continue
                 if contents:
                     left_out.add(OmittedPart.CONTENTS, tree.text())
                 else:
-                    yield from _chapter(tree, left_out)
-            yield from left_out.notices()
+                    yield from _read_chapter(tree, left_out)
+            yield from left_out.build_notices()
 
 
 class _Book:
@@ -59,19 +59,21 @@ class _Book:
         self._entries = set(archive.namelist())
         if _CONTAINER not in self._entries:
             raise BrokenDocument(source.name, "的内容与扩展名不符：不是 EPUB 电子书")
-        rootfile = _xml(archive.read(_CONTAINER)).find(".//{*}rootfile")
+        rootfile = _parse_xml(archive.read(_CONTAINER)).find(".//{*}rootfile")
         path = rootfile.get("full-path") if rootfile is not None else None
         if not path or path not in self._entries:
             raise BrokenDocument(source.name, "里找不到书的目录（OPF），文件可能已损坏")
         self._folder = posixpath.dirname(path)
-        self._package = _xml(archive.read(path))
-        self._locked = _locked(_xml(archive.read(_ENCRYPTION))) if _ENCRYPTION in self._entries else frozenset()
+        self._package = _parse_xml(archive.read(path))
+        self._locked = (
+            _list_encrypted(_parse_xml(archive.read(_ENCRYPTION))) if _ENCRYPTION in self._entries else frozenset()
+        )
 
     @property
     def title(self) -> str:
         return " ".join((self._package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
 
-    def chapters(self) -> Iterator[tuple[str, bool]]:
+    def list_chapters(self) -> Iterator[tuple[str, bool]]:
         """Entries in reading order, and whether they are the table of contents."""
         seen: set[str] = set()
         items = {item.get("id"): item for item in self._package.iterfind(".//{*}manifest/{*}item")}
@@ -87,28 +89,28 @@ class _Book:
                 yield path, "nav" in (item.get("properties") or "").split()
 
 
-def _locked(encryption: ElementTree.Element) -> frozenset[str]:
+def _list_encrypted(encryption: ElementTree.Element) -> frozenset[str]:
     """Entries that are enciphered; fonts often are, in books that anybody can read."""
     found = (reference.get("URI") for reference in encryption.iterfind(".//{*}CipherReference"))
     return frozenset(unquote(path) for path in found if path)
 
 
-def _tree(source: SourceFile, content: bytes) -> LexborNode | None:
+def _parse_page(source: SourceFile, content: bytes) -> LexborNode | None:
     """The body of a page as it is shown; None where there is none."""
     if not content.strip():
         return None
     return markup.parse_tree(source.name, _CLOSED.sub(r"<\1\2></\1>", decode(source.name, content))).body
 
 
-def _chapter(body: LexborNode, left_out: LeftOut) -> Iterator[Piece]:
-    shown = size_of(body.text())
+def _read_chapter(body: LexborNode, left_out: Omissions) -> Iterator[Piece]:
+    shown = count_visible(body.text())
     furniture.remove_furniture(body)
-    beside = sum(size_of(node.text()) for node in body.css(", ".join(furniture.TAGS)))
-    if gone := shown - size_of(body.text()) + beside:
+    beside = sum(count_visible(node.text()) for node in body.css(", ".join(furniture.TAGS)))
+    if gone := shown - count_visible(body.text()) + beside:
         left_out.count(OmittedPart.NAVIGATION, gone)
-    for piece in markup.pieces(body, frozenset(furniture.TAGS)):
+    for piece in markup.read_pieces(body, frozenset(furniture.TAGS)):
         yield Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece
 
 
-def _xml(content: bytes) -> ElementTree.Element:
+def _parse_xml(content: bytes) -> ElementTree.Element:
     return ElementTree.fromstring(content)  # entity definitions have been refused

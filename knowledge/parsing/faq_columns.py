@@ -44,7 +44,7 @@ _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ColumnPlaces:
     """Columns, from 0."""
 
     question: int
@@ -52,13 +52,13 @@ class Places:
     variants: int | None = None
     category: int | None = None
 
-    def pair(self, cells: Row) -> FaqPair | None:
+    def read_pair(self, cells: Row) -> FaqPair | None:
         """None when the row has no question or no answer, or one that is too long to be asked."""
-        question, answer = " ".join(_cell(cells, self.question).split()), _cell(cells, self.answer)
+        question, answer = " ".join(_get_cell(cells, self.question).split()), _get_cell(cells, self.answer)
         if not question or not answer:
             return None
-        category = " ".join(_cell(cells, self.category).split())
-        variants = [" ".join(part.split()) for part in parts_of(_cell(cells, self.variants), "｜\n;；")]
+        category = " ".join(_get_cell(cells, self.category).split())
+        variants = [" ".join(part.split()) for part in split_parts(_get_cell(cells, self.variants), "｜\n;；")]
         if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
             return None
         return FaqPair(
@@ -69,54 +69,54 @@ class Places:
         )
 
 
-def parts_of(cell: str, separators: str = "\n") -> list[str]:
+def split_parts(cell: str, separators: str = "\n") -> list[str]:
     """The parts of a cell between bars, or any of the `separators`; `\\|` is a bar that belongs to its part."""
-    divided = _ESCAPED.sub(_unescaped, cell.replace(_SEPARATOR, ""))
+    divided = _ESCAPED.sub(_unescape_match, cell.replace(_SEPARATOR, ""))
     for separator in separators:
         divided = divided.replace(separator, _SEPARATOR)
     return divided.split(_SEPARATOR)
 
 
-def divided(cell: str) -> tuple[str, str]:
+def split_first_part(cell: str) -> tuple[str, str]:
     """The first part of a cell, and what stands behind its bar, as it is; "" without one."""
     bar = next((found for found in _ESCAPED.finditer(cell) if len(found[1]) % 2 == 0), None)
     first, rest = (cell[: bar.end()], cell[bar.end() :]) if bar else (cell, "")
-    return parts_of(first, "")[0], rest
+    return split_parts(first, "")[0], rest
 
 
-def escaped(part: str) -> str:
+def escape_part(part: str) -> str:
     """A part as `parts_of` takes it back."""
     return _ESCAPED.sub(lambda found: 2 * found[1] + "\\|", part)
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape_match(found: re.Match[str]) -> str:
     half, odd = divmod(len(found[1]), 2)
     return "\\" * half + ("|" if odd else _SEPARATOR)
 
 
-def asked_for(wanted: FaqColumns, names: Row, width: int) -> Places | None:
+def find_requested(wanted: FaqColumns, names: Row, width: int) -> ColumnPlaces | None:
     """The columns of these names, else of these letters (B is the second); None where the table has not both."""
-    question, answer = (_find(name, names, width) for name in (wanted.question, wanted.answer))
+    question, answer = (_find_column(name, names, width) for name in (wanted.question, wanted.answer))
     if question is None or answer is None or question == answer:
         return None
-    named = _by_name(names)
-    return _places({**named, "question": question, "answer": answer})
+    named = _match_names(names)
+    return _build_places({**named, "question": question, "answer": answer})
 
 
-def by_name(names: Row) -> Places | None:
+def find_by_name(names: Row) -> ColumnPlaces | None:
     """Where the names alone tell it."""
-    return _places(_by_name(names))
+    return _build_places(_match_names(names))
 
 
-def by_content(names: Row, body: Sequence[Row]) -> Places | None:
+def find_by_content(names: Row, body: Sequence[Row]) -> ColumnPlaces | None:
     """Questions in one column and answers in another, where no third column says anything that would be lost.
 
     One of the two may be told by its name. names: of the columns; empty ones, or none, where there is no header.
     """
     width = max(map(len, body), default=0)
     columns = [[row[column] for row in body if column < len(row) and row[column]] for column in range(width)]
-    named = _by_name(names)
-    question = named.get("question", _asking(columns, named))
+    named = _match_names(names)
+    question = named.get("question", _find_question_column(columns, named))
     if question is None or question >= width:
         return None
     said = [
@@ -127,61 +127,63 @@ def by_content(names: Row, body: Sequence[Row]) -> Places | None:
         and median(map(len, cells)) >= _SUBSTANCE
     ]
     answer = named.get("answer", said[0] if len(said) == 1 else None)
-    if answer is None or answer >= width or set(said) - {answer} or _asks(columns[answer]) > _SPARSE:
+    if answer is None or answer >= width or set(said) - {answer} or _measure_question_share(columns[answer]) > _SPARSE:
         return None
-    if "question" in named and "answer" not in named and _asks(columns[question]) < _SPARSE:
+    if "question" in named and "answer" not in named and _measure_question_share(columns[question]) < _SPARSE:
         return None  # 问题 may be a fault or a topic
-    return _places({**named, "question": question, "answer": answer})
+    return _build_places({**named, "question": question, "answer": answer})
 
 
-def _asking(columns: Sequence[Sequence[str]], named: dict[str, int]) -> int | None:
+def _find_question_column(columns: Sequence[Sequence[str]], named: dict[str, int]) -> int | None:
     taken = set(named.values())
     asking = [
-        column for column, cells in enumerate(columns) if column not in taken and cells and _asks(cells) >= _MOSTLY
+        column
+        for column, cells in enumerate(columns)
+        if column not in taken and cells and _measure_question_share(cells) >= _MOSTLY
     ]
     return asking[0] if len(asking) == 1 else None
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a short text is a question."""
     return len(text) <= _MAX_QUESTION and bool(_ASKS.search(text))
 
 
-def _asks(cells: Sequence[str]) -> float:
+def _measure_question_share(cells: Sequence[str]) -> float:
     """Share of cells that are questions."""
-    return sum(map(asks, cells)) / (len(cells) or 1)
+    return sum(map(is_question, cells)) / (len(cells) or 1)
 
 
-def _by_name(names: Row) -> dict[str, int]:
-    plain = list(map(_plain, names))
+def _match_names(names: Row) -> dict[str, int]:
+    plain = list(map(_normalize_name, names))
     found: dict[str, int] = {}
     for role, exact in _EXACT.items():
-        _first(found, role, (column for column, name in enumerate(plain) if name in exact))
+        _set_first(found, role, (column for column, name in enumerate(plain) if name in exact))
     for role, ending in _ENDING.items():
         free = ((column, name) for column, name in enumerate(plain) if column not in found.values())
-        _first(found, role, [column for column, name in free if ending.search(name)])
+        _set_first(found, role, [column for column, name in free if ending.search(name)])
     return found
 
 
-def _first(found: dict[str, int], role: str, columns: Iterable[int]) -> None:
+def _set_first(found: dict[str, int], role: str, columns: Iterable[int]) -> None:
     if role not in found and (column := next(iter(columns), None)) is not None:
         found[role] = column
 
 
-def _places(found: dict[str, int]) -> Places | None:
+def _build_places(found: dict[str, int]) -> ColumnPlaces | None:
     if "question" not in found or "answer" not in found:
         return None
     others = {found["question"], found["answer"]}
     variants, category = (
         place if (place := found.get(role)) not in others else None for role in ("variants", "category")
     )
-    return Places(found["question"], found["answer"], variants, category)
+    return ColumnPlaces(found["question"], found["answer"], variants, category)
 
 
-def _find(wanted: str, names: Row, width: int) -> int | None:
-    plain = _plain(wanted)
+def _find_column(wanted: str, names: Row, width: int) -> int | None:
+    plain = _normalize_name(wanted)
     for column, name in enumerate(names):
-        if name and _plain(name) == plain:
+        if name and _normalize_name(name) == plain:
             return column
     if not _LETTERS.fullmatch(wanted):
         return None
@@ -191,9 +193,9 @@ def _find(wanted: str, names: Row, width: int) -> int | None:
     return column - 1 if column <= width else None
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return _DECORATION.sub("", name).lower() if len(name) <= _MAX_NAME else ""
 
 
-def _cell(cells: Row, index: int | None) -> str:
+def _get_cell(cells: Row, index: int | None) -> str:
     return cells[index] if index is not None and index < len(cells) else ""

@@ -17,7 +17,7 @@ def is_fault(error: BaseException) -> bool:
     return isinstance(error, _MISTAKES) and bool(frames) and Path(frames[-1].filename).is_relative_to(_OURS)
 
 
-def frames_of(error: BaseException) -> tuple[str, ...]:
+def list_frames(error: BaseException) -> tuple[str, ...]:
     """Where it was raised, the innermost place last, then its kind. Its message may quote the file and is not told."""
     frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
     places = (f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.parsing.cells import CellKind, kind_of
+from knowledge.parsing.cells import CellKind, find_kind
 
 Row = Sequence[str]
 Field = tuple[str, str]
@@ -24,24 +24,24 @@ _BLOCK_CHARACTERS = 200
 """Fields are grouped into rows of about this length, so that each is quoted with its name."""
 
 
-def likelihood(rows: Sequence[Row]) -> float:
+def measure_likelihood(rows: Sequence[Row]) -> float:
     """How much speaks for fields, on the scale of `headers.likelihood`; `IMPOSSIBLE` where they cannot be.
 
     The values of fields are of different kinds, those of a column are of one; names are short, differ, and hold no
     digits. rows: without the empty ones.
     """
-    plain = [_without_repetitions(row) for row in rows]
+    plain = [_remove_repetitions(row) for row in rows]
     width = max(map(len, plain), default=0)
     if len(plain) < 2 or width not in (2, 4) or any(len(row) % 2 and row[-1] for row in plain if len(row) > 1):
         return IMPOSSIBLE
-    found = list(chain.from_iterable(map(_fields, plain)))
+    found = list(chain.from_iterable(map(_list_fields, plain)))
     names, values = [name for name, _ in found], [value for _, value in found if value]
-    if not all(names) or len(values) < 2 or not _could_be_names(names):
+    if not all(names) or len(values) < 2 or not _can_be_names(names):
         return IMPOSSIBLE
     score = 4.0 if sum(name[-1] in _COLONS for name in names) > len(names) / 2 else 0.0
-    score += min(_variety(values), _VARIOUS) if len(values) == 2 else _variety(values[1:])
+    score += min(_measure_variety(values), _VARIOUS) if len(values) == 2 else _measure_variety(values[1:])
     score += width == 4
-    if kind_of(values[0]) is not CellKind.TEXT:
+    if find_kind(values[0]) is not CellKind.TEXT:
         score += 1  # nobody names a column so
     ends = Counter(name[-1] for name in names if name[-1] not in _COLONS)
     if len(names) > 2 and ends and max(ends.values()) > 0.5 * len(names):
@@ -49,50 +49,50 @@ def likelihood(rows: Sequence[Row]) -> float:
     return score
 
 
-def blocks(rows: Iterable[Row]) -> Iterator[Block]:
+def build_blocks(rows: Iterable[Row]) -> Iterator[Block]:
     """Rows "名称：值；名称：值" of several fields each."""
     group: list[Field] = []
     size = 0
-    for name, value in chain.from_iterable(_fields(_without_repetitions(row)) for row in rows):
+    for name, value in chain.from_iterable(_list_fields(_remove_repetitions(row)) for row in rows):
         field = (" ".join(name.split()).rstrip(_COLONS).rstrip(), " ".join(value.split()))
         if not value:
             field = ("", field[0])
         if group and size + len(name) + len(value) > _BLOCK_CHARACTERS:
-            yield row_of(group)
+            yield build_row(group)
             group, size = [], 0
         group.append(field)
         size += len(name) + len(value)
     if group:
-        yield row_of(group)
+        yield build_row(group)
 
 
-def row_of(fields: Iterable[Field]) -> Block:
+def build_row(fields: Iterable[Field]) -> Block:
     """A block of kind ROW that reads "名称：值；名称：值"; a value without a name stands alone."""
     cells = tuple(fields)
     text = "；".join(f"{name}：{value}" if name else value for name, value in cells)
     return Block(text, kind=BlockKind.ROW, cells=cells)
 
 
-def _could_be_names(names: Sequence[str]) -> bool:
-    odd = sum(len(name) > _MAX_NAME or kind_of(name) not in (CellKind.TEXT, CellKind.LATIN) for name in names)
+def _can_be_names(names: Sequence[str]) -> bool:
+    odd = sum(len(name) > _MAX_NAME or find_kind(name) not in (CellKind.TEXT, CellKind.LATIN) for name in names)
     twice = len(names) - len(set(names))
     return odd + twice < _ODD * len(names)
 
 
-def _variety(values: Sequence[str]) -> float:
+def _measure_variety(values: Sequence[str]) -> float:
     """values: at least one; the first row's own only where there is but one other."""
-    sorts = [_sort(value) for value in values]
+    sorts = [_get_sort(value) for value in values]
     share = max(Counter(sorts).values()) / len(sorts)
     if share == 1:
-        return -1.0 if any(kind_of(value) is CellKind.TEXT for value in values) else -3.0
+        return -1.0 if any(find_kind(value) is CellKind.TEXT for value in values) else -3.0
     if share <= 0.5:
         return _VARIOUS + min(len(values), 4) / 2
     return _VARIOUS if share <= 0.67 else 0.0
 
 
-def _sort(value: str) -> str | frozenset[str]:
+def _get_sort(value: str) -> str | frozenset[str]:
     """The kind, and of figures what stands between the digits: a time and a code are two sorts, 免费 and 80 元 one."""
-    kind = kind_of(value)
+    kind = find_kind(value)
     if kind is not CellKind.FIGURE:
         return kind
     signs = {"字" if character.isalpha() and not character.isascii() else character for character in value}
@@ -100,7 +100,7 @@ def _sort(value: str) -> str | frozenset[str]:
     return CellKind.TEXT if found == {"字"} else found
 
 
-def _without_repetitions(row: Row) -> list[str]:
+def _remove_repetitions(row: Row) -> list[str]:
     """Without what a cell that is merged across repeats, and without empty cells at the end."""
     cells = [cell for column, cell in enumerate(row) if not column or not cell or cell != row[column - 1]]
     while cells and not cells[-1]:
@@ -108,7 +108,7 @@ def _without_repetitions(row: Row) -> list[str]:
     return cells
 
 
-def _fields(row: Row) -> Iterator[Field]:
+def _list_fields(row: Row) -> Iterator[Field]:
     for column in range(0, len(row), 2):
         name, value = row[column], row[column + 1] if column + 1 < len(row) else ""
         if name or value:

@@ -33,115 +33,119 @@ Shown = Callable[[Any], bool]
 """Whether a reader sees the text of an m:t."""
 
 
-def linear(formula: Any, shown: Shown = lambda _: True) -> str:
+def write_formula(formula: Any, shown: Shown = lambda _: True) -> str:
     """An m:oMath or m:oMathPara as text; the formulas of a paragraph, and rows under each other, are lines."""
     if formula.tag == PARAGRAPH:
-        return "\n".join(filter(None, (linear(child, shown) for child in formula if child.tag == FORMULA)))
-    return _Writer(shown).row(formula).strip()
+        return "\n".join(filter(None, (write_formula(child, shown) for child in formula if child.tag == FORMULA)))
+    return _FormulaWriter(shown).write_row(formula).strip()
 
 
-class _Writer:
+class _FormulaWriter:
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
 
-    def row(self, parent: Any) -> str:
+    def write_row(self, parent: Any) -> str:
         """What stands in an element, one after the other."""
         text, tailed = "", False
         for child in parent if parent is not None else ():
-            if not (part := self._one(child)):
+            if not (part := self._write_node(child)):
                 continue
             apart = tailed or (child.tag == f"{MATH}f" and text[-1:].isdigit())
             text += (" " if apart and part[0].isalnum() else "") + part
             tailed = child.tag in _TAILED
         return text
 
-    def _one(self, node: Any) -> str:
+    def _write_node(self, node: Any) -> str:
         if not isinstance(node.tag, str) or node.tag in _UNREAD:
             return ""
         if node.tag in (f"{MATH}t", f"{_WORD}t"):
-            return _upright(node.text or "") if self._shown(node) else ""
+            return _convert_to_upright(node.text or "") if self._shown(node) else ""
         if node.tag in (f"{_WORD}br", f"{_WORD}cr"):
             return "\n"
         name = node.tag.removeprefix(MATH)
         if name.endswith("Pr"):
             return ""
-        write = getattr(self, f"_{name}", None) if node.tag.startswith(MATH) and name in _STRUCTURES else None
-        return write(node) if write else self.row(node)
+        write = getattr(self, f"_write_{name}", None) if node.tag.startswith(MATH) and name in _STRUCTURES else None
+        return write(node) if write else self.write_row(node)
 
-    def _part(self, node: Any, name: str) -> str:
-        return self.row(node.find(MATH + name)).strip()
+    def _write_part(self, node: Any, name: str) -> str:
+        return self.write_row(node.find(MATH + name)).strip()
 
-    def _f(self, node: Any) -> str:
-        above, below = self._part(node, "num"), self._part(node, "den")
-        sign = "¦" if _said(node, "type", "bar") == "noBar" else "/"
-        return f"{_one_piece(above)}{sign}{_one_piece(below)}"
+    def _write_f(self, node: Any) -> str:
+        above, below = self._write_part(node, "num"), self._write_part(node, "den")
+        sign = "¦" if _read_property(node, "type", "bar") == "noBar" else "/"
+        return f"{_add_brackets(above)}{sign}{_add_brackets(below)}"
 
-    def _sSup(self, node: Any) -> str:  # noqa: N802 - named as in the standard, as are those below
-        return _one_piece(self._part(node, "e")) + _script("^", self._part(node, "sup"))
+    def _write_sSup(self, node: Any) -> str:  # noqa: N802 - named as in the standard, as are those below
+        return _add_brackets(self._write_part(node, "e")) + _write_script("^", self._write_part(node, "sup"))
 
-    def _sSub(self, node: Any) -> str:  # noqa: N802
-        return _one_piece(self._part(node, "e")) + _script("_", self._part(node, "sub"))
+    def _write_sSub(self, node: Any) -> str:  # noqa: N802
+        return _add_brackets(self._write_part(node, "e")) + _write_script("_", self._write_part(node, "sub"))
 
-    def _sSubSup(self, node: Any) -> str:  # noqa: N802
-        return _one_piece(self._part(node, "e")) + self._scripts(node)
+    def _write_sSubSup(self, node: Any) -> str:  # noqa: N802
+        return _add_brackets(self._write_part(node, "e")) + self._write_scripts(node)
 
-    def _sPre(self, node: Any) -> str:  # noqa: N802
-        return self._scripts(node) + _one_piece(self._part(node, "e"))
+    def _write_sPre(self, node: Any) -> str:  # noqa: N802
+        return self._write_scripts(node) + _add_brackets(self._write_part(node, "e"))
 
-    def _scripts(self, node: Any) -> str:
-        return _script("_", self._part(node, "sub")) + _script("^", self._part(node, "sup"))
+    def _write_scripts(self, node: Any) -> str:
+        return _write_script("_", self._write_part(node, "sub")) + _write_script("^", self._write_part(node, "sup"))
 
-    def _rad(self, node: Any) -> str:
-        degree = "" if _is_on(node, "degHide") else self._part(node, "deg")
+    def _write_rad(self, node: Any) -> str:
+        degree = "" if _is_on(node, "degHide") else self._write_part(node, "deg")
         sign = _ROOTS.get(degree) or f"√[{degree}]"
-        return f"{sign}({self._part(node, 'e')})"
+        return f"{sign}({self._write_part(node, 'e')})"
 
-    def _nary(self, node: Any) -> str:
-        limits = self._scripts(node)
-        return f"{_said(node, 'chr', _DEFAULT_SUM)}{limits}{' ' if limits else ''}{self._part(node, 'e')}"
+    def _write_nary(self, node: Any) -> str:
+        limits = self._write_scripts(node)
+        return (
+            f"{_read_property(node, 'chr', _DEFAULT_SUM)}{limits}{' ' if limits else ''}{self._write_part(node, 'e')}"
+        )
 
-    def _d(self, node: Any) -> str:
-        left, right = _said(node, "begChr", "("), _said(node, "endChr", ")")
-        inner = _said(node, "sepChr", "|").join(self.row(part).strip() for part in node.iterfind(f"{MATH}e"))
+    def _write_d(self, node: Any) -> str:
+        left, right = _read_property(node, "begChr", "("), _read_property(node, "endChr", ")")
+        inner = _read_property(node, "sepChr", "|").join(
+            self.write_row(part).strip() for part in node.iterfind(f"{MATH}e")
+        )
         space = " " if left and not right else ""  # cases behind one brace
         return left + space + inner.replace("\n", "; ") + right
 
-    def _m(self, node: Any) -> str:
-        rows = ("\t".join(self.row(cell).strip() for cell in row) for row in node.iterfind(f"{MATH}mr"))
+    def _write_m(self, node: Any) -> str:
+        rows = ("\t".join(self.write_row(cell).strip() for cell in row) for row in node.iterfind(f"{MATH}mr"))
         text = "; ".join(row.replace("\t", ", ") for row in rows)
         grandparent = node.getparent().getparent() if node.getparent() is not None else None
         return text if grandparent is not None and grandparent.tag == f"{MATH}d" else f"[{text}]"
 
-    def _eqArr(self, node: Any) -> str:  # noqa: N802
-        rows = (self.row(row).strip() for row in node.iterfind(f"{MATH}e"))
+    def _write_eqArr(self, node: Any) -> str:  # noqa: N802
+        rows = (self.write_row(row).strip() for row in node.iterfind(f"{MATH}e"))
         return "\n".join(row.replace("&", "").replace("#", " ") for row in rows)
 
-    def _func(self, node: Any) -> str:
-        argument = self._part(node, "e")
-        return f"{self._part(node, 'fName')}{'' if argument.startswith('(') else ' '}{argument}"
+    def _write_func(self, node: Any) -> str:
+        argument = self._write_part(node, "e")
+        return f"{self._write_part(node, 'fName')}{'' if argument.startswith('(') else ' '}{argument}"
 
-    def _limLow(self, node: Any) -> str:  # noqa: N802
-        return self._part(node, "e") + _script("_", self._part(node, "lim"))
+    def _write_limLow(self, node: Any) -> str:  # noqa: N802
+        return self._write_part(node, "e") + _write_script("_", self._write_part(node, "lim"))
 
-    def _limUpp(self, node: Any) -> str:  # noqa: N802
-        return self._part(node, "e") + _script("^", self._part(node, "lim"))
+    def _write_limUpp(self, node: Any) -> str:  # noqa: N802
+        return self._write_part(node, "e") + _write_script("^", self._write_part(node, "lim"))
 
-    def _acc(self, node: Any) -> str:
-        return self._part(node, "e") + _said(node, "chr", _DEFAULT_ACCENT)
+    def _write_acc(self, node: Any) -> str:
+        return self._write_part(node, "e") + _read_property(node, "chr", _DEFAULT_ACCENT)
 
-    def _bar(self, node: Any) -> str:
-        line = _OVERLINE if _said(node, "pos", "bot") == "top" else _UNDERLINE
-        return "".join(letter + line for letter in self._part(node, "e"))
+    def _write_bar(self, node: Any) -> str:
+        line = _OVERLINE if _read_property(node, "pos", "bot") == "top" else _UNDERLINE
+        return "".join(letter + line for letter in self._write_part(node, "e"))
 
-    def _phant(self, node: Any) -> str:
-        return "" if _said(node, "show", "1").lower() in _OFF else self.row(node)
-
-
-def _script(sign: str, text: str) -> str:
-    return sign + _one_piece(text) if text else ""
+    def _write_phant(self, node: Any) -> str:
+        return "" if _read_property(node, "show", "1").lower() in _OFF else self.write_row(node)
 
 
-def _one_piece(text: str) -> str:
+def _write_script(sign: str, text: str) -> str:
+    return sign + _add_brackets(text) if text else ""
+
+
+def _add_brackets(text: str) -> str:
     """In brackets, where it would fall apart beside another sign: a number, a name and a bracket hold by themselves."""
     if not text or all(letter.isalnum() or letter in ".,%'′∞" or unicodedata.combining(letter) for letter in text):
         return text
@@ -161,14 +165,14 @@ def _is_bracketed(text: str) -> bool:
     return False
 
 
-def _upright(text: str) -> str:
+def _convert_to_upright(text: str) -> str:
     first, last = _LETTERS
     if text.isascii() or not any(first <= ord(letter) <= last for letter in text):
         return text
     return "".join(unicodedata.normalize("NFKC", letter) if first <= ord(letter) <= last else letter for letter in text)
 
 
-def _said(node: Any, name: str, default: str) -> str:
+def _read_property(node: Any, name: str, default: str) -> str:
     """A property of a structure; an empty one is said too."""
     properties = node.find(f"{node.tag}Pr")
     found = properties.find(MATH + name) if properties is not None else None
@@ -176,4 +180,4 @@ def _said(node: Any, name: str, default: str) -> str:
 
 
 def _is_on(node: Any, name: str) -> bool:
-    return _said(node, name, "0").lower() not in _OFF
+    return _read_property(node, name, "0").lower() not in _OFF

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from knowledge.parsing.markup_runs import UNREAD_TAGS
-from knowledge.parsing.notes import label_of_classes
+from knowledge.parsing.notes import find_label_of_classes
 
 TAGS = frozenset(("nav", "footer", "dialog"))
 """Never read. An <aside> may be a note."""
@@ -44,7 +44,7 @@ _SAYS = 4
 
 
 @dataclass(slots=True)
-class _Words:
+class _WordCounts:
     """Of a block: characters without white space, those in links, links, sentences that are no links; has it an h1."""
 
     all: int = 0
@@ -60,8 +60,8 @@ class _Words:
 
 def remove_furniture(article: LexborNode) -> None:
     """Takes it out of the tree below the article's element, unless hardly anything would be left. Linear."""
-    words: dict[int, _Words] = {}
-    _count(article, words)
+    words: dict[int, _WordCounts] = {}
+    _count_elements(article, words)
     whole = words[article.mem_id]
     found: list[LexborNode] = []
     waiting = [(article, whole.titles == 1)]
@@ -98,14 +98,14 @@ def count_text(root: LexborNode, skipped: frozenset[str] = frozenset()) -> int:
     return characters
 
 
-def _is_furniture(node: LexborNode, words: _Words, whole: _Words, above: bool) -> bool:
+def _is_furniture(node: LexborNode, words: _WordCounts, whole: _WordCounts, above: bool) -> bool:
     """`above`: it stands before the page's only title."""
     if not words.all or words.own > _MOST * whole.own:
         return False
     attributes = node.attributes
     if node.tag in TAGS or attributes.get("role") in _ROLES:
         return True
-    if node.tag != "aside" and label_of_classes(attributes.get("class") or "") is not None:
+    if node.tag != "aside" and find_label_of_classes(attributes.get("class") or "") is not None:
         return False
     if node.tag == "aside" and (not words.sentences or words.links > 1):
         return True  # one that says something is a note within the article
@@ -121,7 +121,7 @@ def _is_furniture(node: LexborNode, words: _Words, whole: _Words, above: bool) -
     return (above and words.all <= _LABEL) or (words.links > 1 and words.linked >= _LINKED * words.all)
 
 
-def _count(article: LexborNode, words: dict[int, _Words]) -> None:
+def _count_elements(article: LexborNode, words: dict[int, _WordCounts]) -> None:
     """What stands in every element, the innermost first; no recursion, for pages may be nested deeply."""
     order: list[tuple[LexborNode, bool]] = []
     waiting = [(article, False)]
@@ -135,11 +135,11 @@ def _count(article: LexborNode, words: dict[int, _Words]) -> None:
                 waiting.append((child, linked))
             child = child.next
     for node, linked in reversed(order):
-        words[node.mem_id] = _of(node, linked, words)
+        words[node.mem_id] = _count_element(node, linked, words)
 
 
-def _of(node: LexborNode, linked: bool, words: dict[int, _Words]) -> _Words:
-    sums = _Words(links=int(node.tag == "a" and linked), titles=int(node.tag == "h1"))
+def _count_element(node: LexborNode, linked: bool, words: dict[int, _WordCounts]) -> _WordCounts:
+    sums = _WordCounts(links=int(node.tag == "a" and linked), titles=int(node.tag == "h1"))
     child = node.first_child
     while child is not None:
         if child.is_element_node:

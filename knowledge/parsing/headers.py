@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from knowledge.parsing.cells import SENTENCE_END, CellKind, kind_of
+from knowledge.parsing.cells import SENTENCE_END, CellKind, find_kind
 
 Row = Sequence[str]
 
@@ -25,7 +25,7 @@ _LONG = 30
 _DIGITS = re.compile(r"\d+")
 
 
-def depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True) -> int:
+def find_header_depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True) -> int:
     """Header rows at the top of a table: 0 for none, 2 or 3 where groups of columns have names of their own.
 
     rows: the first ones, none empty, cells stripped. declared: header rows that the format names, None where it names
@@ -36,14 +36,14 @@ def depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True
     prior = DECLARED if declared else LIKELY
     for count in range(min(_MAX_DEPTH, len(rows) - 1), 1, -1):
         levels = rows[:count]
-        if all(groups(upper, lower) for upper, lower in pairwise(levels)):
+        if all(is_group_header(upper, lower) for upper, lower in pairwise(levels)):
             body = rows[count:]
-            if body and all(_names(level, body, prior) for level in levels):
+            if body and all(_has_names(level, body, prior) for level in levels):
                 return count
-    return int(bool(rows) and _names(rows[0], rows[1:], prior))
+    return int(bool(rows) and _has_names(rows[0], rows[1:], prior))
 
 
-def names(levels: Sequence[Row]) -> list[str]:
+def build_column_names(levels: Sequence[Row]) -> list[str]:
     """A name per column: 价格/会员价 where a group stands over it; "" for a column without one."""
     width = max(map(len, levels), default=0)
     columns: list[list[str]] = [[] for _ in range(width)]
@@ -51,16 +51,16 @@ def names(levels: Sequence[Row]) -> list[str]:
         group = ""
         below = levels[number + 1] if number + 1 < len(levels) else ()
         for column in range(width):
-            name = " ".join(_at(level, column).split())
+            name = " ".join(_get_cell(level, column).split())
             group = name or group
-            if not name and _at(below, column):
+            if not name and _get_cell(below, column):
                 name = group
             if name and name not in columns[column]:
                 columns[column].append(name)
     return ["/".join(parts) for parts in columns]
 
 
-def groups(upper: Row, lower: Row) -> bool:
+def is_group_header(upper: Row, lower: Row) -> bool:
     """Whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one above.
 
     A cell that spans columns may be repeated in each of them.
@@ -68,49 +68,51 @@ def groups(upper: Row, lower: Row) -> bool:
     divided = 0
     upper = [cell if not column or cell != upper[column - 1] else "" for column, cell in enumerate(upper)]
     for column in range(max(len(upper), len(lower))):
-        over, under = _at(upper, column), _at(lower, column)
-        spans = bool(over) and not _at(upper, column + 1) and bool(_at(lower, column + 1))
+        over, under = _get_cell(upper, column), _get_cell(lower, column)
+        spans = bool(over) and not _get_cell(upper, column + 1) and bool(_get_cell(lower, column + 1))
         if over and not spans and under not in ("", over):
             return False
         divided += bool(under) and (spans or not over)
     return divided > 1 and any(upper)
 
 
-def likelihood(head: Row, body: Sequence[Row]) -> float:
+def measure_likelihood(head: Row, body: Sequence[Row]) -> float:
     """How much a row differs from others, as the names of columns do: every column has a vote. Over 0 it does."""
     others = [row for row in body if list(row) != list(head)]  # a header that is printed again
     named = ((column, cell) for column, cell in enumerate(head) if cell)
-    return sum(_vote(cell, [found for row in others if (found := _at(row, column))]) for column, cell in named)
+    return sum(
+        _compute_vote(cell, [found for row in others if (found := _get_cell(row, column))]) for column, cell in named
+    )
 
 
-def _names(head: Row, body: Sequence[Row], prior: float) -> bool:
-    return prior + likelihood(head, body) > 0
+def _has_names(head: Row, body: Sequence[Row], prior: float) -> bool:
+    return prior + measure_likelihood(head, body) > 0
 
 
-def _vote(head: str, body: Sequence[str]) -> float:
+def _compute_vote(head: str, body: Sequence[str]) -> float:
     """Positive: the cell is of another kind than what is below it; negative: of the same kind, or no name at all."""
     if head in body:
         return -2
-    if kind_of(head) is CellKind.NUMBER and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
+    if find_kind(head) is CellKind.NUMBER and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
         return -3
     if SENTENCE_END.search(head) or len(head) > _LONG:
         return -2
     if not body:
         return 0
     if _DIGITS.search(head):
-        return -2 if _share(_alike(head, cell) for cell in body) >= 0.3 else 0
-    if _share(bool(_DIGITS.search(cell)) for cell in body) >= 0.6:
+        return -2 if _compute_share(_is_alike(head, cell) for cell in body) >= 0.3 else 0
+    if _compute_share(bool(_DIGITS.search(cell)) for cell in body) >= 0.6:
         return 2
     usual = median(map(len, body))
     if usual >= 2 * len(head) + 4:
         return 1
     if len(head) > 8 and usual <= 2 * len(head):
         return -1
-    same = _share(len(cell) == len(head) and cell[-1] == head[-1] for cell in body)
+    same = _compute_share(len(cell) == len(head) and cell[-1] == head[-1] for cell in body)
     return -1 if len(head) > 2 and same >= 0.5 else 0  # 次日达, 隔日达; but 颜色, 红色
 
 
-def _alike(one: str, other: str) -> bool:
+def _is_alike(one: str, other: str) -> bool:
     """Whether two texts are the same but for their numbers: E01 and E02, 3 天内 and 15 天内."""
     if not _DIGITS.search(other):
         return False
@@ -118,10 +120,10 @@ def _alike(one: str, other: str) -> bool:
     return bool(words) and len(words & others) >= 0.6 * min(len(words), len(others) or 1)
 
 
-def _share(found: Iterable[bool]) -> float:
+def _compute_share(found: Iterable[bool]) -> float:
     values = list(found)
     return sum(values) / len(values)
 
 
-def _at(row: Row, column: int) -> str:
+def _get_cell(row: Row, column: int) -> str:
     return row[column] if column < len(row) else ""

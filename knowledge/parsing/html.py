@@ -20,26 +20,26 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1
 class HtmlParser(Parser):
     """The title is the first h1 of the article, else <title>. What is left out of the page is told by its length."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
-        html = _decoded(source.name, source.content)
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
+        html = _decode_page(source.name, source.content)
         tree = markup.parse_tree(source.name, html, hidden=True)
         revealed = remove_invisible(tree, html, reveal=True)
-        article = _article(tree)
+        article = _find_article(tree)
         if article is None or tree.body is None:
             return
         shown = furniture.count_text(tree.body)
         skipped = furniture.TAGS if article.tag != "body" else furniture.TAGS | {"header"}
         furniture.remove_furniture(article)
         left_out = shown - furniture.count_text(article, skipped)
-        found = list(markup.pieces(article, skipped))
+        found = list(markup.read_pieces(article, skipped))
         title = tree.css_first("head > title")
         if title is not None and not any(isinstance(piece, Heading) and piece.level == 1 for piece in found):
             yield Title(title.text())
         yield from found
-        yield from _notices(revealed, left_out)
+        yield from _build_notices(revealed, left_out)
 
 
-def _notices(revealed: int, left_out: int) -> Iterator[Notice]:
+def _build_notices(revealed: int, left_out: int) -> Iterator[Notice]:
     if revealed:
         told = f"网页的正文（{revealed} 字）要等脚本运行后才显示，已照常读取"
         yield Notice(NoticeCode.HIDDEN_READ, told, characters=revealed)
@@ -48,17 +48,17 @@ def _notices(revealed: int, left_out: int) -> Iterator[Notice]:
         yield Notice(NoticeCode.LEFT_OUT, told, part="导航与页脚", characters=left_out)
 
 
-def _decoded(name: str, content: bytes) -> str:
+def _decode_page(name: str, content: bytes) -> str:
     charset = _CHARSET.search(content[:4096])
     return decode(name, content, charset.group(1).decode("ascii") if charset else "")
 
 
-def page_tree(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
+def parse_page(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
     """The tree of a page in whatever encoding; hidden: see `parse_tree`. Raises HostileDocument, WrongEncoding."""
-    return markup.parse_tree(name, _decoded(name, content), hidden=hidden)
+    return markup.parse_tree(name, _decode_page(name, content), hidden=hidden)
 
 
-def _article(tree: LexborHTMLParser) -> LexborNode | None:
+def _find_article(tree: LexborHTMLParser) -> LexborNode | None:
     """<main>, else the only <article>, else the body; whichever has text."""
     for selector in ("main, [role=main]", "article"):
         found = tree.css(selector)

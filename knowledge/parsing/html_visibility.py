@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from knowledge.parsing.css import TOGGLES, VISIBILITY, Declarations, Look, declarations, rules
+from knowledge.parsing.css import TOGGLES, VISIBILITY, Declarations, TextStyle, read_declarations, read_rules
 
 _MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
 _COLOURED = {"color": "color", "text": "color", "bgcolor": "background-color"}
@@ -33,7 +33,7 @@ Sheets = Mapping[int, tuple[dict[str, str], dict[str, str], frozenset[str]]]
 
 
 @dataclass(slots=True)
-class _Sight:
+class _PageVisibility:
     """What was found in a page: hidden nodes, the parts that a script may show by how they are hidden, and the
     characters of what is shown, and of the sentences in it.
     """
@@ -45,10 +45,10 @@ class _Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _InheritedStyle:
     """What an element inherits: its look, the part that hides its text, whether it is furniture."""
 
-    look: Look
+    look: TextStyle
     part: Hashable = None
     furniture: bool = False
 
@@ -61,35 +61,39 @@ def remove_invisible(tree: LexborHTMLParser, html: str, *, reveal: bool = False)
     """
     if tree.body is None or not _MAY_HIDE.search(html):
         return 0
-    sheets = _sheets(tree)
-    sight = _look_at(tree, sheets, {})
-    revealed = _to_reveal(sight) if reveal else {}
+    sheets = _read_sheets(tree)
+    sight = _find_hidden(tree, sheets, {})
+    revealed = _choose_revealed(sight) if reveal else {}
     if revealed:
-        sight = _look_at(tree, sheets, revealed)
+        sight = _find_hidden(tree, sheets, revealed)
     for node in sight.hidden:
         node.decompose()
     kept = (node for part in revealed.values() for node in part)
-    return sum(len(text) for node in kept for text in _texts(node))
+    return sum(len(text) for node in kept for text in _list_texts(node))
 
 
-def _look_at(tree: LexborHTMLParser, sheets: Sheets, revealed: Mapping[Hashable, list[LexborNode]]) -> _Sight:
+def _find_hidden(
+    tree: LexborHTMLParser, sheets: Sheets, revealed: Mapping[Hashable, list[LexborNode]]
+) -> _PageVisibility:
     """`revealed`: parts whose ways to hide do not count."""
-    sight = _Sight()
+    sight = _PageVisibility()
     exempt = {node.mem_id for part in revealed.values() for node in part}
     root, body = tree.root, tree.body
-    waiting: list[tuple[LexborNode, _Around]] = []
+    waiting: list[tuple[LexborNode, _InheritedStyle]] = []
     if body is not None:
-        page = None if root is None or root.mem_id in exempt else Look().inside(_style(root, sheets))
-        waiting = [(body, _Around(page or Look()))]
+        page = (
+            None if root is None or root.mem_id in exempt else TextStyle().enter_element(_compute_style(root, sheets))
+        )
+        waiting = [(body, _InheritedStyle(page or TextStyle()))]
     while waiting:
         node, around = waiting.pop()
-        style = _style(node, sheets)
-        ways = around.look.ways_to_hide(style) | ({"display"} if "hidden" in node.attributes else frozenset())
-        part = _part(node, ways, sheets) if ways and ways <= TOGGLES else None
+        style = _compute_style(node, sheets)
+        ways = around.look.list_ways_to_hide(style) | ({"display"} if "hidden" in node.attributes else frozenset())
+        part = _identify_part(node, ways, sheets) if ways and ways <= TOGGLES else None
         if part in revealed and (node.mem_id in exempt or isinstance(part, frozenset)):
             style = {name: value for name, value in style.items() if name not in ("display", "opacity", "visibility")}
             ways, part = frozenset(), None
-        look = None if ways - {VISIBILITY} else around.look.inside(style)
+        look = None if ways - {VISIBILITY} else around.look.enter_element(style)
         if look is None:
             sight.hidden.append(node)
             if part is not None:
@@ -97,12 +101,14 @@ def _look_at(tree: LexborHTMLParser, sheets: Sheets, revealed: Mapping[Hashable,
             continue
         if VISIBILITY in ways and part is not None:
             sight.parts.setdefault(part, []).append(node)
-        within = _Around(look, part, around.furniture or node.tag in _FURNITURE)
-        waiting += _see_children(node, within, sight)
+        within = _InheritedStyle(look, part, around.furniture or node.tag in _FURNITURE)
+        waiting += _check_children(node, within, sight)
     return sight
 
 
-def _see_children(node: LexborNode, around: _Around, sight: _Sight) -> Iterator[tuple[LexborNode, _Around]]:
+def _check_children(
+    node: LexborNode, around: _InheritedStyle, sight: _PageVisibility
+) -> Iterator[tuple[LexborNode, _InheritedStyle]]:
     child = node.first_child
     while child is not None:
         if child.is_element_node:
@@ -117,20 +123,20 @@ def _see_children(node: LexborNode, around: _Around, sight: _Sight) -> Iterator[
         child = child.next
 
 
-def _part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Hashable:
+def _identify_part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Hashable:
     """What is hidden alike: by the same rules of a sheet, or by its own attributes in the same ways."""
-    own, _ = declarations(node.attributes.get("style") or "")
+    own, _ = read_declarations(node.attributes.get("style") or "")
     if "hidden" in node.attributes or not {"display", "opacity", "visibility"}.isdisjoint(own):
         return node.tag, ways
     selectors = sheets.get(node.mem_id, ({}, {}, frozenset[str]()))[2]
     return selectors or (node.tag, ways)
 
 
-def _to_reveal(sight: _Sight) -> dict[Hashable, list[LexborNode]]:
+def _choose_revealed(sight: _PageVisibility) -> dict[Hashable, list[LexborNode]]:
     """The parts of a page that hides most of its text."""
     sizes: dict[Hashable, int] = {}
     for part, nodes in sight.parts.items():
-        texts = [text for node in nodes for text in _texts(node)]
+        texts = [text for node in nodes for text in _list_texts(node)]
         size = sum(map(len, texts))
         if len(texts) >= _LEAST_TEXTS and size >= _LEAST:
             sizes[part] = size
@@ -140,7 +146,7 @@ def _to_reveal(sight: _Sight) -> dict[Hashable, list[LexborNode]]:
     return {part: sight.parts[part] for part, size in sizes.items() if size >= _ALSO * most}
 
 
-def _texts(node: LexborNode) -> Iterator[str]:
+def _list_texts(node: LexborNode) -> Iterator[str]:
     """Texts that say something below a node, without white space."""
     waiting = [node]
     while waiting:
@@ -154,16 +160,16 @@ def _texts(node: LexborNode) -> Iterator[str]:
             child = child.next
 
 
-def _sheets(tree: LexborHTMLParser) -> Sheets:
+def _read_sheets(tree: LexborHTMLParser) -> Sheets:
     """Of all <style> elements; a rule of more weight, then a later one, has the last word."""
     found: dict[int, tuple[dict[str, str], dict[str, str], frozenset[str]]] = {}
     sheet = "\n".join(style.text() for style in tree.css("style"))
-    for rule in sorted(rules(sheet), key=lambda rule: rule.weight):
+    for rule in sorted(read_rules(sheet), key=lambda rule: rule.weight):
         try:
             nodes = tree.css(rule.selector)
         except SelectolaxError:
             continue
-        hides = bool(Look().ways_to_hide({**rule.style, **rule.important}) & TOGGLES)
+        hides = bool(TextStyle().list_ways_to_hide({**rule.style, **rule.important}) & TOGGLES)
         for node in nodes:
             usual, important, selectors = found.get(node.mem_id, ({}, {}, frozenset()))
             usual.update(rule.style)
@@ -172,9 +178,9 @@ def _sheets(tree: LexborHTMLParser) -> Sheets:
     return found
 
 
-def _style(node: LexborNode, sheets: Sheets) -> Declarations:
+def _compute_style(node: LexborNode, sheets: Sheets) -> Declarations:
     attributes = node.attributes
     style = {name: attributes[key] or "" for key, name in _COLOURED.items() if key in attributes}
     usual, important, _ = sheets.get(node.mem_id, ({}, {}, frozenset()))
-    own, own_important = declarations(attributes.get("style") or "")
+    own, own_important = read_declarations(attributes.get("style") or "")
     return style | usual | own | important | own_important

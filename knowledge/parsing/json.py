@@ -28,97 +28,97 @@ Record = Mapping[str, Any]
 class JsonParser(Parser):
     """A list of records, an object, or a record a line. Numbers stay as they are written, null is left out."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        value = _read(source.name, text)
-        yield from _value(value, _FIRST_LEVEL)
+        value = _parse_text(source.name, text)
+        yield from _read_value(value, _FIRST_LEVEL)
 
 
-def _read(name: str, text: str) -> Any:
+def _parse_text(name: str, text: str) -> Any:
     """The value of the file; the list of its lines where each is a value. Raises BrokenDocument."""
     try:
-        return _load(text)
+        return _load_value(text)
     except json.JSONDecodeError as whole:
         values = []
         for number, line in enumerate(text.split("\n"), start=1):
             if not line.strip():
                 continue
             try:
-                values.append(_load(line))
+                values.append(_load_value(line))
             except json.JSONDecodeError as error:
                 place = (whole.lineno, whole.colno) if len(values) < 2 else (number, error.colno)
                 raise BrokenDocument(name, "不是正确的 JSON：第 {} 行第 {} 个字处有误".format(*place)) from error
         return values
 
 
-def _load(text: str) -> Any:
+def _load_value(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
-def _value(value: Any, level: int) -> Iterator[Piece]:
+def _read_value(value: Any, level: int) -> Iterator[Piece]:
     match value:
         case dict():
-            yield from _object(value, level)
+            yield from _read_object(value, level)
         case list():
-            yield from _list(value, level)
+            yield from _read_list(value, level)
         case _:
-            if text := _scalar(value):
+            if text := _format_scalar(value):
                 yield TextPiece(text)
 
 
-def _list(values: Sequence[Any], level: int) -> Iterator[Piece]:
+def _read_list(values: Sequence[Any], level: int) -> Iterator[Piece]:
     records = [value for value in values if isinstance(value, dict)]
     if not records or len(records) < len(values):
         for value in values:
-            yield from _value(value, level)
+            yield from _read_value(value, level)
         return
     names = list(dict.fromkeys(name for record in records for name in record))
-    if all(map(_flat, records)) and (_asked(names) or all(map(_short, records))):
-        yield ParsedTable([names, *([_cell(record.get(name)) for name in names] for record in records)], 1)
+    if all(map(_is_flat, records)) and (_has_faq_columns(names) or all(map(_is_short, records))):
+        yield ParsedTable([names, *([_format_cell(record.get(name)) for name in names] for record in records)], 1)
         return
-    label = _label(names, records)
+    label = _choose_label(names, records)
     for number, record in enumerate(records, start=1):
-        title = _cell(record.get(label)) if label else ""
+        title = _format_cell(record.get(label)) if label else ""
         yield Heading(level, title or str(number))
-        yield from _object({name: value for name, value in record.items() if name != label}, level + 1)
+        yield from _read_object({name: value for name, value in record.items() if name != label}, level + 1)
 
 
-def _object(record: Record, level: int) -> Iterator[Piece]:
-    pairs = [[name, _cell(value)] for name, value in record.items()]
-    if _flat(record) and len(pairs) > 1 and faq_columns.by_content([], pairs):
+def _read_object(record: Record, level: int) -> Iterator[Piece]:
+    pairs = [[name, _format_cell(value)] for name, value in record.items()]
+    if _is_flat(record) and len(pairs) > 1 and faq_columns.find_by_content([], pairs):
         yield ParsedTable(pairs, 0)
         return
     for name, value in record.items():
         if _is_plain(value):
-            if text := _cell(value):
+            if text := _format_cell(value):
                 yield TextPiece(f"{name}：{text}")
         elif level >= _FIRST_LEVEL + _MAX_DEPTH:
             yield TextPiece(f"{name}：{json.dumps(value, ensure_ascii=False)}")
         elif value:
             yield Heading(level, name)
-            yield from _value(value, level + 1)
+            yield from _read_value(value, level + 1)
 
 
-def _label(names: Sequence[str], records: Sequence[Record]) -> str:
+def _choose_label(names: Sequence[str], records: Sequence[Record]) -> str:
     """The first field that is short, says something, and is different in every record; empty without one."""
     for name in names:
-        cells = [_cell(record.get(name)) for record in records]
+        cells = [_format_cell(record.get(name)) for record in records]
         telling = all(cell and len(cell) <= _MAX_LABEL and not _NUMBER.fullmatch(cell) for cell in cells)
         if telling and len(set(cells)) == len(cells):
             return name
     return ""
 
 
-def _asked(names: Sequence[str]) -> bool:
-    return faq_columns.by_name(names) is not None
+def _has_faq_columns(names: Sequence[str]) -> bool:
+    return faq_columns.find_by_name(names) is not None
 
 
-def _flat(record: Record) -> bool:
+def _is_flat(record: Record) -> bool:
     return all(map(_is_plain, record.values()))
 
 
-def _short(record: Record) -> bool:
-    return all(len(_cell(value)) <= _LONG for value in record.values())
+def _is_short(record: Record) -> bool:
+    return all(len(_format_cell(value)) <= _LONG for value in record.values())
 
 
 def _is_plain(value: Any) -> bool:
@@ -128,12 +128,12 @@ def _is_plain(value: Any) -> bool:
     )
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Several values, ways to ask for example, stand below each other."""
-    return "\n".join(filter(None, map(_scalar, value))) if isinstance(value, list) else _scalar(value)
+    return "\n".join(filter(None, map(_format_scalar, value))) if isinstance(value, list) else _format_scalar(value)
 
 
-def _scalar(value: Any) -> str:
+def _format_scalar(value: Any) -> str:
     match value:
         case None:
             return ""

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, holds_streams
+from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, has_streams
 from knowledge.parsing.pieces import Piece
 
 MODERN = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}
@@ -20,10 +20,10 @@ class LegacyParser(Parser):
 
     signature = OLD_OFFICE
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         if ENCRYPTED_PACKAGE in source.content:
             raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
-        if not holds_streams(source.content, PurePath(source.name).suffix.lower()):
+        if not has_streams(source.content, PurePath(source.name).suffix.lower()):
             raise BrokenDocument(source.name, "的内容与扩展名不符，或文件已损坏")
         fix = f"请管理员安装后重新上传：{INSTALL}；或另存为新版格式再上传"
         raise ReaderMissing(source.name, f"是旧版 Office 文件，服务器上还没有装 LibreOffice，{fix}")

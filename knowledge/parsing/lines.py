@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from knowledge.blocks import BlockKind
-from knowledge.marks import item_marker
-from knowledge.numbering import article
+from knowledge.marks import find_item_marker
+from knowledge.numbering import find_article_number
 from knowledge.parsing.pieces import Heading, TextPiece
 
 _ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
@@ -39,7 +39,7 @@ class TextLine:
     page: int | None = None
 
 
-def heading_level(line: str) -> int | None:
+def find_heading_level(line: str) -> int | None:
     """Level of a line that is numbered like a heading (第三章, 一、, （一）, 1.2 xxx), None for others."""
     if len(line) > _MAX_HEADING or _HEADING_CANNOT_END.search(line):
         return None
@@ -50,36 +50,36 @@ def heading_level(line: str) -> int | None:
     return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
 
 
-def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiece]:
+def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiece]:
     """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
     text, page = "", None
     for line in lines:
         current = line.text.strip()
-        if text and (not current or (item_marker(current) or article(current))):
-            yield _text(text, page)
+        if text and (not current or (find_item_marker(current) or find_article_number(current))):
+            yield _build_text(text, page)
             text = ""
         if not current:
             continue
-        level = heading_level(current)
+        level = find_heading_level(current)
         # A wrapped line may begin with "3.5 mm" by chance: only a fresh line can be a decimal heading.
         if level is not None and not (text and level >= _DECIMAL_LEVEL):
             if text:
-                yield _text(text, page)
+                yield _build_text(text, page)
                 text = ""
             yield Heading(level, current, line.page)
             continue
         page = page if text else line.page
         text = join_wrapped(text, current)
         if not line.full or _SENTENCE_END.search(current):
-            yield _text(text, page)
+            yield _build_text(text, page)
             text = ""
     if text:
-        yield _text(text, page)
+        yield _build_text(text, page)
 
 
-def _text(text: str, page: int | None) -> TextPiece:
+def _build_text(text: str, page: int | None) -> TextPiece:
     """A list item where it begins with a marker: nothing else tells it in these formats."""
-    marker = item_marker(text)
+    marker = find_item_marker(text)
     return TextPiece(text, page, BlockKind.ITEM, marker=marker) if marker else TextPiece(text, page)
 
 

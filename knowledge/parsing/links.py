@@ -29,20 +29,22 @@ class PageLinks:
     follow: bool = True
 
 
-def page_links(name: str, content: bytes) -> PageLinks:
+def read_page_links(name: str, content: bytes) -> PageLinks:
     """Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
-    from knowledge.parsing.html import page_tree
+    from knowledge.parsing.html import parse_page
 
     try:
-        return _links(page_tree(name, content, hidden=True))
+        return _collect_links(parse_page(name, content, hidden=True))
     except (KnowledgeError, MemoryError):
         raise
     except Exception as error:  # a library may raise anything on a broken page; the caller knows one reaction
         raise BrokenDocument(name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
 
 
-def _links(tree: LexborHTMLParser) -> PageLinks:
-    told = {word.strip() for node in tree.css("meta[name=robots i], meta[name=yingdabot i]") for word in _words(node)}
+def _collect_links(tree: LexborHTMLParser) -> PageLinks:
+    told = {
+        word.strip() for node in tree.css("meta[name=robots i], meta[name=yingdabot i]") for word in _split_words(node)
+    }
     links: dict[str, None] = {}
     for node in tree.css("a[href], area[href]"):
         attributes = node.attributes
@@ -53,18 +55,18 @@ def _links(tree: LexborHTMLParser) -> PageLinks:
             break
     return PageLinks(
         tuple(links),
-        _attribute(tree, "base[href]"),
-        _attribute(tree, "link[rel=canonical i][href]"),
+        _read_attribute(tree, "base[href]"),
+        _read_attribute(tree, "link[rel=canonical i][href]"),
         index=not told & {"noindex", "none"},
         follow=not told & {"nofollow", "none"},
     )
 
 
-def _words(node: object) -> list[str]:
+def _split_words(node: object) -> list[str]:
     return (getattr(node, "attributes").get("content") or "").lower().split(",")  # noqa: B009
 
 
-def _attribute(tree: LexborHTMLParser, selector: str) -> str:
+def _read_attribute(tree: LexborHTMLParser, selector: str) -> str:
     node = tree.css_first(selector)
     found = (node.attributes.get("href") or "").strip() if node is not None else ""
     return found if len(found) <= MAX_LINK else ""

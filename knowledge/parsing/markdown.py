@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from knowledge.parsing import markup, mdx
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.dated import read_day
 from knowledge.parsing.decoding import decode
+from knowledge.parsing.document_date import read_day
 from knowledge.parsing.markdown_dialects import make_renderer
 from knowledge.parsing.pieces import FrontMatter, Piece, Title
 
@@ -28,7 +28,7 @@ _DATED = ("lastmod", "updated", "updated_at", "last_updated", "date")
 class MarkdownParser(Parser):
     """Front matter gives title, product, version and date. See `markdown_dialects` for what is understood."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
         front = _FRONT_MATTER.match(text) or _TOML_MATTER.match(text)
         if front and _FIELD.match(front.group(1) or ""):
@@ -42,8 +42,8 @@ class MarkdownParser(Parser):
             yield FrontMatter(told.get("product", ""), version, next(filter(None, days), ""))
         components = PurePath(source.name).suffix.lower() == ".mdx" or mdx.is_mdx(text)
         if components:
-            text = mdx.to_markdown(text)
+            text = mdx.convert_to_markdown(text)
         html = make_renderer(indented_code=not components).render(text, {"source": text.lower()})
         body = markup.parse_tree(source.name, html).body
         if body is not None:
-            yield from markup.pieces(body, certain=False)
+            yield from markup.read_pieces(body, certain=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock
 
-from knowledge.parsing.notes import label_of
+from knowledge.parsing.notes import find_label
 
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -42,12 +42,12 @@ _BOXES = frozenset({"hint", "note", "notice", "callout", "alert", "admonition", 
 _LATIN_WRAP = re.compile(r"[a-z,]$")
 
 
-def unless(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
+def skip_text_lines(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
     """The rule, but for lines that are text."""
     return lambda state, start, end, silent: not is_text(state, start) and rule(state, start, end, silent)
 
 
-def line_of(state: StateBlock, line: int) -> str:
+def get_line(state: StateBlock, line: int) -> str:
     """What stands on a line, without its indent and the marks of what it is in."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
@@ -58,7 +58,7 @@ def push_inline(state: StateBlock, line: int, text: str) -> None:
     token.content, token.children, token.map = text, [], [line, line + 1]
 
 
-def begins_with(state: StateBlock, line: int, marks: str) -> bool:
+def has_mark(state: StateBlock, line: int, marks: str) -> bool:
     """Whether the first character of a line is one of the marks."""
     start = state.bMarks[line] + state.tShift[line]
     return start < state.eMarks[line] and state.src[start] in marks
@@ -66,23 +66,23 @@ def begins_with(state: StateBlock, line: int, marks: str) -> bool:
 
 def is_key(state: StateBlock, line: int) -> bool:
     """Whether a heading or an item would begin with a key of a telephone: # 号键返回."""
-    return begins_with(state, line, "*#") and KEY.match(line_of(state, line)) is not None
+    return has_mark(state, line, "*#") and KEY.match(get_line(state, line)) is not None
 
 
-def is_compared(state: StateBlock, line: int) -> bool:
+def is_comparison(state: StateBlock, line: int) -> bool:
     """Whether > means more than: >50件, or the only line of its kind with a figure; and quotes without end."""
-    if not begins_with(state, line, ">"):
+    if not has_mark(state, line, ">"):
         return False
-    text = line_of(state, line)
+    text = get_line(state, line)
     if _COMPARED.match(text) or _DEEP.match(text):
         return True
     around = (near for near in (line - 1, line + 1) if 0 <= near < state.lineMax)
-    return bool(_FIGURE.match(text)) and not any(line_of(state, near).startswith(">") for near in around)
+    return bool(_FIGURE.match(text)) and not any(get_line(state, near).startswith(">") for near in around)
 
 
 def is_no_definition(state: StateBlock, line: int) -> bool:
     """Whether [x]: y defines nothing: no address, or nobody refers to it. A comment is still one: [//]: # (x)."""
-    if not begins_with(state, line, "["):
+    if not has_mark(state, line, "["):
         return False
     found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
     if not found:
@@ -92,16 +92,16 @@ def is_no_definition(state: StateBlock, line: int) -> bool:
         return False
     if label.startswith("^") or not _ADDRESS.match(target.strip("<>")):
         return True
-    return normalizeReference(label) not in _referred(state)
+    return normalizeReference(label) not in _list_referred_labels(state)
 
 
 def is_unreferred_note(state: StateBlock, line: int) -> bool:
     """Whether nothing refers to the footnote that is defined here."""
     found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
-    return found is not None and normalizeReference(found[1]) not in _referred(state)
+    return found is not None and normalizeReference(found[1]) not in _list_referred_labels(state)
 
 
-def _referred(state: StateBlock) -> set[str]:
+def _list_referred_labels(state: StateBlock) -> set[str]:
     """Labels in brackets anywhere but at the beginning of their definition."""
     if "referred" not in state.env:
         found = re.finditer(r"\[((?:[^\[\]\\\n]|\\.){1,200})\](?!:)|(?<=[^\s>])\[([^\[\]\n]{1,200})\]:", state.src)
@@ -110,22 +110,22 @@ def _referred(state: StateBlock) -> set[str]:
     return referred
 
 
-def after_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
+def end_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
     """Ends an item before a line that is not indented: the sentence after a list is not of its last item.
 
     A line of Latin words that goes on in lower case was wrapped by an editor, and is.
     """
     if not silent or not 0 <= state.sCount[line] < state.blkIndent:
         return False
-    wrapped = _LATIN_WRAP.search(line_of(state, line - 1)) and re.match(r"[a-z(]", line_of(state, line))
+    wrapped = _LATIN_WRAP.search(get_line(state, line - 1)) and re.match(r"[a-z(]", get_line(state, line))
     return not wrapped
 
 
-def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+def parse_tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     """####标题. One # alone is a topic or a number (#话题, #123) unless deeper ones stand so in the document, too."""
-    if not begins_with(state, start, "#"):
+    if not has_mark(state, start, "#"):
         return False
-    text = line_of(state, start)
+    text = get_line(state, start)
     found = _TIGHT.match(text)
     if not found or state.is_code_block(start) or is_key(state, start):
         return False
@@ -133,7 +133,7 @@ def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> boo
     if level == 1 and ("#" in text[1:] or not _has_tight_headings(state)):
         return False
     if not silent:
-        _heading(state, start, level, text[level:].rstrip("# \t") or text[level:])
+        _push_heading(state, start, level, text[level:].rstrip("# \t") or text[level:])
     return True
 
 
@@ -143,35 +143,35 @@ def _has_tight_headings(state: StateBlock) -> bool:
     return bool(state.env["tight"])
 
 
-def _heading(state: StateBlock, line: int, level: int, text: str) -> None:
+def _push_heading(state: StateBlock, line: int, level: int, text: str) -> None:
     state.line = line + 1
     state.push("heading_open", f"h{level}", 1).map = [line, line + 1]
     push_inline(state, line, text)
     state.push("heading_close", f"h{level}", -1)
 
 
-def tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def parse_tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """=== "标题" with an indented block (Python-Markdown), and @tab 标题 (VuePress)."""
-    if not begins_with(state, start, "=@") or state.is_code_block(start):
+    if not has_mark(state, start, "=@") or state.is_code_block(start):
         return False
-    text = line_of(state, start)
+    text = get_line(state, start)
     if switched := _SWITCHED.match(text):
         if not silent:
-            _label(state, start, switched[1])
+            _push_label(state, start, switched[1])
             state.line = start + 1
         return True
     found = _TAB.match(text)
     if not found:
         return False
     if not silent:
-        last = _indented(state, start, end)
-        _label(state, start, found[1] or found[2])
-        _inside(state, start + 1, last, indent=4)
+        last = _find_indented_end(state, start, end)
+        _push_label(state, start, found[1] or found[2])
+        _parse_inside(state, start + 1, last, indent=4)
         state.line = last
     return True
 
 
-def _indented(state: StateBlock, start: int, end: int) -> int:
+def _find_indented_end(state: StateBlock, start: int, end: int) -> int:
     """The line behind the block below `start`: its lines are blank or indented by four."""
     line = start + 1
     while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent + 4):
@@ -179,7 +179,7 @@ def _indented(state: StateBlock, start: int, end: int) -> int:
     return line
 
 
-def _label(state: StateBlock, line: int, text: str) -> None:
+def _push_label(state: StateBlock, line: int, text: str) -> None:
     state.push("paragraph_open", "p", 1)
     state.push("strong_open", "strong", 1)
     push_inline(state, line, text.strip())
@@ -187,23 +187,23 @@ def _label(state: StateBlock, line: int, text: str) -> None:
     state.push("paragraph_close", "p", -1)
 
 
-def _inside(state: StateBlock, first: int, last: int, indent: int = 0) -> None:
+def _parse_inside(state: StateBlock, first: int, last: int, indent: int = 0) -> None:
     kept = state.blkIndent, state.lineMax, state.parentType
     state.blkIndent, state.lineMax, state.parentType = state.blkIndent + indent, last, "container"
     state.md.block.tokenize(state, first, last)
     state.blkIndent, state.lineMax, state.parentType = kept
 
 
-def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def parse_box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """::: tip 标题, :::warning[标题], ::: details, ::: tabs; one within another with as many colons or fewer."""
-    if not begins_with(state, start, ":"):
+    if not has_mark(state, start, ":"):
         return False
-    text = line_of(state, start)
+    text = get_line(state, start)
     marks = _BOX.match(text)
     head = _BOX_HEAD.match(text[marks.end() :]) if marks and not state.is_code_block(start) else None
     if not marks or not head:
         return False
-    last = _closing(state, start, end)
+    last = _find_closing(state, start, end)
     if last is None:
         return False
     if not silent:
@@ -211,7 +211,7 @@ def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         named = _TITLE.search(attributes or "")
         title = bracketed or (named and next(filter(None, named.groups()), "")) or rest or ""
         open_box(state, start, kind, title)
-        _inside(state, start + 1, last)
+        _parse_inside(state, start + 1, last)
         close_box(state, kind)
         state.line = last + 1
     return True
@@ -219,7 +219,7 @@ def box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
     """The beginning of a note, of what can be unfolded, or, for another kind, of nothing but its title."""
-    label, kind = label_of(kind), kind.lower()
+    label, kind = find_label(kind), kind.lower()
     if kind == "details":
         state.push("details_open", "details", 1)
         state.push("summary_open", "summary", 1)
@@ -234,7 +234,7 @@ def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
         push_inline(state, line, title.strip())
         state.push("paragraph_close", "p", -1)
     elif title.strip():
-        _label(state, line, title)
+        _push_label(state, line, title)
 
 
 def close_box(state: StateBlock, kind: str) -> None:
@@ -243,15 +243,15 @@ def close_box(state: StateBlock, kind: str) -> None:
     state.push(f"{tag}_close" if tag == "details" else "box_close", tag, -1)
 
 
-def _closing(state: StateBlock, start: int, end: int) -> int | None:
+def _find_closing(state: StateBlock, start: int, end: int) -> int | None:
     """The line of colons that closes the box of `start`; None where there is none."""
     if "boxes" not in state.env:
-        state.env["boxes"] = _boxes(state.src)
+        state.env["boxes"] = _match_boxes(state.src)
     last: int | None = state.env["boxes"].get(start)
     return last if last is not None and last < end and state.sCount[last] >= state.blkIndent else None
 
 
-def _boxes(text: str) -> dict[int, int]:
+def _match_boxes(text: str) -> dict[int, int]:
     """Lines on which boxes are opened, and those on which they are closed: by as many colons, or by more."""
     found: dict[int, int] = {}
     opened: list[tuple[int, int]] = []
@@ -275,11 +275,11 @@ def _boxes(text: str) -> dict[int, int]:
     return found
 
 
-def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def parse_tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo), {{% notice %}}
     … {{% /notice %}}, {{< tab "…" >}} (Hugo). Hugo's others (`children`, `toc`) make something that is not here.
     """
-    found = _TAG.match(line_of(state, start)) if begins_with(state, start, "{") else None
+    found = _TAG.match(get_line(state, start)) if has_mark(state, start, "{") else None
     if not found or state.is_code_block(start):
         return False
     name, rest = found["name"].lower(), found["rest"]
@@ -288,24 +288,24 @@ def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if silent:
         return True
     quoted = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", rest))
-    last = None if found["ends"] or name not in _BOXES else _end_of_tag(state, start, end, name)
+    last = None if found["ends"] or name not in _BOXES else _find_tag_end(state, start, end, name)
     if last is not None:
         kind = quoted.get("style") or quoted.get("type") or (rest.strip("\"'").split() or [name])[0]
-        kind = "details" if name == "details" else label_of(kind) or label_of(name) or "note"
+        kind = "details" if name == "details" else find_label(kind) or find_label(name) or "note"
         open_box(state, start, kind, quoted.get("title", ""))
-        _inside(state, start + 1, last)
+        _parse_inside(state, start + 1, last)
         close_box(state, kind)
         state.line = last + 1
         return True
     if name in _BOXES and not found["ends"] and not found["hugo"]:
         return False
     if name == "tab" and not found["ends"] and (title := quoted.get("title") or rest.strip("\"' ")):
-        _label(state, start, title)
+        _push_label(state, start, title)
     state.line = start + 1
     return True
 
 
-def _end_of_tag(state: StateBlock, start: int, end: int, name: str) -> int | None:
+def _find_tag_end(state: StateBlock, start: int, end: int, name: str) -> int | None:
     """The next line that ends a tag of this name."""
     if "tags" not in state.env:
         lines: dict[str, list[int]] = {}

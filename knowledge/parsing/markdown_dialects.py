@@ -46,10 +46,10 @@ from mdit_py_plugins.footnote.index import footnote_def
 
 from knowledge.parsing import markdown_blocks as blocks
 from knowledge.parsing import markdown_inline as inline
-from knowledge.parsing.markdown_footnotes import place_footnotes
-from knowledge.parsing.markdown_tables import table
+from knowledge.parsing.markdown_footnotes import move_footnotes
+from knowledge.parsing.markdown_tables import parse_table
 from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS
-from knowledge.parsing.notes import label_of
+from knowledge.parsing.notes import find_label
 
 _MAX_INLINE = 10_000
 """Characters; unmatched emphasis takes 11 s at 70,000."""
@@ -72,16 +72,21 @@ def make_renderer(*, indented_code: bool = True) -> MarkdownIt:
         md.disable("code")
     _add_blocks(md)
     _add_inlines(md)
-    md.core.ruler.before("inline", "quoted_notes", _quoted_notes)
-    md.core.ruler.before("inline", "attributes", _attributes_at_end)
-    md.core.ruler.before("inline", "markers", _markers)
-    md.core.ruler.before("inline", "long_text", _long_text)
-    md.core.ruler.push("line_breaks", _line_breaks)
-    md.core.ruler.push("footnotes", place_footnotes)
-    for name, rule in (("html_inline", _html), ("html_block", _html), ("fence", _fence), ("footnote_ref", _mark)):
+    md.core.ruler.before("inline", "quoted_notes", _convert_quoted_notes)
+    md.core.ruler.before("inline", "attributes", _remove_attributes)
+    md.core.ruler.before("inline", "markers", _add_markers)
+    md.core.ruler.before("inline", "long_text", _limit_long_text)
+    md.core.ruler.push("line_breaks", _keep_line_breaks)
+    md.core.ruler.push("footnotes", move_footnotes)
+    for name, rule in (
+        ("html_inline", _render_html),
+        ("html_block", _render_html),
+        ("fence", _render_fence),
+        ("footnote_ref", _render_mark),
+    ):
         md.add_render_rule(name, rule)
     for name in ("math_inline", "math_block", "math_block_label"):
-        md.add_render_rule(name, _formula)
+        md.add_render_rule(name, _render_formula)
     return md
 
 
@@ -89,38 +94,38 @@ def _add_blocks(md: MarkdownIt) -> None:
     md.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False)
     md.use(dollarmath_plugin, allow_space=False, allow_digits=False, allow_blank_lines=False)
     rules = md.block.ruler
-    rules.before("table", "table_as_typed", table, {"alt": ["paragraph", "reference"]})
+    rules.before("table", "table_as_typed", parse_table, {"alt": ["paragraph", "reference"]})
     every: RuleOptionsType = {"alt": [*_PARAGRAPHS, "list"]}
-    rules.at("admonition", blocks.unless(admonition, _is_no_admonition), every)
-    rules.at("blockquote", blocks.unless(blockquote, blocks.is_compared), every)
-    rules.at("list", blocks.unless(list_block, blocks.is_key), {"alt": _PARAGRAPHS})
-    rules.at("heading", blocks.unless(heading, blocks.is_key), {"alt": _PARAGRAPHS})
-    rules.at("reference", blocks.unless(reference, blocks.is_no_definition))
-    footnotes = blocks.unless(footnote_def, blocks.is_unreferred_note)
+    rules.at("admonition", blocks.skip_text_lines(admonition, _is_no_admonition), every)
+    rules.at("blockquote", blocks.skip_text_lines(blockquote, blocks.is_comparison), every)
+    rules.at("list", blocks.skip_text_lines(list_block, blocks.is_key), {"alt": _PARAGRAPHS})
+    rules.at("heading", blocks.skip_text_lines(heading, blocks.is_key), {"alt": _PARAGRAPHS})
+    rules.at("reference", blocks.skip_text_lines(reference, blocks.is_no_definition))
+    footnotes = blocks.skip_text_lines(footnote_def, blocks.is_unreferred_note)
     rules.at("footnote_def", footnotes, {"alt": ["paragraph", "reference"]})
-    rules.after("heading", "tight_heading", blocks.tight_heading, {"alt": _PARAGRAPHS})
-    rules.before("fence", "box", blocks.box, every)
-    rules.before("fence", "tab", blocks.tab, every)
-    rules.before("fence", "tag_line", blocks.tag_line, every)
-    rules.before("paragraph", "after_item", blocks.after_item, {"alt": ["paragraph"]})
+    rules.after("heading", "tight_heading", blocks.parse_tight_heading, {"alt": _PARAGRAPHS})
+    rules.before("fence", "box", blocks.parse_box, every)
+    rules.before("fence", "tab", blocks.parse_tab, every)
+    rules.before("fence", "tag_line", blocks.parse_tag_line, every)
+    rules.before("paragraph", "after_item", blocks.end_item, {"alt": ["paragraph"]})
 
 
 def _add_inlines(md: MarkdownIt) -> None:
     rules = md.inline.ruler
-    rules.at("emphasis", inline.delimiters)
-    rules.before("strikethrough", "tildes", inline.tildes)
-    rules.before("escape", "backslashes", inline.backslashes)
-    rules.before("html_inline", "attributes", inline.attributes)
-    rules.before("html_inline", "shortcodes", inline.shortcodes)
+    rules.at("emphasis", inline.parse_delimiters)
+    rules.before("strikethrough", "tildes", inline.parse_tildes)
+    rules.before("escape", "backslashes", inline.parse_backslashes)
+    rules.before("html_inline", "attributes", inline.skip_attributes)
+    rules.before("html_inline", "shortcodes", inline.skip_shortcodes)
 
 
 def _is_no_admonition(state: StateBlock, line: int) -> bool:
-    return blocks.begins_with(state, line, "!?") and not _ADMONITION.match(
+    return blocks.has_mark(state, line, "!?") and not _ADMONITION.match(
         state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     )
 
 
-def _quoted_notes(state: StateCore) -> None:
+def _convert_quoted_notes(state: StateCore) -> None:
     """Quotations that begin with [!NOTE] become boxes; titles that the renderer makes up are left out."""
     tokens: list[Token] = []
     closing: list[bool] = []
@@ -129,13 +134,13 @@ def _quoted_notes(state: StateCore) -> None:
         if token.type == "blockquote_open":
             first = state.tokens[at + 2] if at + 2 < len(state.tokens) else token
             found = _QUOTED_NOTE.match(first.content) if first.type == "inline" else None
-            label = label_of(found[1]) if found else ""
+            label = find_label(found[1]) if found else ""
             closing.append(bool(label))
             if found and label:
                 token.tag = "div"
                 token.attrSet("class", f"admonition {label}")
                 first.content = first.content[found.end() :]
-                tokens += _title(found[2])
+                tokens += _build_title(found[2])
         elif token.type == "blockquote_close" and closing.pop():
             token.tag = "div"
         elif token.type == "admonition_title_open" and '"' not in state.tokens[at - 1].info:
@@ -143,7 +148,7 @@ def _quoted_notes(state: StateCore) -> None:
     state.tokens = tokens
 
 
-def _title(text: str) -> list[Token]:
+def _build_title(text: str) -> list[Token]:
     opening, content, closing = (
         Token("paragraph_open", "p", 1),
         Token("inline", "", 0),
@@ -154,7 +159,7 @@ def _title(text: str) -> list[Token]:
     return [opening, content, closing] if text.strip() else []
 
 
-def _attributes_at_end(state: StateCore) -> None:
+def _remove_attributes(state: StateCore) -> None:
     """Of headings: {#id}; of paragraphs a line of their own. A paragraph that asks for a table of contents is empty."""
     for token, before in zip(state.tokens[1:], state.tokens, strict=False):
         if token.type != "inline":
@@ -167,7 +172,7 @@ def _attributes_at_end(state: StateCore) -> None:
                 token.content = "\n".join(lines[:-1])
 
 
-def _markers(state: StateCore) -> None:
+def _add_markers(state: StateCore) -> None:
     """What a reader sees before items: 1) of numbered ones, numbers as typed where they rise; of a single item the mark
     that means more than a dot: + 86.
     """
@@ -197,14 +202,14 @@ def _number_items(opening: Token, places: list[int], tokens: list[Token]) -> Non
             item.attrSet("value", str(number))
 
 
-def _long_text(state: StateCore) -> None:
+def _limit_long_text(state: StateCore) -> None:
     """Takes an over-long paragraph as it stands: emphasis and brackets cost quadratic time."""
     for token in state.tokens:
         if token.type == "inline" and len(token.content) > _MAX_INLINE:
             token.type = "text"
 
 
-def _line_breaks(state: StateCore) -> None:
+def _keep_line_breaks(state: StateCore) -> None:
     """Lines that are no wrapped prose stay lines: below one that is bold from end to end, and those that begin with a
     mark (>50件, | a | b |) or with a name and a colon.
     """
@@ -220,17 +225,21 @@ def _line_breaks(state: StateCore) -> None:
             line = []
 
 
-def _html(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_html(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     """HTML as it stands; <名> in angle brackets that no browser knows and nothing closes is text: ssh root@<ip>."""
 
-    def text_or_tag(found: re.Match[str]) -> str:
+    def escape_unknown_tag(found: re.Match[str]) -> str:
         name = found[1].lower()
         return found[0] if name in _KNOWN_TAGS or f"</{name}" in env["source"] else escapeHtml(found[0])
 
-    return _TAG.sub(text_or_tag, tokens[at].content)
+    return _TAG.sub(escape_unknown_tag, tokens[at].content)
 
 
-def _fence(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_fence(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     """Code below its title, where it has one: ```bash title="安装", ```bash [npm]."""
     assert isinstance(renderer, RendererHTML)
     titled = _CODE_TITLE.search(tokens[at].info)
@@ -239,7 +248,9 @@ def _fence(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options
     return head + renderer.fence(tokens, at, options, env)
 
 
-def _formula(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_formula(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     """As it was typed, and nothing in it is emphasis."""
     token = tokens[at]
     text = escapeHtml(f"{token.markup}{token.content}{token.markup}")
@@ -249,5 +260,7 @@ def _formula(renderer: RendererProtocol, tokens: Sequence[Token], at: int, optio
     return f'<div class="formula">{text}{label}</div>\n'
 
 
-def _mark(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+def _render_mark(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
     return f"[{escapeHtml(tokens[at].meta['label'])}]"

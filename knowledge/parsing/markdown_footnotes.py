@@ -10,23 +10,23 @@ _CLOSED_BY = {"paragraph_close", "heading_close", "table_close", "dt_close"}
 """Blocks that hold running text: a note stands behind the one that refers to it."""
 
 
-def place_footnotes(state: StateCore) -> None:
+def move_footnotes(state: StateCore) -> None:
     """Moves definitions from where they were typed; each is a <div class="footnote"> that begins with its mark."""
-    notes, rest = _definitions(state.tokens)
+    notes, rest = _split_definitions(state.tokens)
     placed: list[Token] = []
     waiting: list[str] = []
     in_table = 0
     for token in rest:
         placed.append(token)
         in_table += (token.type == "table_open") - (token.type == "table_close")
-        waiting += [label for label in _labels(token) if label in notes and label not in waiting]
+        waiting += [label for label in _list_labels(token) if label in notes and label not in waiting]
         if token.type in _CLOSED_BY and not in_table:
-            placed += _notes_of(waiting, notes)
+            placed += _take_notes(waiting, notes)
             waiting = []
-    state.tokens = [*placed, *_notes_of([*waiting, *notes], notes)]
+    state.tokens = [*placed, *_take_notes([*waiting, *notes], notes)]
 
 
-def _definitions(tokens: list[Token]) -> tuple[dict[str, list[Token]], list[Token]]:
+def _split_definitions(tokens: list[Token]) -> tuple[dict[str, list[Token]], list[Token]]:
     """Tokens of each definition by its label, the first of a label, and all other tokens."""
     notes: dict[str, list[Token]] = {}
     rest: list[Token] = []
@@ -35,7 +35,7 @@ def _definitions(tokens: list[Token]) -> tuple[dict[str, list[Token]], list[Toke
         if token.type == "footnote_reference_open":
             label = token.meta["label"]
             if label in notes:
-                notes[label].append(_html("<br>"))
+                notes[label].append(_build_html("<br>"))
             notes.setdefault(label, [])
         elif token.type == "footnote_reference_close":
             label = None
@@ -46,11 +46,11 @@ def _definitions(tokens: list[Token]) -> tuple[dict[str, list[Token]], list[Toke
     return notes, rest
 
 
-def _labels(token: Token) -> list[str]:
+def _list_labels(token: Token) -> list[str]:
     return [child.meta["label"] for child in token.children or [] if child.type == "footnote_ref"]
 
 
-def _notes_of(labels: list[str], notes: dict[str, list[Token]]) -> list[Token]:
+def _take_notes(labels: list[str], notes: dict[str, list[Token]]) -> list[Token]:
     """The notes, taken out of `notes`, and those that they refer to."""
     found: list[Token] = []
     waiting = list(labels)
@@ -59,14 +59,14 @@ def _notes_of(labels: list[str], notes: dict[str, list[Token]]) -> list[Token]:
         tokens = notes.pop(label, None)
         if tokens is None:
             continue
-        mark = _html('<div class="footnote" data-mark="')
+        mark = _build_html('<div class="footnote" data-mark="')
         mark.content += f'{escapeHtml(label)}">'
-        found += [mark, *tokens, _html("</div>")]
-        waiting += [inner for token in tokens for inner in _labels(token)]
+        found += [mark, *tokens, _build_html("</div>")]
+        waiting += [inner for token in tokens for inner in _list_labels(token)]
     return found
 
 
-def _html(text: str) -> Token:
+def _build_html(text: str) -> Token:
     token = Token("html_block", "", 0)
     token.content = text
     return token

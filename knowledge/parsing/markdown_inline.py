@@ -20,7 +20,7 @@ _TWO_BACKSLASHES = re.compile(r"\\\\(?=\w)")
 _SPELT = re.compile(r"[^*]*\*")
 
 
-def delimiters(state: StateInline, silent: bool) -> bool:
+def parse_delimiters(state: StateInline, silent: bool) -> bool:
     """Replaces the emphasis rule: the same pairing, other conditions to open and to close."""
     mark = state.src[state.pos]
     if silent or mark not in "*_":
@@ -41,21 +41,23 @@ def delimiters(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def tildes(state: StateInline, silent: bool) -> bool:
+def parse_tildes(state: StateInline, silent: bool) -> bool:
     """Takes tildes that strike nothing out: one alone, three and more, two between figures."""
     if silent or state.src[state.pos] != "~":
         return False
     end = state.pos
     while end < state.posMax and state.src[end] == "~":
         end += 1
-    if end - state.pos == 2 and not (_digit(_at(state.src, state.pos - 1)) and _digit(_at(state.src, end))):
+    if end - state.pos == 2 and not (
+        _is_digit(_get_character(state.src, state.pos - 1)) and _is_digit(_get_character(state.src, end))
+    ):
         return False
     state.push("text", "", 0).content = state.src[state.pos : end]
     state.pos = end
     return True
 
 
-def backslashes(state: StateInline, silent: bool) -> bool:
+def parse_backslashes(state: StateInline, silent: bool) -> bool:
     r"""Takes the two of \\server\share, which are no escape."""
     if not _TWO_BACKSLASHES.match(state.src, state.pos):
         return False
@@ -65,7 +67,7 @@ def backslashes(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def attributes(state: StateInline, silent: bool) -> bool:
+def skip_attributes(state: StateInline, silent: bool) -> bool:
     """Drops {width=50%} behind a picture, a link or a code span: kramdown, Python-Markdown, Pandoc write it so."""
     if state.src[state.pos] != "{" or state.pending or not state.tokens:
         return False
@@ -77,7 +79,7 @@ def attributes(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def shortcodes(state: StateInline, silent: bool) -> bool:
+def skip_shortcodes(state: StateInline, silent: bool) -> bool:
     """Drops {{< relref "…" >}} within a text: what Hugo makes of it is not here."""
     found = _SHORTCODE.match(state.src, state.pos) if state.src[state.pos] == "{" else None
     if not found:
@@ -96,41 +98,45 @@ ATTRIBUTES = re.compile(
 
 
 def _can_open(text: str, start: int, end: int) -> bool:
-    before, after, rest = _at(text, start - 1), _at(text, end), text[end:]
-    if _space(after) or after in _ENDS:
+    before, after, rest = _get_character(text, start - 1), _get_character(text, end), text[end:]
+    if _is_space(after) or after in _ENDS:
         return False
     if text[start] == "_":
-        return not _word(before) and before not in _IN_ADDRESS
+        return not _is_word(before) and before not in _IN_ADDRESS
     if end - start > 1:
-        return not (_digit(before) and _digit(after))
-    if _word(before) or "#" in (before, after):
+        return not (_is_digit(before) and _is_digit(after))
+    if _is_word(before) or "#" in (before, after):
         return False
     content = _SPELT.match(rest)
     return content is not None and any(map(str.isalpha, content[0]))
 
 
 def _can_close(text: str, start: int, end: int) -> bool:
-    before, after, next_one = _at(text, start - 1), _at(text, end), _at(text, end + 1)
-    if _space(before) or before in _OPENS:
+    before, after, next_one = _get_character(text, start - 1), _get_character(text, end), _get_character(text, end + 1)
+    if _is_space(before) or before in _OPENS:
         return False
     if text[start] == "_":
-        return not _word(after) and after not in _IN_ADDRESS.replace(".", "") and not (after == "." and _word(next_one))
+        return (
+            not _is_word(after)
+            and after not in _IN_ADDRESS.replace(".", "")
+            and not (after == "." and _is_word(next_one))
+        )
     if end - start > 1:
-        return not (_digit(before) and _digit(after))
-    return not (_word(after) or "#" in (before, after) or (after == "." and _word(next_one)))
+        return not (_is_digit(before) and _is_digit(after))
+    return not (_is_word(after) or "#" in (before, after) or (after == "." and _is_word(next_one)))
 
 
-def _at(text: str, place: int) -> str:
+def _get_character(text: str, place: int) -> str:
     return text[place] if 0 <= place < len(text) else " "
 
 
-def _space(character: str) -> bool:
+def _is_space(character: str) -> bool:
     return character.isspace()
 
 
-def _digit(character: str) -> bool:
+def _is_digit(character: str) -> bool:
     return character.isdecimal()
 
 
-def _word(character: str) -> bool:
+def _is_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LN"

@@ -10,13 +10,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
-from knowledge.parsing.definitions import asked_entry, bold_line, defined_term
+from knowledge.parsing.definitions import build_bold_line, build_definition, build_entry
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children, tag_of
-from knowledge.parsing.markup_tables import outermost_tables, read_grid
-from knowledge.parsing.notes import label_of_classes
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, get_tag, list_children
+from knowledge.parsing.markup_tables import list_outermost_tables, read_grid
+from knowledge.parsing.notes import find_label_of_classes
 from knowledge.parsing.pieces import AskedEntry, Box, Heading, ParsedTable, Piece, TextPiece, Title
-from knowledge.parsing.pieces import item as item_of
+from knowledge.parsing.pieces import build_item as item_of
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
 
@@ -50,14 +50,14 @@ def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParse
     return tree
 
 
-def pieces(root: LexborNode, skipped: frozenset[str] = frozenset(), *, certain: bool = True) -> Iterator[Piece]:
+def read_pieces(root: LexborNode, skipped: frozenset[str] = frozenset(), *, certain: bool = True) -> Iterator[Piece]:
     """Headings, paragraphs, lists, tables, code, notes, quotations and questions below `root`, without the `skipped`
     tags. certain: what is marked as the header of a table is one.
     """
-    return _Walker(skipped, certain).walk(root)
+    return _TreeReader(skipped, certain).walk(root)
 
 
-class _Walker:
+class _TreeReader:
     def __init__(self, skipped: frozenset[str], certain: bool) -> None:
         self._skipped = UNREAD_TAGS | skipped
         self._certain = certain
@@ -66,7 +66,7 @@ class _Walker:
     def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
         """level: of a list that begins here."""
         run = Run()
-        for node in children(parent):
+        for node in list_children(parent):
             tag = node.tag or ""
             if tag in self._skipped or node.mem_id in self._taken:
                 continue
@@ -74,124 +74,124 @@ class _Walker:
                 run.add(node)
                 continue
             yield from run.flush()
-            yield from self._block(node, tag_of(node), level)
+            yield from self._read_block(node, get_tag(node), level)
         yield from run.flush()
 
-    def _block(self, node: LexborNode, tag: str, level: int = 0) -> Iterator[Piece]:
+    def _read_block(self, node: LexborNode, tag: str, level: int = 0) -> Iterator[Piece]:
         classes = node.attributes.get("class") or ""
         if tag in _HEADINGS:
-            yield Heading(_HEADINGS[tag], self._flat(node))
+            yield Heading(_HEADINGS[tag], self._read_flat(node))
         elif tag == "pre":
-            yield TextPiece(_code(node).strip("\n"), kind=BlockKind.CODE, label=_language(node))
+            yield TextPiece(_read_code(node).strip("\n"), kind=BlockKind.CODE, label=_find_language(node))
         elif tag in ("ul", "ol", "menu"):
-            yield from self._list(node, level)
+            yield from self._read_list(node, level)
         elif tag == "blockquote":
-            yield from self._box(BlockKind.QUOTE, node)
+            yield from self._read_box(BlockKind.QUOTE, node)
         elif tag == "table":
-            yield from self._table(node)
+            yield from self._read_table(node)
         elif tag == "dl":
-            yield from self._definitions(node)
+            yield from self._read_definitions(node)
         elif tag == "details":
-            yield from self._details(node)
+            yield from self._read_details(node)
         elif classes == "footnote" and "data-mark" in node.attributes:
-            text = self._flat(node)
+            text = self._read_flat(node)
             yield TextPiece(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
-        elif classes == "formula" and all(child.is_text_node for child in children(node)):
+        elif classes == "formula" and all(child.is_text_node for child in list_children(node)):
             yield TextPiece(node.text().strip(), kind=BlockKind.FORMULA)
-        elif (label := self._label(node, tag, classes)) is not None:
-            yield from self._box(BlockKind.NOTE, node, label)
+        elif (label := self._find_label(node, tag, classes)) is not None:
+            yield from self._read_box(BlockKind.NOTE, node, label)
         else:
             yield from self.walk(node, level)
 
-    def _label(self, node: LexborNode, tag: str, classes: str) -> str | None:
+    def _find_label(self, node: LexborNode, tag: str, classes: str) -> str | None:
         """Of a box beside the text; None for what is none."""
         kind = next((value or "" for name, value in node.attributes.items() if name.endswith("type")), "")
         name = f"{classes} {node.tag}" if "-" in (node.tag or "") else classes
-        label = label_of_classes(name, kind) if name else None
+        label = find_label_of_classes(name, kind) if name else None
         return "note" if label is None and tag == "aside" else label
 
-    def _flat(self, node: LexborNode) -> str:
+    def _read_flat(self, node: LexborNode) -> str:
         """All text below a node: its paragraphs as lines."""
-        return "\n".join(_lines(self.walk(node)))
+        return "\n".join(_list_lines(self.walk(node)))
 
-    def _box(self, kind: BlockKind, node: LexborNode, label: str = "") -> Iterator[Piece]:
+    def _read_box(self, kind: BlockKind, node: LexborNode, label: str = "") -> Iterator[Piece]:
         """A note or a quotation; what a box cannot hold, a heading above all, stands in the open."""
-        title = self._box_title(node) if kind is BlockKind.NOTE else ""
+        title = self._find_box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
-        flat = [inner for piece in found for inner in _unboxed(piece)]
+        flat = [inner for piece in found for inner in _unwrap_box(piece)]
         held = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
-        if entry := asked_entry(title, flat):
+        if entry := build_entry(title, flat):
             yield entry
         elif (held or title) and len(held) == len(flat):
             yield Box(kind, held, label, title)
         else:
-            yield from bold_line(title)
+            yield from build_bold_line(title)
             yield from found
 
-    def _box_title(self, node: LexborNode) -> str:
+    def _find_box_title(self, node: LexborNode) -> str:
         """What stands first in a box and calls itself its title; it is not read again."""
         found = next((title for title in node.css(_TITLES) if title.mem_id != node.mem_id), None)
-        first = next((text for text in node.traverse(include_text=True) if _says(text)), None)
+        first = next((text for text in node.traverse(include_text=True) if _has_text(text)), None)
         if found is None or first is None or not _is_within(first, found):
             return ""
-        title = " ".join(self._flat(found).split())
+        title = " ".join(self._read_flat(found).split())
         self._taken.add(found.mem_id)
         return title
 
-    def _details(self, node: LexborNode) -> Iterator[Piece]:
+    def _read_details(self, node: LexborNode) -> Iterator[Piece]:
         """What a click unfolds: an entry where the line that is clicked asks."""
-        summary = next((child for child in children(node) if child.tag == "summary"), None)
+        summary = next((child for child in list_children(node) if child.tag == "summary"), None)
         question = ""
         if summary is not None:
-            question = " ".join(self._flat(summary).split())
+            question = " ".join(self._read_flat(summary).split())
             self._taken.add(summary.mem_id)
         answer = list(self.walk(node))
-        if entry := asked_entry(question, answer):
+        if entry := build_entry(question, answer):
             yield entry
         else:
-            yield from bold_line(question)
+            yield from build_bold_line(question)
             yield from answer
 
-    def _definitions(self, node: LexborNode) -> Iterator[Piece]:
+    def _read_definitions(self, node: LexborNode) -> Iterator[Piece]:
         """Terms with what is said of them."""
         term = ""
         said: list[Piece] = []
-        for child in _parts(node):
+        for child in _list_parts(node):
             if child.tag == "dd":
                 said += self.walk(child)
                 continue
             if term and not said and child.tag == "dt":
-                term = f"{term}、{self._flat(child)}"
+                term = f"{term}、{self._read_flat(child)}"
                 continue
-            yield from defined_term(term, said)
-            term, said = (self._flat(child), []) if child.tag == "dt" else ("", [])
+            yield from build_definition(term, said)
+            term, said = (self._read_flat(child), []) if child.tag == "dt" else ("", [])
             if child.tag != "dt":
-                yield from self._block(child, child.tag or "")
-        yield from defined_term(term, said)
+                yield from self._read_block(child, child.tag or "")
+        yield from build_definition(term, said)
 
-    def _list(self, node: LexborNode, level: int) -> Iterator[Piece]:
+    def _read_list(self, node: LexborNode, level: int) -> Iterator[Piece]:
         """Items with the marker that a reader sees; what stands in an item belongs to it, a level below."""
-        number = _number(node, "start", 1)
+        number = _read_number(node, "start", 1)
         mark = node.attributes.get("data-mark") or ""
-        for item in children(node):
+        for item in list_children(node):
             if item.tag != "li":
                 if item.is_element_node and item.tag not in self._skipped:
-                    yield from self._block(item, item.tag or "")
+                    yield from self._read_block(item, item.tag or "")
                 continue
-            number = _number(item, "value", number)
-            marker = f"{_counted(number, node)}{mark or '.'}" if node.tag == "ol" else mark or "-"
+            number = _read_number(item, "value", number)
+            marker = f"{_format_number(number, node)}{mark or '.'}" if node.tag == "ol" else mark or "-"
             number += 1
-            yield from self._item(item, level, marker)
+            yield from self._read_item(item, level, marker)
 
-    def _item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
+    def _read_item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
         """Its paragraphs are one block up to what is no paragraph: a list, a table, code."""
         held: list[TextPiece] = []
         begun = False
 
-        def flush() -> Iterator[TextPiece]:
+        def flush_text() -> Iterator[TextPiece]:
             nonlocal begun
             if held:
-                yield _joined(held, level + 1) if begun else _marked(marker, _joined(held), level)
+                yield _join_texts(held, level + 1) if begun else _add_marker(marker, _join_texts(held), level)
                 begun = True
                 held.clear()
 
@@ -202,22 +202,22 @@ class _Walker:
                 held.append(piece)
             elif not begun and not held and isinstance(piece, TextPiece) and piece.kind is BlockKind.ITEM:
                 begun = True  # 2026. 5. 1 起: an item that begins with another one
-                yield _marked(marker, replace(piece, level=0), level)
+                yield _add_marker(marker, replace(piece, level=0), level)
             else:
-                yield from flush()
+                yield from flush_text()
                 if isinstance(piece, TextPiece) and not piece.level:
                     piece = replace(piece, level=level + 1)
                 yield piece
-        yield from flush()
+        yield from flush_text()
 
-    def _table(self, table: LexborNode) -> Iterator[Piece]:
+    def _read_table(self, table: LexborNode) -> Iterator[Piece]:
         code = table.css_first("td.code pre, td.rouge-code pre, td.blob-code pre")
         if code is not None:
-            yield from self._block(code, "pre")
+            yield from self._read_block(code, "pre")
             return
-        caption = next((child for child in children(table) if child.tag == "caption"), None)
-        grid = read_grid(table, self._cell)
-        title = "" if caption is None else " ".join(self._flat(caption).split())
+        caption = next((child for child in list_children(table) if child.tag == "caption"), None)
+        grid = read_grid(table, self._read_cell)
+        title = "" if caption is None else " ".join(self._read_flat(caption).split())
         if grid.named:
             yield from [TextPiece(title)] if title else []
             for name, *values in grid.rows:
@@ -227,14 +227,14 @@ class _Walker:
         elif title:
             yield TextPiece(title)
         for name, inner in grid.inner:
-            for piece in self._table(inner):
+            for piece in self._read_table(inner):
                 yield replace(piece, caption=piece.caption or name) if isinstance(piece, ParsedTable) else piece
 
-    def _cell(self, cell: LexborNode) -> str:
+    def _read_cell(self, cell: LexborNode) -> str:
         """Its text without that of tables within it, which follow on their own."""
-        inner = {table.mem_id for table in outermost_tables(cell)} - self._taken
+        inner = {table.mem_id for table in list_outermost_tables(cell)} - self._taken
         self._taken |= inner
-        text = self._flat(cell)
+        text = self._read_flat(cell)
         self._taken -= inner
         return text
 
@@ -243,12 +243,12 @@ def _is_inline(node: LexborNode) -> bool:
     """An inline element that wraps block elements (a link around a card) counts as a block."""
     if node.is_text_node or node.tag in ("br", "img"):
         return True
-    if node.tag in INLINE_TAGS or ("-" in (node.tag or "") and tag_of(node) in _MADE_UP):
+    if node.tag in INLINE_TAGS or ("-" in (node.tag or "") and get_tag(node) in _MADE_UP):
         return node.css_first(_BLOCKS) is None
     return False
 
 
-def _says(node: LexborNode) -> bool:
+def _has_text(node: LexborNode) -> bool:
     return bool(node.is_text_node and (node.text_content or "").strip())
 
 
@@ -258,47 +258,47 @@ def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
     return node is not None
 
 
-def _unboxed(piece: Piece) -> Iterator[Piece]:
+def _unwrap_box(piece: Piece) -> Iterator[Piece]:
     """The pieces of a box within a box; others as they are."""
     if isinstance(piece, Box):
-        yield from bold_line(piece.title)
+        yield from build_bold_line(piece.title)
         yield from piece.pieces
     else:
         yield piece
 
 
-def _joined(held: list[TextPiece], level: int = 0) -> TextPiece:
+def _join_texts(held: list[TextPiece], level: int = 0) -> TextPiece:
     """Paragraphs of an item as lines."""
     markdown = "\n".join(text.markdown or text.text for text in held) if any(text.markdown for text in held) else ""
     return TextPiece("\n".join(text.text for text in held), level=level, markdown=markdown)
 
 
-def _marked(marker: str, text: TextPiece, level: int) -> TextPiece:
+def _add_marker(marker: str, text: TextPiece, level: int) -> TextPiece:
     markdown = item_of(marker, text.markdown, level).text if text.markdown else ""
     return replace(item_of(marker, text.text, level), markdown=markdown)
 
 
-def _parts(node: LexborNode) -> Iterator[LexborNode]:
+def _list_parts(node: LexborNode) -> Iterator[LexborNode]:
     """Terms and definitions, those within a <div> too."""
-    for child in children(node):
+    for child in list_children(node):
         if child.tag == "div" and child.css_first("dt, dd") is not None:
-            yield from _parts(child)
+            yield from _list_parts(child)
         elif child.is_element_node:
             yield child
 
 
-def _number(node: LexborNode, attribute: str, usual: int) -> int:
+def _read_number(node: LexborNode, attribute: str, usual: int) -> int:
     value = node.attributes.get(attribute) or ""
     return int(value) if re.fullmatch(r"\d{1,9}", value) else usual
 
 
-def _counted(number: int, node: LexborNode) -> str:
+def _format_number(number: int, node: LexborNode) -> str:
     """The number of an item as its list counts: 1, a, A."""
     first = {"a": "a", "A": "A"}.get(node.attributes.get("type") or "")
     return chr(ord(first) + number - 1) if first and 1 <= number <= 26 else str(number)
 
 
-def _code(node: LexborNode) -> str:
+def _read_code(node: LexborNode) -> str:
     """Verbatim: line breaks are characters or elements, numbers of lines are no code."""
     if node.is_text_node:
         return node.text_content or ""
@@ -306,12 +306,12 @@ def _code(node: LexborNode) -> str:
         return "\n"
     if node.tag in UNREAD_TAGS or not _GUTTERS.isdisjoint((node.attributes.get("class") or "").split()):
         return ""
-    parts = list(children(node))
+    parts = list(list_children(node))
     lines = node.tag == "pre" and sum(part.tag == "code" for part in parts) > 1  # one <code> a line
-    return ("\n" if lines else "").join(_code(part) for part in parts if not lines or part.tag == "code")
+    return ("\n" if lines else "").join(_read_code(part) for part in parts if not lines or part.tag == "code")
 
 
-def _language(node: LexborNode) -> str:
+def _find_language(node: LexborNode) -> str:
     """Of <pre><code class="language-python">."""
     code = node.css_first("code")
     names = [node.attributes.get("class") or "", (code.attributes.get("class") or "") if code is not None else ""]
@@ -319,7 +319,7 @@ def _language(node: LexborNode) -> str:
     return next((name[len("language-") :] for name in classes if name.startswith("language-")), "")
 
 
-def _lines(found: Iterable[Piece]) -> Iterator[str]:
+def _list_lines(found: Iterable[Piece]) -> Iterator[str]:
     """As lines of a cell or a heading."""
     for piece in found:
         match piece:
@@ -330,10 +330,10 @@ def _lines(found: Iterable[Piece]) -> Iterator[str]:
                     elif isinstance(row, Block):
                         yield row.text
             case Box():
-                yield from _lines([TextPiece(piece.title)] if piece.title else [])
-                yield from _lines(piece.pieces)
+                yield from _list_lines([TextPiece(piece.title)] if piece.title else [])
+                yield from _list_lines(piece.pieces)
             case AskedEntry():
                 yield piece.question
-                yield from _lines(piece.answer)
+                yield from _list_lines(piece.answer)
             case Title() | Heading() | TextPiece():
                 yield piece.text

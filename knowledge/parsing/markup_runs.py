@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.characters import shown
+from knowledge.parsing.characters import remove_unseen
 from knowledge.parsing.pieces import TextPiece
 
 # fmt: off
@@ -48,7 +48,7 @@ class Run:
 
     def add(self, node: LexborNode) -> None:
         """The node and what is in it."""
-        plain, markdown = self._read(node)
+        plain, markdown = self._read_node(node)
         self._plain.append(plain)
         self._markdown.append(markdown)
 
@@ -56,56 +56,56 @@ class Run:
         """All of it as one text, if it says anything; the run is empty then. A picture or a formula alone is one."""
         if not self._plain:
             return
-        text = _lines("".join(self._plain))
-        markdown = _lines("".join(self._markdown)) if self._marked else ""
+        text = _normalize_lines("".join(self._plain))
+        markdown = _normalize_lines("".join(self._markdown)) if self._marked else ""
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
         if text:
-            yield TextPiece(text, kind=kind, markdown=shown(_escaped_starts(markdown)))
+            yield TextPiece(text, kind=kind, markdown=remove_unseen(_escape_starts(markdown)))
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
-    def _read(self, node: LexborNode) -> tuple[str, str]:
+    def _read_node(self, node: LexborNode) -> tuple[str, str]:
         """Plain text and Markdown of a node."""
         if node.is_text_node:
             text = node.text_content or ""
             if text.strip():
                 self._kinds.add(BlockKind.PARAGRAPH)
-            return text, _escaped(text)
+            return text, _escape_markdown(text)
         if node.tag == "br":
             return "\v", "\v"
         if node.tag in UNREAD_TAGS:
             return "", ""
         if node.tag == "img":
-            return self._picture(node)
-        if node.tag in ("math", "mjx-container") or not _FORMULA_CLASSES.isdisjoint(_classes(node)):
-            return self._formula(node)
-        parts = [self._read(child) for child in children(node)]
+            return self._read_picture(node)
+        if node.tag in ("math", "mjx-container") or not _FORMULA_CLASSES.isdisjoint(_list_classes(node)):
+            return self._read_formula(node)
+        parts = [self._read_node(child) for child in list_children(node)]
         plain, markdown = ("".join(part) for part in zip(*parts, strict=True)) if parts else ("", "")
-        return plain, self._wrapped(node, plain, markdown)
+        return plain, self._wrap_markdown(node, plain, markdown)
 
-    def _picture(self, node: LexborNode) -> tuple[str, str]:
+    def _read_picture(self, node: LexborNode) -> tuple[str, str]:
         alt = (node.attributes.get("alt") or "").strip()
         if not alt or _FILE_NAME.fullmatch(alt):
             return "", ""
         self._kinds.add(BlockKind.IMAGE)
-        return alt, _escaped(alt)
+        return alt, _escape_markdown(alt)
 
-    def _formula(self, node: LexborNode) -> tuple[str, str]:
+    def _read_formula(self, node: LexborNode) -> tuple[str, str]:
         """Its source where the page has it, else what is drawn: never both."""
-        text = formula_text(node)
+        text = read_formula_text(node)
         block = node.attributes.get("display") in ("block", "true") or not {
             "katex-display",
             "MathJax_Display",
-        }.isdisjoint(_classes(node))
+        }.isdisjoint(_list_classes(node))
         self._kinds.add(BlockKind.FORMULA if block else BlockKind.PARAGRAPH)
-        return text, _escaped(text)
+        return text, _escape_markdown(text)
 
-    def _wrapped(self, node: LexborNode, plain: str, markdown: str) -> str:
+    def _wrap_markdown(self, node: LexborNode, plain: str, markdown: str) -> str:
         """The Markdown within the marks of its element; white space at its ends stands outside of them."""
         content = markdown.strip(" \t\r\n\f\v")
         if not content or "\v" in content:
             return markdown
         before, _, after = markdown.partition(content)
-        tag = tag_of(node)
+        tag = get_tag(node)
         if tag in _BOLD and not content.startswith("**"):
             marks = f"**{content}**"
         elif tag in _STRUCK:
@@ -113,7 +113,7 @@ class Run:
         elif tag == "code" and not (node.parent and node.parent.tag == "pre"):
             ticks = "``" if "`" in plain else "`"
             marks = f"{ticks}{plain.strip()}{ticks}"
-        elif tag in ("a", "link") and _leads_elsewhere(node, plain):
+        elif tag in ("a", "link") and _is_external_link(node, plain):
             marks = f"[{content}]({(node.attributes.get('href') or '').strip()})"
         else:
             return markdown
@@ -121,7 +121,7 @@ class Run:
         return f"{before}{marks}{after}"
 
 
-def formula_text(node: LexborNode) -> str:
+def read_formula_text(node: LexborNode) -> str:
     """Of KaTeX, MathJax and MathML: the annotation in TeX, the MathML, or what is drawn."""
     source = node.css_first("annotation")
     if source is None:
@@ -129,7 +129,7 @@ def formula_text(node: LexborNode) -> str:
     return " ".join((node if source is None else source).text().split())
 
 
-def children(node: LexborNode) -> Iterator[LexborNode]:
+def list_children(node: LexborNode) -> Iterator[LexborNode]:
     """Elements and texts directly below a node."""
     child = node.first_child
     while child is not None:
@@ -137,31 +137,31 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def tag_of(node: LexborNode) -> str:
+def get_tag(node: LexborNode) -> str:
     """Its tag; of an element that an editor made up (ne-p, ne-h2) the tag that its name ends with."""
     return (node.tag or "").rpartition("-")[2] if "-" in (node.tag or "")[1:] else node.tag or ""
 
 
-def _classes(node: LexborNode) -> list[str]:
+def _list_classes(node: LexborNode) -> list[str]:
     return (node.attributes.get("class") or "").split()
 
 
-def _leads_elsewhere(node: LexborNode, plain: str) -> bool:
+def _is_external_link(node: LexborNode, plain: str) -> bool:
     """An address that a page may open, and that does not stand there anyway."""
     target = (node.attributes.get("href") or "").strip()
     return bool(_SHOWN_LINK.fullmatch(target)) and target.split(":", 1)[1].strip("/") not in plain
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text) if _MARKS.search(text) else text
 
 
-def _lines(text: str) -> str:
+def _normalize_lines(text: str) -> str:
     lines = (_SPACE.sub(" ", line).strip() for line in _CJK_BREAK.sub("", text).split("\v"))
     return "\n".join(line for line in lines if line)
 
 
-def _escaped_starts(markdown: str) -> str:
+def _escape_starts(markdown: str) -> str:
     """Lines that would be headings, quotations or items of lists, and are none."""
     lines = markdown.split("\n")
     for at, line in enumerate(lines):

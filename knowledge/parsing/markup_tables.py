@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
-from knowledge.parsing.markup_runs import children
+from knowledge.parsing.markup_runs import list_children
 
 _MAX_SPAN = 100
 
@@ -28,40 +28,42 @@ class Grid:
 
 def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
     """`flat`: the text of a cell, tables within it left out."""
-    rows = [row for row in _rows(table) if row.css_first("td, th") is not None]
-    cells = [[cell for cell in children(row) if cell.tag in ("td", "th")] for row in rows]
+    rows = [row for row in _list_rows(table) if row.css_first("td, th") is not None]
+    cells = [[cell for cell in list_children(row) if cell.tag in ("td", "th")] for row in rows]
     kinds = [[cell.tag for cell in row] for row in cells]
     headers = sum(1 for _ in takewhile(lambda kind: "td" not in kind, kinds))
     if headers == len(kinds) > 1:
         headers = 1  # a table without any other cells
     named = not headers and bool(kinds) and all(kind and kind[0] == "th" and "td" in kind for kind in kinds)
-    return Grid(_spread(cells, headers, flat), headers, named, list(_inner(cells, flat)))
+    return Grid(_expand_cells(cells, headers, flat), headers, named, list(_list_inner_tables(cells, flat)))
 
 
-def _spread(rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]) -> list[list[str]]:
+def _expand_cells(
+    rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]
+) -> list[list[str]]:
     """A cell of the body stands in every column and row that it covers; one of a header in its first column, for a
     blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: a title or a note.
     """
-    width = max((sum(_span(cell, "colspan") for cell in row) for row in rows), default=0)
-    top = headers or sum(1 for _ in takewhile(lambda row: any(_span(cell, "colspan") > 1 for cell in row), rows))
+    width = max((sum(_read_span(cell, "colspan") for cell in row) for row in rows), default=0)
+    top = headers or sum(1 for _ in takewhile(lambda row: any(_read_span(cell, "colspan") > 1 for cell in row), rows))
     grid: list[list[str]] = []
     pending: dict[int, tuple[int, str]] = {}
     for number, row in enumerate(rows):
         line: list[str] = []
         for cell in row:
-            _carry(line, pending)
-            text, across = flat(cell), _span(cell, "colspan")
+            _fill_pending(line, pending)
+            text, across = flat(cell), _read_span(cell, "colspan")
             covers = number >= top and across < width
             texts = [text, *[text if covers else ""] * (across - 1)]
-            if (down := _span(cell, "rowspan")) > 1:
+            if (down := _read_span(cell, "rowspan")) > 1:
                 pending |= {len(line) + at: (down - 1, one) for at, one in enumerate(texts)}
             line.extend(texts)
-        _carry(line, pending)
+        _fill_pending(line, pending)
         grid.append(line)
     return grid
 
 
-def _carry(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
+def _fill_pending(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
     """Fills the columns at the end of `line` that a cell of an earlier row still covers."""
     while (column := len(line)) in pending:
         left, text = pending.pop(column)
@@ -70,31 +72,33 @@ def _carry(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
         line.append(text)
 
 
-def _span(cell: LexborNode, attribute: str) -> int:
+def _read_span(cell: LexborNode, attribute: str) -> int:
     value = cell.attributes.get(attribute) or "1"
     return max(1, min(_MAX_SPAN, int(value))) if re.fullmatch(r"\d{1,6}", value) else 1
 
 
-def _rows(table: LexborNode) -> Iterator[LexborNode]:
+def _list_rows(table: LexborNode) -> Iterator[LexborNode]:
     """The rows of this table, not those of tables inside it."""
-    for child in children(table):
+    for child in list_children(table):
         if child.tag == "tr":
             yield child
         elif child.tag in ("thead", "tbody", "tfoot"):
-            yield from (row for row in children(child) if row.tag == "tr")
+            yield from (row for row in list_children(child) if row.tag == "tr")
 
 
-def _inner(rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]) -> Iterator[tuple[str, LexborNode]]:
+def _list_inner_tables(
+    rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]
+) -> Iterator[tuple[str, LexborNode]]:
     for row in rows:
         for number, cell in enumerate(row):
-            for table in outermost_tables(cell):
+            for table in list_outermost_tables(cell):
                 yield flat(row[0]) if number else "", table
 
 
-def outermost_tables(cell: LexborNode) -> Iterator[LexborNode]:
+def list_outermost_tables(cell: LexborNode) -> Iterator[LexborNode]:
     """Tables within a cell, but not those within them."""
-    for child in children(cell):
+    for child in list_children(cell):
         if child.tag == "table":
             yield child
         elif child.is_element_node:
-            yield from outermost_tables(child)
+            yield from list_outermost_tables(child)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from knowledge.parsing.notes import label_of
+from knowledge.parsing.notes import find_label
 
 _IMPORT = re.compile(r"^import\s+(?:[^;'\"]{0,2000}?\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE)
 _EXPORT = re.compile(r"^export\s+(?:const|let|var|default|function|async|class|\{)", re.MULTILINE)
@@ -34,18 +34,18 @@ _FOLDED = {"accordion", "details", "expandable", "collapse", "collapsible", "faq
 
 def is_mdx(text: str) -> bool:
     """Whether a Markdown file imports components, or has one that is closed."""
-    plain = "".join(part for part, code in _parts(text) if not code)
+    plain = "".join(part for part, code in _split_fences(text) if not code)
     return bool(_IMPORT.search(plain)) or any(
         found[2] or f"</{found[1]}>" in plain for found in _COMPONENT.finditer(plain)
     )
 
 
-def to_markdown(text: str) -> str:
+def convert_to_markdown(text: str) -> str:
     """Linear in the length of the text, but for exports that never end."""
-    return "".join(part if code else _converted(part) for part, code in _parts(text))
+    return "".join(part if code else _convert_text(part) for part, code in _split_fences(text))
 
 
-def _parts(text: str) -> Iterator[tuple[str, bool]]:
+def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
     """The text, and its fenced code, in turns."""
     fence, lines = "", list[str]()
     for line in text.splitlines(keepends=True):
@@ -61,8 +61,8 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
     yield "".join(lines), bool(fence)
 
 
-def _converted(text: str) -> str:
-    text = _COMMENT.sub("", _without_exports(_IMPORT.sub("", text)))
+def _convert_text(text: str) -> str:
+    text = _COMMENT.sub("", _remove_exports(_IMPORT.sub("", text)))
     text = _LITERAL.sub(lambda found: next(part for part in found.groups() if part is not None), text)
     out: list[str] = []
     at = 0
@@ -79,12 +79,12 @@ def _converted(text: str) -> str:
         else:
             tag = _read_tag(text, at)
             end = tag.end if tag else at + 1
-            out.append(_as_html(tag, text, at) if tag else "<")
+            out.append(_convert_tag(tag, text, at) if tag else "<")
         at = end
     return "".join([*out, text[at:]])
 
 
-def _without_exports(text: str) -> str:
+def _remove_exports(text: str) -> str:
     """Takes out each statement up to the line where its brackets are closed."""
     out, at = [], 0
     for found in _EXPORT.finditer(text):
@@ -124,7 +124,7 @@ def _read_tag(text: str, start: int) -> _Tag | None:
         name, at = found[1] or "", found.end()
         value = found[2] if found[2] is not None else found[3] or ""
         if found[4] or found[5]:
-            closing = _closing_brace(text, at - 1)
+            closing = _find_closing_brace(text, at - 1)
             if closing is None:
                 return None
             literal = re.fullmatch(r"\s*[\"'`]([^\"'`]*)[\"'`]\s*", text[at : closing - 1])
@@ -133,7 +133,7 @@ def _read_tag(text: str, start: int) -> _Tag | None:
     return None
 
 
-def _closing_brace(text: str, start: int) -> int | None:
+def _find_closing_brace(text: str, start: int) -> int | None:
     depth = 0
     for found in _BRACE.finditer(text, start, start + _LONG):
         depth += 1 if found[0] == "{" else -1
@@ -142,26 +142,26 @@ def _closing_brace(text: str, start: int) -> int | None:
     return None
 
 
-def _as_html(tag: _Tag, text: str, start: int) -> str:
+def _convert_tag(tag: _Tag, text: str, start: int) -> str:
     """What stands for the tag. One that has its line to itself, or holds all of it, is set apart by blank lines, so
     that what stands in it is read as Markdown.
     """
     if tag.name and not tag.name[0].isupper() and "-" not in tag.name:
-        return _html_tag(tag, _opens_line(text, start) and not _after(text, tag.end).strip())
+        return _build_html_tag(tag, _is_line_start(text, start) and not _get_after(text, tag.end).strip())
     closing = f"</{tag.name}>"
-    before, rest = _before(text, start), _after(text, tag.end).strip()
+    before, rest = _get_before(text, start), _get_after(text, tag.end).strip()
     if tag.closes:
-        apart = not rest and (_opens_line(text, start) or before.lstrip().startswith(f"<{tag.name}"))
+        apart = not rest and (_is_line_start(text, start) or before.lstrip().startswith(f"<{tag.name}"))
     else:
-        apart = _opens_line(text, start) and (not rest or rest.endswith(closing))
-    html = _component(tag, apart)
+        apart = _is_line_start(text, start) and (not rest or rest.endswith(closing))
+    html = _convert_component(tag, apart)
     if not apart:
         return html
     indent = "" if tag.closes else before[: len(before) - len(before.lstrip())]
     return f"\n\n{indent}{html}\n\n" if html else "\n\n"
 
 
-def _html_tag(tag: _Tag, apart: bool) -> str:
+def _build_html_tag(tag: _Tag, apart: bool) -> str:
     """Of an element of HTML: attributes with values of JavaScript are left out."""
     if tag.closes:
         return f"</{tag.name}>"
@@ -173,9 +173,9 @@ def _html_tag(tag: _Tag, apart: bool) -> str:
     return f"{html}\n" if apart and tag.name in ("div", "section", "details") else html
 
 
-def _component(tag: _Tag, apart: bool) -> str:
+def _convert_component(tag: _Tag, apart: bool) -> str:
     name = tag.name.rsplit(".", 1)[-1].lower()
-    label = label_of(name) or (name in _BOXES and "note")
+    label = find_label(name) or (name in _BOXES and "note")
     folded = name in _FOLDED
     if tag.closes:
         return ("</details>" if folded else "</div>" if label else "") if apart else ""
@@ -183,15 +183,15 @@ def _component(tag: _Tag, apart: bool) -> str:
     if not apart:
         return escape(" ".join(shown), quote=False)
     if folded and shown and not tag.empty:
-        return f"<details><summary>{escape(shown[0], quote=False)}</summary>" + _paragraphs(shown[1:])
+        return f"<details><summary>{escape(shown[0], quote=False)}</summary>" + _build_paragraphs(shown[1:])
     if label and not tag.empty:
-        kind = label_of(tag.attributes.get("type", "")) or label
+        kind = find_label(tag.attributes.get("type", "")) or label
         title = f'<p class="admonition-title">{escape(shown[0], quote=False)}</p>' if shown else ""
-        return f'<div class="admonition {kind}">{title}' + _paragraphs(shown[1:])
-    return _paragraphs(shown, bold=True)
+        return f'<div class="admonition {kind}">{title}' + _build_paragraphs(shown[1:])
+    return _build_paragraphs(shown, bold=True)
 
 
-def _paragraphs(texts: list[str], *, bold: bool = False) -> str:
+def _build_paragraphs(texts: list[str], *, bold: bool = False) -> str:
     """The first one bold: it names what follows."""
     escaped = [escape(text, quote=False) for text in texts]
     return "".join(
@@ -200,15 +200,15 @@ def _paragraphs(texts: list[str], *, bold: bool = False) -> str:
     )
 
 
-def _opens_line(text: str, start: int) -> bool:
-    return not _before(text, start).strip(" \t") and (start < _NEAR or "\n" in text[start - _NEAR : start])
+def _is_line_start(text: str, start: int) -> bool:
+    return not _get_before(text, start).strip(" \t") and (start < _NEAR or "\n" in text[start - _NEAR : start])
 
 
-def _before(text: str, start: int) -> str:
+def _get_before(text: str, start: int) -> str:
     """What stands before a place in its line, as far as anybody indents."""
     return text[max(0, start - _NEAR) : start].rpartition("\n")[2]
 
 
-def _after(text: str, end: int) -> str:
+def _get_after(text: str, end: int) -> str:
     """What stands behind a place in its line, as far as a tag closes one."""
     return text[end : end + _FAR].partition("\n")[0]

@@ -29,7 +29,7 @@ def fill_across(grid: Sequence[Sequence[str]], spans: Iterable[Across]) -> list[
     filled = [list(row) for row in grid]
     width = max(map(len, grid), default=0)
     listed = [span for span in spans if span.width < width]
-    named = _named_groups(grid, {span.row for span in listed})
+    named = _find_group_rows(grid, {span.row for span in listed})
     for span in listed:
         if span.row not in named:
             end = span.column + span.width
@@ -37,12 +37,12 @@ def fill_across(grid: Sequence[Sequence[str]], spans: Iterable[Across]) -> list[
     return filled
 
 
-def _named_groups(grid: Sequence[Sequence[str]], spanned: set[int]) -> set[int]:
+def _find_group_rows(grid: Sequence[Sequence[str]], spanned: set[int]) -> set[int]:
     """Rows that name groups of the columns that the row below names."""
     first = next((number for number, row in enumerate(grid) if sum(map(bool, row)) > 1), 0)
     found = set()
     for number, (upper, lower) in enumerate(pairwise(grid[first : first + _MAX_HEADER]), start=first):
-        if number not in spanned or not headers.groups(upper, lower):
+        if number not in spanned or not headers.is_group_header(upper, lower):
             break
         found.add(number)
     return found

@@ -37,14 +37,14 @@ class _Opening:
     stamped: bool
 
 
-def messages(lines: Sequence[str]) -> Iterator[TextPiece] | None:
+def read_messages(lines: Sequence[str]) -> Iterator[TextPiece] | None:
     """A message a paragraph, its lines as they stand; None where the lines are no conversation."""
-    openings = [_opening(line.strip()) for line in lines]
-    speakers = _speakers(lines, openings)
-    return _grouped(lines, openings, speakers) if speakers else None
+    openings = [_read_opening(line.strip()) for line in lines]
+    speakers = _find_speakers(lines, openings)
+    return _group_messages(lines, openings, speakers) if speakers else None
 
 
-def _speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) -> frozenset[tuple[str, bool]]:
+def _find_speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) -> frozenset[tuple[str, bool]]:
     """Who speaks, and whether with a time; empty where nobody does."""
     filled = sum(1 for line in lines if line.strip() and not _STAMP.fullmatch(line.strip()))
     for stamped in (True, False):
@@ -55,12 +55,12 @@ def _speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) -> froz
             counts = Counter(opening.speaker for opening in said)
         if len(said) < _LEAST or len(counts) < 2 or len(counts) * _MESSAGES_EACH > len(said):
             continue
-        if len(said) >= (_DENSE if stamped else _MOSTLY) * filled and (stamped or _talk(said)):
+        if len(said) >= (_DENSE if stamped else _MOSTLY) * filled and (stamped or _is_talk(said)):
             return frozenset((name, stamped) for name in counts)
     return frozenset()
 
 
-def _talk(said: Sequence[_Opening]) -> bool:
+def _is_talk(said: Sequence[_Opening]) -> bool:
     """Whether people take turns and speak in sentences; fields of a record do not."""
     if len({opening.speaker for opening in said}) > _MAX_SPEAKERS:
         return False
@@ -68,7 +68,7 @@ def _talk(said: Sequence[_Opening]) -> bool:
     return 3 * turns >= len(said) and 2 * sum(bool(_SENTENCE.search(opening.text)) for opening in said) >= len(said)
 
 
-def _grouped(
+def _group_messages(
     lines: Sequence[str], openings: Sequence[_Opening | None], speakers: frozenset[tuple[str, bool]]
 ) -> Iterator[TextPiece]:
     message: list[str] = []
@@ -85,7 +85,7 @@ def _grouped(
         yield TextPiece("\n".join(message))
 
 
-def _opening(line: str) -> _Opening | None:
+def _read_opening(line: str) -> _Opening | None:
     head = line[:_HEAD]
     stamp = _STAMP.search(head)
     rest = f"{line[: stamp.start()]} {line[stamp.end() :]}".strip() if stamp else line

@@ -20,18 +20,18 @@ _PAIRS = ({"custom", "block"}, {"custom", "container"}, {"message", "box"}, {"no
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def label_of(name: str) -> str:
+def find_label(name: str) -> str:
     """tip, warning …, for the name that a writer gave the box; "" for what is no name of a box."""
     return _LABEL_OF.get(name.strip().lower(), "")
 
 
-def label_of_classes(classes: str, kind: str = "") -> str | None:
+def find_label_of_classes(classes: str, kind: str = "") -> str | None:
     """The label of an element whose classes say that it is a box, None for others. `kind`: data-type, if it has one."""
     for name in classes.split():
         if name.lower() in _OWN:
-            return label_of(name)
+            return find_label(name)
     words = [word.lower() for word in _WORD.findall(classes)]
     if _BOXES.isdisjoint(words) and not any(pair <= set(words) for pair in _PAIRS):
         return None
-    named = [label for word in (*words, kind) if word not in _BOXES and (label := label_of(word))]
+    named = [label for word in (*words, kind) if word not in _BOXES and (label := find_label(word))]
     return named[-1] if named else "tip" if "hint" in words else "note"

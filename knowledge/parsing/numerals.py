@@ -23,7 +23,7 @@ _LONGEST_LETTERS = 30
 """Word writes 27 as aa, 53 as aaa …"""
 
 
-def numeral(number: int, form: str) -> str:
+def format_numeral(number: int, form: str) -> str:
     """`form`: a value of ECMA-376's ST_NumberFormat, such as chineseCounting, or decimal3 for three digits at least.
 
     Unknown forms, and numbers that a form has no sign for, are written in digits; "" for none and bullet.
@@ -34,12 +34,12 @@ def numeral(number: int, form: str) -> str:
     return (write(number) if write and 0 <= number <= _MOST else "") or str(number)
 
 
-def _letters(number: int) -> str:
+def _format_letters(number: int) -> str:
     repeated, letter = divmod(number - 1, _ALPHABET)
     return chr(ord("a") + letter) * (repeated + 1) if 0 <= repeated < _LONGEST_LETTERS else ""
 
 
-def _roman(number: int) -> str:
+def _format_roman(number: int) -> str:
     written = ""
     for value, sign in _ROMAN:
         count, number = divmod(number, value)
@@ -47,21 +47,21 @@ def _roman(number: int) -> str:
     return written
 
 
-def _enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
+def _make_enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
     """Signs that stand in rows of Unicode: the first number, the last one, the code point of the first."""
 
-    def write(number: int) -> str:
+    def write_enclosed(number: int) -> str:
         return next((chr(sign + number - first) for first, last, sign in starts if first <= number <= last), "")
 
-    return write
+    return write_enclosed
 
 
-def _grouped(
+def _make_grouped(
     digits: str, units: tuple[str, ...], *, bare_ten: bool = False, bare: bool = False
 ) -> Callable[[int], str]:
     """二百零五. bare_ten: 10 to 19 begin with the ten, not with a one; bare: so do all units, and no zeros (百五)."""
 
-    def write(number: int) -> str:
+    def write_grouped(number: int) -> str:
         if not number:
             return digits[0]
         written, gap = "", False
@@ -76,72 +76,72 @@ def _grouped(
             gap = False
         return written
 
-    return write
+    return write_grouped
 
 
-def _positional(digits: str) -> Callable[[int], str]:
+def _make_positional(digits: str) -> Callable[[int], str]:
     return lambda number: "".join(digits[int(digit)] for digit in str(number))
 
 
-def _by_digits_from_hundred(number: int) -> str:
+def _format_by_digits_from_hundred(number: int) -> str:
     """九十九, 一〇〇: Word counts so where it is told to count in Chinese, and 一百 where up to thousands."""
-    return _COUNTING(number) if 0 < number < 100 else _positional(_POSITIONAL)(number)
+    return _COUNTING(number) if 0 < number < 100 else _make_positional(_POSITIONAL)(number)
 
 
-def _cyclic(signs: str) -> Callable[[int], str]:
+def _make_cyclic(signs: str) -> Callable[[int], str]:
     return lambda number: signs[number - 1] if 0 < number <= len(signs) else ""
 
 
-def _cycle_of_sixty(number: int) -> str:
+def _format_cycle_of_sixty(number: int) -> str:
     number -= 1
     return _STEMS[number % len(_STEMS)] + _BRANCHES[number % len(_BRANCHES)] if number >= 0 else ""
 
 
-def _padded(width: int) -> Callable[[int], str]:
+def _make_padded(width: int) -> Callable[[int], str]:
     return lambda number: f"{number:0{width}d}"
 
 
-def _ordinal(number: int) -> str:
+def _format_ordinal(number: int) -> str:
     teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def _full_width(number: int) -> str:
+def _format_full_width(number: int) -> str:
     return str(number).translate({ord("0") + digit: ord("０") + digit for digit in range(10)})
 
 
-_COUNTING = _grouped(_DIGITS, _UNITS, bare_ten=True)
-_CIRCLED = _enclosed((0, 0, 0x24EA), (1, 20, 0x2460), (21, 35, 0x3251), (36, 50, 0x32B1))
+_COUNTING = _make_grouped(_DIGITS, _UNITS, bare_ten=True)
+_CIRCLED = _make_enclosed((0, 0, 0x24EA), (1, 20, 0x2460), (21, 35, 0x3251), (36, 50, 0x32B1))
 _FORMS: dict[str, Callable[[int], str]] = {
     "decimal": str,
-    "decimalZero": _padded(2),
-    **{f"decimal{width}": _padded(width) for width in range(1, 10)},
+    "decimalZero": _make_padded(2),
+    **{f"decimal{width}": _make_padded(width) for width in range(1, 10)},
     "decimalHalfWidth": str,
-    "decimalFullWidth": _full_width,
-    "decimalFullWidth2": _full_width,
+    "decimalFullWidth": _format_full_width,
+    "decimalFullWidth2": _format_full_width,
     "decimalEnclosedCircle": _CIRCLED,
     "decimalEnclosedCircleChinese": _CIRCLED,
-    "decimalEnclosedFullstop": _enclosed((1, 20, 0x2488)),
-    "decimalEnclosedParen": _enclosed((1, 20, 0x2474)),
-    "ideographEnclosedCircle": _enclosed((1, 10, 0x3280)),
+    "decimalEnclosedFullstop": _make_enclosed((1, 20, 0x2488)),
+    "decimalEnclosedParen": _make_enclosed((1, 20, 0x2474)),
+    "ideographEnclosedCircle": _make_enclosed((1, 10, 0x3280)),
     "numberInDash": lambda number: f"- {number} -",
-    "ordinal": _ordinal,
-    "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": _roman,
-    "upperRoman": lambda number: _roman(number).upper(),
-    "chineseCounting": _by_digits_from_hundred,
+    "ordinal": _format_ordinal,
+    "lowerLetter": _format_letters,
+    "upperLetter": lambda number: _format_letters(number).upper(),
+    "lowerRoman": _format_roman,
+    "upperRoman": lambda number: _format_roman(number).upper(),
+    "chineseCounting": _format_by_digits_from_hundred,
     "chineseCountingThousand": _COUNTING,
-    "taiwaneseCounting": _by_digits_from_hundred,
+    "taiwaneseCounting": _format_by_digits_from_hundred,
     "taiwaneseCountingThousand": _COUNTING,
-    "japaneseCounting": _grouped(_POSITIONAL, _UNITS, bare=True),
-    "ideographDigital": _positional(_POSITIONAL),
-    "japaneseDigitalTenThousand": _positional(_POSITIONAL),
-    "taiwaneseDigital": _positional(_POSITIONAL),
-    "chineseLegalSimplified": _grouped(_FORMAL, _FORMAL_UNITS),
-    "ideographLegalTraditional": _grouped(_TRADITIONAL_FORMAL, _FORMAL_UNITS),
-    "japaneseLegal": _grouped("〇壱弐参四伍六七八九", ("", "拾", "百", "阡")),
-    "ideographTraditional": _cyclic(_STEMS),
-    "ideographZodiac": _cyclic(_BRANCHES),
-    "ideographZodiacTraditional": _cycle_of_sixty,
+    "japaneseCounting": _make_grouped(_POSITIONAL, _UNITS, bare=True),
+    "ideographDigital": _make_positional(_POSITIONAL),
+    "japaneseDigitalTenThousand": _make_positional(_POSITIONAL),
+    "taiwaneseDigital": _make_positional(_POSITIONAL),
+    "chineseLegalSimplified": _make_grouped(_FORMAL, _FORMAL_UNITS),
+    "ideographLegalTraditional": _make_grouped(_TRADITIONAL_FORMAL, _FORMAL_UNITS),
+    "japaneseLegal": _make_grouped("〇壱弐参四伍六七八九", ("", "拾", "百", "阡")),
+    "ideographTraditional": _make_cyclic(_STEMS),
+    "ideographZodiac": _make_cyclic(_BRANCHES),
+    "ideographZodiacTraditional": _format_cycle_of_sixty,
 }

@@ -17,44 +17,44 @@ _PARTS = {".doc": b"word/document.xml", ".xls": b"xl/workbook.xml", ".ppt": b"pp
 _OTHER_ARCHIVES = frozenset({".epub"})
 
 
-def holds_streams(content: bytes, suffix: str) -> bool:
+def has_streams(content: bytes, suffix: str) -> bool:
     """Whether an OLE file is of the old format of that suffix."""
     return any(stream.encode("utf-16-le") in content for stream in _STREAMS[suffix])
 
 
-def disguise(name: str, content: bytes) -> str:
+def describe_disguise(name: str, content: bytes) -> str:
     """What to tell whoever sends an Office file under the suffix of another format, to stand behind the file's name;
     empty where that is not so.
     """
     suffix = PurePath(name.strip()).suffix.lower()
-    real = _kind(content, suffix)
+    real = _find_kind(content, suffix)
     if not real or real == suffix:
         return ""
-    what = f"其实是{_called(real)}，只是扩展名写成了 {suffix}：" if suffix else f"其实是{_called(real)}："
-    return what + _advice(real)
+    what = f"其实是{_format_kind(real)}，只是扩展名写成了 {suffix}：" if suffix else f"其实是{_format_kind(real)}："
+    return what + _format_advice(real)
 
 
-def not_a_sheet(content: bytes) -> str:
+def describe_other_kind(content: bytes) -> str:
     """The same where only CSV and XLSX are read, whatever the name says."""
-    real = _kind(content, ".xlsx")
+    real = _find_kind(content, ".xlsx")
     if real in ("", ".xlsx"):
         return ""
     saved = "请用 Excel 或 WPS 打开，另存为 .xlsx 再上传" if real == ".xls" else "请把其中的表格另存为 .xlsx 再上传"
-    return f"其实是{_called(real)}，这里只读 CSV 和 XLSX：{saved}"
+    return f"其实是{_format_kind(real)}，这里只读 CSV 和 XLSX：{saved}"
 
 
-def _called(kind: str) -> str:
+def _format_kind(kind: str) -> str:
     old = kind in _PROGRAMS
     return f"{'旧版' if old else '新版'} {_PROGRAMS[kind if old else kind[:-1]]} 文件（{kind}）"
 
 
-def _advice(real: str) -> str:
+def _format_advice(real: str) -> str:
     if real in _PROGRAMS:
         return f"请用 Office 或 WPS 打开，另存为 {real}x 再上传，或者把扩展名改回 {real}"
     return f"请把扩展名改为 {real} 再上传"
 
 
-def _kind(content: bytes, suffix: str) -> str:
+def _find_kind(content: bytes, suffix: str) -> str:
     """Its suffix; empty for what is no Office file. A file may hold others: where it holds what its own suffix says, it
     is that.
     """
@@ -63,7 +63,7 @@ def _kind(content: bytes, suffix: str) -> str:
     if content.startswith(OLD_OFFICE):
         if ENCRYPTED_PACKAGE in content:  # a new one under a password
             return ""
-        return next((old for old in families if holds_streams(content, old)), "")
+        return next((old for old in families if has_streams(content, old)), "")
     if not content.startswith(_ARCHIVE) or suffix in _OTHER_ARCHIVES:
         return ""
     if family in _PARTS and _PARTS[family].partition(b"/")[0] + b"/" in content:

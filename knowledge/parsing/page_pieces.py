@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from knowledge.parsing.left_out import LeftOut, OmittedPart
-from knowledge.parsing.lines import FULL, TextLine, reflow
-from knowledge.parsing.pdf_columns import in_reading_order
-from knowledge.parsing.pdf_layout import PageLine, heads_table, with_tables
+from knowledge.parsing.lines import FULL, TextLine, join_wrapped_lines
+from knowledge.parsing.omissions import Omissions, OmittedPart
+from knowledge.parsing.pdf_columns import order_columns
+from knowledge.parsing.pdf_layout import PageLine, find_tables, is_table_head
 from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
 
 _EDGE = 3
@@ -28,52 +28,54 @@ Bookmarks = Mapping[tuple[int, str], int]
 """Heading level by page (from 1) and text without spaces."""
 
 
-def body(pages: Sequence[list[PageLine]], left_out: LeftOut) -> list[list[PageLine]]:
+def extract_body(pages: Sequence[list[PageLine]], left_out: Omissions) -> list[list[PageLine]]:
     """The lines of each page in reading order, without headers, footers and contents, which are counted."""
-    return in_reading_order(_without_furniture(pages, left_out))
+    return order_columns(_remove_furniture(pages, left_out))
 
 
-def pieces_of(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iterator[Piece]:
+def build_pieces(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iterator[Piece]:
     """pages: their bodies; at least one line. The title is the one largest line of the first page."""
     lines = [line for page in pages for line in page]
     written = [line for line in lines if line.kind is None]
-    ranks = _size_ranks(written)
-    columns = _columns(written)
+    ranks = _rank_sizes(written)
+    columns = _find_columns(written)
     run: list[TextLine] = []
     apart: list[TextPiece] = []
-    for item in with_tables(lines):
+    for item in find_tables(lines):
         if isinstance(item, PageLine) and item.kind is not None:
             apart.append(TextPiece(item.text, item.page, item.kind))
-        elif (heading := item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)) is not None:
-            yield from _flush(run, apart)
+        elif (heading := item if isinstance(item, ParsedTable) else _build_heading(item, bookmarks, ranks)) is not None:
+            yield from _flush_lines(run, apart)
             yield heading
         elif isinstance(item, PageLine):
             left, right = columns[item.page, item.column]
             wide = item.column or right - left >= _MIN_COLUMN * item.size
             if apart and not (run and run[-1].full):
-                yield from _flush(run, apart)
+                yield from _flush_lines(run, apart)
             run.append(TextLine(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
-    yield from _flush(run, apart)
+    yield from _flush_lines(run, apart)
 
 
-def _flush(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
+def _flush_lines(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
     """The paragraphs that are open, and what stood among their lines and is no part of them."""
-    yield from reflow(run)
+    yield from join_wrapped_lines(run)
     yield from apart
     run.clear()
     apart.clear()
 
 
-def _without_furniture(pages: Sequence[list[PageLine]], left_out: LeftOut) -> Iterator[list[PageLine]]:
+def _remove_furniture(pages: Sequence[list[PageLine]], left_out: Omissions) -> Iterator[list[PageLine]]:
     """Drops lines at the edges that return, but for numbers, on most pages, page numbers, and contents lines."""
-    edges = Counter(key for page in pages for key in {_mask(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
+    edges = Counter(key for page in pages for key in {_mask_digits(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
     repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
     for page in pages:
         kept = []
         for index, (line, following) in enumerate(zip_longest(page, page[1:])):
             at_edge = index < _EDGE or index >= len(page) - _EDGE
             # The header of a table that goes on returns too, but it stands on columns.
-            running = at_edge and _mask(line.text) in repeated and not (following and heads_table(line, following))
+            running = (
+                at_edge and _mask_digits(line.text) in repeated and not (following and is_table_head(line, following))
+            )
             number = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
             if running or number or _LEADER.search(line.text):
                 part = OmittedPart.PAGE_NUMBER if number else OmittedPart.RUNNING if running else OmittedPart.CONTENTS
@@ -83,7 +85,7 @@ def _without_furniture(pages: Sequence[list[PageLine]], left_out: LeftOut) -> It
         yield kept
 
 
-def _size_ranks(lines: Sequence[PageLine]) -> dict[int, int]:
+def _rank_sizes(lines: Sequence[PageLine]) -> dict[int, int]:
     """Heading level by rounded size for what is larger than the body; level 1 titles the document."""
     if not lines:
         return {}
@@ -99,14 +101,14 @@ def _size_ranks(lines: Sequence[PageLine]) -> dict[int, int]:
     return {size: min(first + rank, _MAX_DEPTH) for rank, size in enumerate(larger)}
 
 
-def _heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Heading | Title | None:
-    level = bookmarks.get((line.page, squeezed(line.text))) or ranks.get(round(line.size))
+def _build_heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Heading | Title | None:
+    level = bookmarks.get((line.page, remove_space(line.text))) or ranks.get(round(line.size))
     if level is None or len(line.text) > _MAX_HEADING:
         return None
     return Title(line.text) if level == 1 else Heading(level, line.text, line.page)
 
 
-def _columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
+def _find_columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
     """Left and right edge of the text of every page (column 0), and of each of its columns."""
     edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
@@ -116,10 +118,10 @@ def _columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, fl
     return edges
 
 
-def _mask(line: str) -> str:
-    return re.sub(r"\d+", "#", squeezed(line))
+def _mask_digits(line: str) -> str:
+    return re.sub(r"\d+", "#", remove_space(line))
 
 
-def squeezed(text: str) -> str:
+def remove_space(text: str) -> str:
     """Without white space."""
     return re.sub(r"\s+", "", text)

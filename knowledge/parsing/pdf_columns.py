@@ -35,20 +35,20 @@ Gutters = tuple[float, ...]
 """The middles of the white strips between columns, in points from the left."""
 
 
-def in_reading_order(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:
+def order_columns(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:
     """Pages set in columns, column by column; all others as they are. `PageLine.column` tells the column, from 1."""
     listed = [list(page) for page in pages]
-    strips = [_strips(page) for page in listed]
-    found = [_gutters(page, white) for page, white in zip(listed, strips, strict=True)]
+    strips = [_find_strips(page) for page in listed]
+    found = [_find_gutters(page, white) for page, white in zip(listed, strips, strict=True)]
     usual = {gutter for gutters in found for gutter in gutters}
     # The last page has a few lines in columns: the other pages tell that these are ones.
     return [
-        _ordered(page, gutters or tuple(gutter for gutter in usual if any(a <= gutter <= b for a, b in white)))
+        _order_lines(page, gutters or tuple(gutter for gutter in usual if any(a <= gutter <= b for a, b in white)))
         for page, gutters, white in zip(listed, found, strips, strict=True)
     ]
 
 
-def _strips(page: Sequence[PageLine]) -> list[tuple[float, float]]:
+def _find_strips(page: Sequence[PageLine]) -> list[tuple[float, float]]:
     """White strips from the top of the text to its bottom, but for few lines; edges in points."""
     cells = [cell for line in page for cell in line.cells]
     if len(cells) < 2:
@@ -70,7 +70,7 @@ def _strips(page: Sequence[PageLine]) -> list[tuple[float, float]]:
     return strips
 
 
-def _gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) -> Gutters:
+def _find_gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) -> Gutters:
     """The strips' middles, where what stands between them is prose; empty for a table or a list."""
     gutters = tuple((start + end) / 2 for start, end in strips)
     if not gutters:
@@ -78,7 +78,7 @@ def _gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) ->
     columns: dict[int, list[tuple[PageLine, LineCell]]] = defaultdict(list)
     for line in page:
         for cell in line.cells:
-            if (column := _column(cell, gutters)) is not None:
+            if (column := _find_column(cell, gutters)) is not None:
                 columns[column].append((line, cell))
     prose = len(columns) == len(gutters) + 1 and all(map(_is_prose, columns.values()))
     return gutters if prose else ()
@@ -98,14 +98,14 @@ def _is_prose(column: Sequence[tuple[PageLine, LineCell]]) -> bool:
     return dense and full >= _MOSTLY_FULL * len(column) and flowing >= _FLOWING * len(column)
 
 
-def _column(cell: LineCell, gutters: Gutters) -> int | None:
+def _find_column(cell: LineCell, gutters: Gutters) -> int | None:
     """From 1; None for a cell that goes over a gutter."""
     if any(cell.left < gutter < cell.right for gutter in gutters):
         return None
     return 1 + sum(gutter < cell.left for gutter in gutters)
 
 
-def _ordered(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
+def _order_lines(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
     """Bands between lines that go over a gutter, from the top; in a band column after column."""
     if not gutters:
         return page
@@ -114,7 +114,7 @@ def _ordered(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
     for line in page:
         parts: dict[int | None, list[LineCell]] = defaultdict(list)
         for cell in line.cells:
-            parts[_column(cell, gutters)].append(cell)
+            parts[_find_column(cell, gutters)].append(cell)
         if None in parts:
             over.append(line)
             continue
@@ -123,15 +123,15 @@ def _ordered(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
             text = " ".join(cell.text for cell in cells)
             columns[column].append(replace(line, text=text, cells=tuple(cells), column=column))
     ordered: list[PageLine] = []
-    for border in [*sorted(over, key=_from_top), None]:
+    for border in [*sorted(over, key=_get_depth), None]:
         for column, lines in sorted(columns.items()):
             above = [line for line in lines if border is None or line.base > border.base]
-            ordered.extend(sorted(above, key=_from_top))
+            ordered.extend(sorted(above, key=_get_depth))
             columns[column] = [line for line in lines if not (border is None or line.base > border.base)]
         if border is not None:
             ordered.append(border)
     return ordered
 
 
-def _from_top(line: PageLine) -> float:
+def _get_depth(line: PageLine) -> float:
     return -line.base

@@ -11,9 +11,9 @@ from typing import Any
 from pypdfium2 import raw
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.colours import WHITE, indistinct
-from knowledge.parsing.left_out import LeftOut, OmittedPart
-from knowledge.parsing.pdf_labels import Label, LabelPlace, Widget, labels_of
+from knowledge.parsing.colours import WHITE, is_indistinct
+from knowledge.parsing.omissions import Omissions, OmittedPart
+from knowledge.parsing.pdf_labels import Label, LabelPlace, Widget, find_labels
 from knowledge.parsing.pdf_layout import LineCell, PageLine
 
 _TEXTS = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
@@ -35,7 +35,7 @@ _TICKED, _OPEN = "已勾选", "未勾选"
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledField:
     """A value of a form. `name`: of its field, which may be shown in several places. `open`: a box without a tick."""
 
     name: str
@@ -45,41 +45,43 @@ class Filled:
     kind: BlockKind = BlockKind.FIELD
     open: bool = False
 
-    def as_line(self, size: float) -> PageLine:
+    def build_line(self, size: float) -> PageLine:
         """`size`: of the text around it."""
         cell = LineCell(self.text, self.place.left, self.place.right)
         return PageLine(self.text, self.page, size, (cell,), self.place.bottom, kind=self.kind)
 
 
-def read_filled(document: Any, page: Any, lines: Sequence[PageLine], number: int, left_out: LeftOut) -> list[Filled]:
+def read_fields(
+    document: Any, page: Any, lines: Sequence[PageLine], number: int, left_out: Omissions
+) -> list[FilledField]:
     """Of one page (from 1), from the top. document: its forms are initialised. lines: the text of the page.
 
     Remarks (notes, highlights) are counted as left out. What is hidden, empty or a password is not read.
     """
     widgets: list[Widget] = []
-    found: list[Filled] = []
-    with _annotations(page) as annotations:
+    found: list[FilledField] = []
+    with _open_annotations(page) as annotations:
         for annotation in annotations:
             if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
                 continue
             kind = raw.FPDFAnnot_GetSubtype(annotation)
             if kind == raw.FPDF_ANNOT_WIDGET and document.formenv is not None:
-                if (widget := _widget(document.formenv, annotation)) is not None:
+                if (widget := _read_widget(document.formenv, annotation)) is not None:
                     widgets.append(widget)
             elif kind == raw.FPDF_ANNOT_FREETEXT:
-                text = _string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents").strip()
-                found.append(Filled("", text, _place(annotation), number, BlockKind.PARAGRAPH))
+                text = _read_string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents").strip()
+                found.append(FilledField("", text, _read_place(annotation), number, BlockKind.PARAGRAPH))
             elif kind in _REMARKS:
-                remark = _string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents").strip()
+                remark = _read_string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents").strip()
                 if remark:
                     left_out.add(OmittedPart.COMMENT, remark, number)
-    for widget, label in zip(widgets, labels_of(widgets, lines), strict=True):
-        if text := _said(widget, label):
-            found.append(Filled(widget.name, text, widget.place, number, open=widget.is_box and not widget.ticked))
+    for widget, label in zip(widgets, find_labels(widgets, lines), strict=True):
+        if text := _format_field(widget, label):
+            found.append(FilledField(widget.name, text, widget.place, number, open=widget.is_box and not widget.ticked))
     return sorted((each for each in found if each.text), key=lambda each: (-each.place.top, each.place.left))
 
 
-def _said(widget: Widget, label: Label) -> str:
+def _format_field(widget: Widget, label: Label) -> str:
     """A field as a line: what it is called, and what was filled in."""
     if widget.is_choice:
         return f"{label.name}：{label.option or widget.value}" if widget.ticked else ""
@@ -88,11 +90,11 @@ def _said(widget: Widget, label: Label) -> str:
     return f"{label.name}：{widget.value}" if widget.value else ""
 
 
-def filled_in(pages: Sequence[Sequence[Filled]]) -> list[list[Filled]]:
+def choose_shown(pages: Sequence[Sequence[FilledField]]) -> list[list[FilledField]]:
     """Each field once, where it is shown first; boxes without a tick only where something is filled in at all."""
     begun = any(not each.open and each.kind is BlockKind.FIELD for page in pages for each in page)
     seen: set[tuple[str, str]] = set()
-    kept: list[list[Filled]] = []
+    kept: list[list[FilledField]] = []
     for page in pages:
         kept.append([])
         for each in page:
@@ -103,41 +105,41 @@ def filled_in(pages: Sequence[Sequence[Filled]]) -> list[list[Filled]]:
     return kept
 
 
-def placed(lines: Sequence[PageLine], filled: Sequence[Filled]) -> list[PageLine]:
+def insert_fields(lines: Sequence[PageLine], filled: Sequence[FilledField]) -> list[PageLine]:
     """The lines of a page with each field after the line beside or above it; of a page in columns, of its column."""
     following: dict[int, list[PageLine]] = {}
     for each in filled:
         before = [number for number, line in enumerate(lines) if line.base + line.size >= each.place.middle]
-        under = [number for number in before if not lines[number].column or _shares(lines[number], each.place)]
+        under = [number for number in before if not lines[number].column or _is_in_column(lines[number], each.place)]
         near = max(under or before, key=lambda number: (-lines[number].base, number), default=-1)
         size = lines[near].size if near >= 0 else each.place.top - each.place.bottom
-        following.setdefault(near, []).append(each.as_line(size))
+        following.setdefault(near, []).append(each.build_line(size))
     ordered = list(following.get(-1, ()))
     for number, line in enumerate(lines):
         ordered += [line, *following.get(number, ())]
     return ordered
 
 
-def _shares(line: PageLine, place: LabelPlace) -> bool:
+def _is_in_column(line: PageLine, place: LabelPlace) -> bool:
     return line.left <= place.right and place.left <= line.right
 
 
-def _widget(form: Any, annotation: Any) -> Widget | None:
+def _read_widget(form: Any, annotation: Any) -> Widget | None:
     """None for buttons, signatures, passwords, and what is too faint or too small to be read."""
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind not in (*_TEXTS, *_BOXES):
         return None
-    place = _place(annotation)
+    place = _read_place(annotation)
     flags = raw.FPDFAnnot_GetFormFieldFlags(form, annotation)
     secret = kind == raw.FPDF_FORMFIELD_TEXTFIELD and flags & _PASSWORD
     if secret or place.right <= place.left or place.top <= place.bottom or not _is_readable(form, annotation):
         return None
     return Widget(
-        name=_string(raw.FPDFAnnot_GetFormFieldName, form, annotation),
-        title=_string(raw.FPDFAnnot_GetFormFieldAlternateName, form, annotation).strip(),
-        value=_string(raw.FPDFAnnot_GetFormFieldExportValue, form, annotation)
+        name=_read_string(raw.FPDFAnnot_GetFormFieldName, form, annotation),
+        title=_read_string(raw.FPDFAnnot_GetFormFieldAlternateName, form, annotation).strip(),
+        value=_read_string(raw.FPDFAnnot_GetFormFieldExportValue, form, annotation)
         if kind in _BOXES
-        else _value(form, annotation),
+        else _read_value(form, annotation),
         place=place,
         is_box=kind == raw.FPDF_FORMFIELD_CHECKBOX,
         is_choice=kind == raw.FPDF_FORMFIELD_RADIOBUTTON,
@@ -145,12 +147,12 @@ def _widget(form: Any, annotation: Any) -> Widget | None:
     )
 
 
-def _value(form: Any, annotation: Any) -> str:
+def _read_value(form: Any, annotation: Any) -> str:
     """What is typed in or chosen, as it is shown: of a choice its label and not its code."""
     options = range(max(0, raw.FPDFAnnot_GetOptionCount(form, annotation)))
     chosen = [option for option in options if raw.FPDFAnnot_IsOptionSelected(form, annotation, option)]
-    labels = [_string(raw.FPDFAnnot_GetOptionLabel, form, annotation, option) for option in chosen]
-    value = "、".join(labels) or _string(raw.FPDFAnnot_GetFormFieldValue, form, annotation)
+    labels = [_read_string(raw.FPDFAnnot_GetOptionLabel, form, annotation, option) for option in chosen]
+    value = "、".join(labels) or _read_string(raw.FPDFAnnot_GetFormFieldValue, form, annotation)
     return value.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -162,10 +164,10 @@ def _is_readable(form: Any, annotation: Any) -> bool:
     if not raw.FPDFAnnot_GetFontColor(form, annotation, red, green, blue):
         return True
     on_paper = not raw.FPDFAnnot_HasKey(annotation, b"MK")  # else it may have a background
-    return not (on_paper and indistinct((red.value, green.value, blue.value), WHITE))
+    return not (on_paper and is_indistinct((red.value, green.value, blue.value), WHITE))
 
 
-def _place(annotation: Any) -> LabelPlace:
+def _read_place(annotation: Any) -> LabelPlace:
     box = raw.FS_RECTF()
     raw.FPDFAnnot_GetRect(annotation, box)
     return LabelPlace(
@@ -174,7 +176,7 @@ def _place(annotation: Any) -> LabelPlace:
 
 
 @contextmanager
-def _annotations(page: Any) -> Iterator[list[Any]]:
+def _open_annotations(page: Any) -> Iterator[list[Any]]:
     count = max(0, raw.FPDFPage_GetAnnotCount(page))
     handles = [handle for index in range(count) if (handle := raw.FPDFPage_GetAnnot(page, index))]
     try:
@@ -184,7 +186,7 @@ def _annotations(page: Any) -> Iterator[list[Any]]:
             raw.FPDFPage_CloseAnnot(handle)
 
 
-def _string(get: Callable[..., int], *arguments: Any) -> str:
+def _read_string(get: Callable[..., int], *arguments: Any) -> str:
     """What a function of PDFium writes into a buffer, in UTF-16."""
     size = get(*arguments, None, 0)
     if size <= 2:

@@ -54,7 +54,7 @@ class Label:
     option: str = ""
 
 
-def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[Label]:
+def find_labels(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[Label]:
     """One for each, in order. lines: the text of the page."""
     places = [widget.place for widget in widgets]
     for widget in widgets:
@@ -63,23 +63,23 @@ def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[
         if widget.is_choice:
             group = [other.place for other in widgets if other.is_choice and other.name == widget.name]
             first = min(group, key=lambda place: (-round(place.top), place.left))
-            beside = _left(first, lines, others) or _above(first, lines)
-            yield Label(widget.title or beside or called, _right(widget.place, lines, others))
+            beside = _find_left(first, lines, others) or _find_above(first, lines)
+            yield Label(widget.title or beside or called, _find_right(widget.place, lines, others))
         elif widget.is_box:
-            beside = _right(widget.place, lines, others) or _left(widget.place, lines, others)
+            beside = _find_right(widget.place, lines, others) or _find_left(widget.place, lines, others)
             yield Label(widget.title or beside or called)
         else:
-            beside = _left(widget.place, lines, others) or _above(widget.place, lines)
+            beside = _find_left(widget.place, lines, others) or _find_above(widget.place, lines)
             yield Label(widget.title or beside or called)
 
 
-def _left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
+def _find_left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """The nearest text before a field on its line, unless another field stands between."""
     near: tuple[float, str] | None = None
     before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
-    for line, cell in _level(place, lines):
+    for line, cell in _list_level_texts(place, lines):
         begun = max((edge for edge in before if edge < cell.right - _TOUCH), default=cell.left)
-        text, _, right = _within(cell, begun, place.left)
+        text, _, right = _clip_text(cell, begun, place.left)
         gap = place.left - right
         if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
             continue
@@ -89,19 +89,19 @@ def _left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPl
     return near[1] if near else ""
 
 
-def _right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
+def _find_right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """The text at once behind a box, up to the next one."""
     after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
     near: tuple[float, str] | None = None
-    for line, cell in _level(place, lines):
-        text, left, _ = _within(cell, place.right, min(after, default=cell.right))
+    for line, cell in _list_level_texts(place, lines):
+        text, left, _ = _clip_text(cell, place.right, min(after, default=cell.right))
         gap = left - place.right
         if text and -_TOUCH <= gap <= _NEXT * line.size and (near is None or gap < near[0]):
             near = gap, text
     return near[1] if near else ""
 
 
-def _above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
+def _find_above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
     """The nearest text over a field."""
     over = [
         (line.base - place.top, cell.text)
@@ -113,7 +113,7 @@ def _above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
     return _RULE.sub("", min(over)[1]) if over else ""
 
 
-def _level(place: LabelPlace, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
+def _list_level_texts(place: LabelPlace, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
     """Texts on the line of a field. A field of several lines is called at its first one."""
     for line in lines:
         if line.base < place.top - 1 and line.base + line.size > max(place.bottom, place.top - 2 * line.size):
@@ -124,7 +124,7 @@ def _is_level(place: LabelPlace, other: LabelPlace) -> bool:
     return other.bottom < place.middle < other.top
 
 
-def _within(cell: LineCell, start: float, end: float) -> tuple[str, float, float]:
+def _clip_text(cell: LineCell, start: float, end: float) -> tuple[str, float, float]:
     """What of a text stands between two edges, without the rule to write on, and its own edges.
 
     Letters are taken for equally wide.

@@ -61,18 +61,18 @@ class PageLine:
         return self.cells[-1].right
 
 
-def page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
+def read_page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
     """The lines of a pypdfium2 text page, in the order of its content. `text`: its own, or with blanks in it."""
-    return [line for match in _LINE.finditer(text) for line in _lines_at(text_page, text, *match.span(), page)]
+    return [line for match in _LINE.finditer(text) for line in _read_lines_at(text_page, text, *match.span(), page)]
 
 
-def _lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Iterator[PageLine]:
+def _read_lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Iterator[PageLine]:
     """One line, unless PDFium has taken the hyphen at the end of a row of cells for one that goes on in the next."""
     line = text[start:end].strip()
     if not line:
         return
     start = text.index(line, start)
-    if found := _page_line(text_page, text, start, line, page):
+    if found := _read_line(text_page, text, start, line, page):
         yield found
         return
     text = text[:start] + line.replace(_JOINED, "-") + text[start + len(line) :]
@@ -80,43 +80,43 @@ def _lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Ite
         begin, shown = start + part.start(), part.group().replace(_JOINED, "-")
         if shown.strip():
             begin, shown = begin + len(shown) - len(shown.lstrip()), shown.strip()
-            row = _page_line(text_page, text, begin, shown, page)
-            yield row or _unfolded_line(text_page, text, begin, shown, page)
+            row = _read_line(text_page, text, begin, shown, page)
+            yield row or _read_unordered_line(text_page, text, begin, shown, page)
 
 
-def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine | None:
+def _read_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine | None:
     """None for one that was not drawn from the left to the right."""
     end = start + len(line)
-    left, bottom, _, top = _box(text_page, start)
+    left, bottom, _, top = _read_box(text_page, start)
     size = top - bottom
     cells: list[LineCell] = []
     begin = start
     for gap in _GAP.finditer(text, start, end):
-        edge = _box(text_page, gap.start() - 1)[2]
-        following = _box(text_page, gap.end())[0]
+        edge = _read_box(text_page, gap.start() - 1)[2]
+        following = _read_box(text_page, gap.end())[0]
         if following - edge > _CELL_GAP * size:
             cells.append(LineCell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
-    cells.append(LineCell(text[begin:end], left, _box(text_page, end - 1)[2]))
+    cells.append(LineCell(text[begin:end], left, _read_box(text_page, end - 1)[2]))
     straight = all(cell.left <= cell.right for cell in cells)
     return PageLine(line, page, size, tuple(cells), bottom) if straight else None
 
 
-def _unfolded_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
-    _, bottom, _, top = _box(text_page, start)
-    cells = _unfolded(text_page, text, start, start + len(line), top - bottom)
+def _read_unordered_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+    _, bottom, _, top = _read_box(text_page, start)
+    cells = _split_unordered(text_page, text, start, start + len(line), top - bottom)
     ordered = tuple(sorted(cells, key=lambda cell: cell.left))
-    shown = line if _runs_leftwards(line) else " ".join(cell.text for cell in ordered)
+    shown = line if _is_right_to_left(line) else " ".join(cell.text for cell in ordered)
     return PageLine(shown, page, top - bottom, ordered, bottom)
 
 
-def _unfolded(text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[LineCell]:
+def _split_unordered(text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[LineCell]:
     """The cells of a line that was not drawn from the left to the right, by the places of all its characters."""
-    least = -math.inf if _runs_leftwards(text[start:end]) else -_JUMP * size
+    least = -math.inf if _is_right_to_left(text[start:end]) else -_JUMP * size
     begin, left, right = start, math.inf, -math.inf
     previous = None
     for index in range(start, end):
-        box = _box(text_page, index)
+        box = _read_box(text_page, index)
         if text[index].isspace() or box == _NOWHERE:
             continue
         if previous is not None and not least <= box[0] - previous[0] <= previous[2] - previous[0] + _CELL_GAP * size:
@@ -129,12 +129,12 @@ def _unfolded(text_page: Any, text: str, start: int, end: int, size: float) -> I
         yield LineCell(text[begin:end].strip(), 0.0, 0.0)
 
 
-def _runs_leftwards(text: str) -> bool:
+def _is_right_to_left(text: str) -> bool:
     """Whether it has letters of a script that is written from the right to the left."""
     return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
-def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
+def _read_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     """Left, bottom, right, top of the character at an index of the page's text; zeros for one without a place."""
     from pypdfium2 import raw
 
@@ -145,7 +145,7 @@ def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     return left, bottom, right, top
 
 
-def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
+def find_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
     """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped.
 
     Lines of a kind of their own that stand among the rows come after them.
@@ -155,8 +155,8 @@ def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
     for line in lines:
         if line.kind is not None:
             apart.append(line)
-        elif run and not _fits(run[0], line):
-            yield from _close(run)
+        elif run and not _is_row(run[0], line):
+            yield from _close_run(run)
             run = []
         if not run:
             yield from apart
@@ -167,32 +167,32 @@ def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
             run.append(line)
         else:
             yield line
-    yield from _close(run)
+    yield from _close_run(run)
     yield from apart
 
 
-def heads_table(line: PageLine, following: PageLine) -> bool:
+def is_table_head(line: PageLine, following: PageLine) -> bool:
     """Whether two lines are columns above each other."""
-    return min(len(line.cells), len(following.cells)) > 1 and _fits(line, following)
+    return min(len(line.cells), len(following.cells)) > 1 and _is_row(line, following)
 
 
-def _close(run: Sequence[PageLine]) -> Iterator[PageLine | ParsedTable]:
+def _close_run(run: Sequence[PageLine]) -> Iterator[PageLine | ParsedTable]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run
         return
-    grid = _grid(run)
-    count = headers.depth([cells for _, cells in grid[: headers.SAMPLE]])
+    grid = _build_grid(run)
+    count = headers.find_header_depth([cells for _, cells in grid[: headers.SAMPLE]])
     header = [cells for _, cells in grid[:count]]
     rows = [(page, cells) for page, cells in grid[count:] if cells not in header]
     for page, group in groupby(rows or grid, key=lambda row: row[0]):
         yield ParsedTable([*header, *(cells for _, cells in group)], count, page=page)
 
 
-def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
+def _build_grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
     """Rows with the page of each; a line that has nothing in the first column goes on in the cells above it."""
     grid: list[tuple[int, list[str]]] = []
     for line in run:
-        columns = [_column(run[0], cell) for cell in line.cells]
+        columns = [_find_column(run[0], cell) for cell in line.cells]
         if not grid or columns[0] == 0:
             grid.append((line.page, [""] * len(run[0].cells)))
         cells = grid[-1][1]
@@ -201,27 +201,27 @@ def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
     return grid
 
 
-def _fits(header: PageLine, line: PageLine) -> bool:
+def _is_row(header: PageLine, line: PageLine) -> bool:
     """A further row, or the continuation of a wrapped cell that is not in the first column."""
     if len(line.cells) > len(header.cells) or abs(line.size - header.size) > 0.2 * header.size:
         return False
-    columns = [_column(header, cell) for cell in line.cells]
+    columns = [_find_column(header, cell) for cell in line.cells]
     if len(set(columns)) < len(columns) or (columns == [0] and len(line.cells) == 1):
         return False
     return all(
-        _aligned(header.cells[column], cell, header.size) for column, cell in zip(columns, line.cells, strict=True)
+        _is_aligned(header.cells[column], cell, header.size) for column, cell in zip(columns, line.cells, strict=True)
     )
 
 
-def _column(header: PageLine, cell: LineCell) -> int:
-    return min(range(len(header.cells)), key=lambda index: _distance(header.cells[index], cell))
+def _find_column(header: PageLine, cell: LineCell) -> int:
+    return min(range(len(header.cells)), key=lambda index: _measure_distance(header.cells[index], cell))
 
 
-def _aligned(head: LineCell, cell: LineCell, size: float) -> bool:
-    return _distance(head, cell) <= size
+def _is_aligned(head: LineCell, cell: LineCell, size: float) -> bool:
+    return _measure_distance(head, cell) <= size
 
 
-def _distance(head: LineCell, cell: LineCell) -> float:
+def _measure_distance(head: LineCell, cell: LineCell) -> float:
     """Columns are aligned left, right or in the middle: the best of the three."""
     middle = abs(head.left + head.right - cell.left - cell.right) / 2
     return min(abs(head.left - cell.left), abs(head.right - cell.right), middle)

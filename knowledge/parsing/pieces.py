@@ -56,19 +56,19 @@ class TextPiece:
     markdown: str = ""
 
 
-def marked(marker: str, text: str) -> str:
+def add_marker(marker: str, text: str) -> str:
     """A text behind its marker, with a blank between them unless the marker leaves room itself."""
     return f"{marker}{'' if not marker or marker.endswith(_WIDE) else ' '}{text}"
 
 
-def item(marker: str, text: str, level: int = 0, page: int | None = None) -> TextPiece:
+def build_item(marker: str, text: str, level: int = 0, page: int | None = None) -> TextPiece:
     """An item of a list; what goes on below its first line stands under its text and not under its marker."""
-    begin = marked(marker, "")
+    begin = add_marker(marker, "")
     hanging = "\n" + " " * (len(begin) + sum(character in _WIDE for character in begin))
     return TextPiece(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
 
 
-def picture(alternative: str, level: int = 0, page: int | None = None) -> Iterator[TextPiece]:
+def build_picture(alternative: str, level: int = 0, page: int | None = None) -> Iterator[TextPiece]:
     """What stands for a picture to who cannot see it; nothing where a program wrote the name of its file instead."""
     text = alternative.strip()
     if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):

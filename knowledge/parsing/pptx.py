@@ -14,11 +14,11 @@ from knowledge.blocks import BlockKind
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.left_out import LeftOut, OmittedPart
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title, picture
-from knowledge.parsing.pptx_outside import leave_out_beside, leave_out_masters, leave_out_slide
-from knowledge.parsing.pptx_text import paragraphs_of
+from knowledge.parsing.omissions import Omissions, OmittedPart
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title, build_picture
+from knowledge.parsing.pptx_omissions import report_hidden_slide, report_masters, report_slide_extras
+from knowledge.parsing.pptx_text import read_paragraphs
 from knowledge.types import Notice, NoticeCode
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE)
@@ -40,23 +40,23 @@ class PptxParser(Parser):
 
     signature = b"PK\x03\x04"
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         deck = Presentation(io.BytesIO(source.content))
         size = deck.slide_width or 1, deck.slide_height or 1
         if len(deck.slides) > source.limits.max_pages:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_pages} 页的上限，请拆分后再上传")
         pictured = []
-        left_out = LeftOut()
+        left_out = Omissions()
         layouts = []
         for number, slide in enumerate(deck.slides, start=1):
             if slide._element.get("show") in ("0", "false"):
-                leave_out_slide(slide, number, left_out)
+                report_hidden_slide(slide, number, left_out)
                 continue
             layouts.append(slide.slide_layout)
-            shapes = list(_visible(slide.shapes, size))
-            found = list(_slide(shapes, number, left_out))
-            leave_out_beside(slide, number, left_out)
+            shapes = list(_list_visible(slide.shapes, size))
+            found = list(_read_slide(shapes, number, left_out))
+            report_slide_extras(slide, number, left_out)
             if number == 1 and found and isinstance(found[0], Heading):
                 yield Title(found[0].text)
                 if len(found) == 1 < len(deck.slides):  # a cover: it titles the deck and heads nothing
@@ -70,28 +70,28 @@ class PptxParser(Parser):
             yield Notice(
                 NoticeCode.PAGES_WITHOUT_TEXT, f"第 {names} 页只有图片、没有文字，内容没有入库", tuple(pictured)
             )
-        leave_out_masters(layouts, left_out)
-        yield from left_out.notices()
+        report_masters(layouts, left_out)
+        yield from left_out.build_notices()
 
 
-def _visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) -> Iterator[Any]:
+def _list_visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) -> Iterator[Any]:
     """Shapes in reading order: by row, then from the left; those of a group in its place."""
     width, height = size
 
-    def place(shape: Any) -> tuple[float, int]:
+    def get_place(shape: Any) -> tuple[float, int]:
         return (shape.top or 0) // (_ROW * height), shape.left or 0
 
-    for shape in sorted(shapes, key=place):
-        if _named(shape, "hidden") in ("1", "true") or _away(shape, width, height, depth):
+    for shape in sorted(shapes, key=get_place):
+        if _read_property(shape, "hidden") in ("1", "true") or _is_away(shape, width, height, depth):
             continue
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             if depth < _MAX_DEPTH:
-                yield from _visible(shape.shapes, size, depth + 1)
+                yield from _list_visible(shape.shapes, size, depth + 1)
         else:
             yield shape
 
 
-def _away(shape: Any, width: int, height: int, depth: int) -> bool:
+def _is_away(shape: Any, width: int, height: int, depth: int) -> bool:
     """Whether it stands beside the slide; coordinates within a group are the group's own."""
     if depth or None in (shape.left, shape.top, shape.width, shape.height):
         return False
@@ -100,46 +100,46 @@ def _away(shape: Any, width: int, height: int, depth: int) -> bool:
     )
 
 
-def _named(shape: Any, attribute: str) -> str:
+def _read_property(shape: Any, attribute: str) -> str:
     """What the properties of a shape say, that are not about how it is drawn."""
     properties = next(shape._element.iter(qn("p:cNvPr")), None)
     return properties.get(attribute) or "" if properties is not None else ""
 
 
-def _slide(shapes: Iterable[Any], number: int, left_out: LeftOut) -> Iterator[Piece]:
+def _read_slide(shapes: Iterable[Any], number: int, left_out: Omissions) -> Iterator[Piece]:
     """The title first, wherever it stands."""
     listed = list(shapes)
     for title in filter(_is_title, listed):
-        if text := " ".join(line.text for line in _texts(title, number, left_out)):
+        if text := " ".join(line.text for line in _read_texts(title, number, left_out)):
             yield Heading(_SLIDE_LEVEL, text, number)
     for shape in listed:
         if _is_title(shape):
             continue
-        if _kind(shape) in _FURNITURE:
+        if _get_placeholder_kind(shape) in _FURNITURE:
             left_out.add(OmittedPart.FOOTER, shape.text_frame.text if shape.has_text_frame else "", number)
         elif shape.has_text_frame:
-            yield from _texts(shape, number, left_out)
+            yield from _read_texts(shape, number, left_out)
         elif getattr(shape, "has_table", False):
-            yield _table(shape.table, number, left_out)
+            yield _read_table(shape.table, number, left_out)
         elif shape.shape_type in (MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT):
             left_out.add(OmittedPart.EMBEDDED, "", number)
         else:
-            yield from picture(_named(shape, "descr"), page=number)
+            yield from build_picture(_read_property(shape, "descr"), page=number)
 
 
 def _is_title(shape: Any) -> bool:
-    return _kind(shape) in _TITLES
+    return _get_placeholder_kind(shape) in _TITLES
 
 
-def _kind(shape: Any) -> Any:
+def _get_placeholder_kind(shape: Any) -> Any:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _texts(shape: Any, number: int, left_out: LeftOut) -> Iterator[TextPiece]:
-    return paragraphs_of(shape.text_frame._txBody, number, left_out) if shape.has_text_frame else iter(())
+def _read_texts(shape: Any, number: int, left_out: Omissions) -> Iterator[TextPiece]:
+    return read_paragraphs(shape.text_frame._txBody, number, left_out) if shape.has_text_frame else iter(())
 
 
-def _table(table: Any, number: int, left_out: LeftOut) -> ParsedTable:
+def _read_table(table: Any, number: int, left_out: Omissions) -> ParsedTable:
     """A merged cell is repeated in each row and column that it covers."""
     grid: list[list[str]] = []
     spans: list[Across] = []
@@ -148,7 +148,7 @@ def _table(table: Any, number: int, left_out: LeftOut) -> ParsedTable:
         for column, cell in enumerate(row.cells):
             above = grid[-1][column] if grid and cell.is_spanned and cell._tc.vMerge else ""
             line.append(
-                above or "\n".join(text.text for text in paragraphs_of(cell.text_frame._txBody, number, left_out))
+                above or "\n".join(text.text for text in read_paragraphs(cell.text_frame._txBody, number, left_out))
             )
             if cell._tc.gridSpan > 1 and not cell._tc.hMerge:
                 spans.append(Across(len(grid), column, cell._tc.gridSpan))

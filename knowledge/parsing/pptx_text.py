@@ -9,10 +9,10 @@ from typing import Any
 from pptx.oxml.ns import qn
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.formulas import FORMULA, PARAGRAPH, linear
-from knowledge.parsing.left_out import LeftOut, OmittedPart
-from knowledge.parsing.numerals import numeral
-from knowledge.parsing.pieces import TextPiece, item
+from knowledge.parsing.formulas import FORMULA, PARAGRAPH, write_formula
+from knowledge.parsing.numerals import format_numeral
+from knowledge.parsing.omissions import Omissions, OmittedPart
+from knowledge.parsing.pieces import TextPiece, build_item
 
 _SMALLEST = 150
 """Hundredths of a point; smaller text is not seen."""
@@ -43,17 +43,17 @@ class _Markers:
     def __init__(self) -> None:
         self._counts: dict[int, _Count] = {}
 
-    def of(self, paragraph: Any, level: int) -> str:
+    def get_marker(self, paragraph: Any, level: int) -> str:
         """A number, "-" for a bullet, "" for none; what is deeper than the body's own text is an item anyway."""
         properties = paragraph.find(qn("a:pPr"))
         said = {child.tag: child for child in properties} if properties is not None else {}
         self._counts = {depth: count for depth, count in self._counts.items() if depth <= level}
         if (number := said.get(_NUMBERED)) is not None:
-            return self._number(number, level)
+            return self._count_number(number, level)
         self._counts.pop(level, None)
         return "-" if _BULLETS & said.keys() or (level and _PLAIN not in said) else ""
 
-    def _number(self, number: Any, level: int) -> str:
+    def _count_number(self, number: Any, level: int) -> str:
         kind, start = number.get("type") or "arabicPeriod", number.get("startAt") or "1"
         count = self._counts.get(level)
         if count is None or count.kind != (kind, start):
@@ -61,28 +61,28 @@ class _Markers:
         count.reached += 1
         form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "decimal")
         shape = next((shape for name, shape in _SHAPES.items() if kind.endswith(name)), "{}")
-        return shape.format(numeral(count.reached, form))
+        return shape.format(format_numeral(count.reached, form))
 
 
-def paragraphs_of(body: Any, page: int, left_out: LeftOut) -> Iterator[TextPiece]:
+def read_paragraphs(body: Any, page: int, left_out: Omissions) -> Iterator[TextPiece]:
     """Those of a p:txBody or a:txBody that are not empty."""
     markers = _Markers()
     for paragraph in body.iterfind(qn("a:p")):
         parts: list[str] = []
         formulas: list[str] = []
-        _read(paragraph, parts, formulas, page, left_out)
+        _read_nodes(paragraph, parts, formulas, page, left_out)
         text = "".join(parts).replace("\v", "\n").strip()
         if not text:
             continue
-        level = _level(paragraph)
-        if marker := markers.of(paragraph, level):
-            yield item(marker, text, level, page)
+        level = _read_level(paragraph)
+        if marker := markers.get_marker(paragraph, level):
+            yield build_item(marker, text, level, page)
         else:
             alone = any(formulas) and "".join(formulas).strip() == text
             yield TextPiece(text, page, BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
 
 
-def _read(parent: Any, parts: list[str], formulas: list[str], page: int, left_out: LeftOut) -> None:
+def _read_nodes(parent: Any, parts: list[str], formulas: list[str], page: int, left_out: Omissions) -> None:
     for node in parent:
         if node.tag in (qn("a:r"), qn("a:fld")):
             text = node.findtext(qn("a:t")) or ""
@@ -93,10 +93,10 @@ def _read(parent: Any, parts: list[str], formulas: list[str], page: int, left_ou
         elif node.tag == qn("a:br"):
             parts.append("\n")
         elif node.tag in (FORMULA, PARAGRAPH):
-            formulas.append(linear(node))
+            formulas.append(write_formula(node))
             parts.append(formulas[-1])
         elif isinstance(node.tag, str) and not node.tag.endswith("}Fallback"):
-            _read(node, parts, formulas, page, left_out)
+            _read_nodes(node, parts, formulas, page, left_out)
 
 
 def _is_readable(run: Any) -> bool:
@@ -105,7 +105,7 @@ def _is_readable(run: Any) -> bool:
     return not size.isdecimal() or int(size) >= _SMALLEST
 
 
-def _level(paragraph: Any) -> int:
+def _read_level(paragraph: Any) -> int:
     properties = paragraph.find(qn("a:pPr"))
     level = properties.get("lvl") or "" if properties is not None else ""
     return int(level) if level.isdecimal() else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.parsing.faq_columns import asks
+from knowledge.parsing.faq_columns import is_question
 
 MAX_QUESTION = 80
 """Characters of a question that stands alone."""
@@ -46,7 +46,7 @@ class QuestionOpening:
     answered: bool = False
 
 
-def opening(block: Block) -> QuestionOpening | None:
+def find_opening(block: Block) -> QuestionOpening | None:
     """The question that a block is, or begins with on a line of its own."""
     if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return None
@@ -54,18 +54,18 @@ def opening(block: Block) -> QuestionOpening | None:
     if block.marker and text.startswith(block.marker):
         text = text[len(block.marker) :].lstrip()
     line, _, rest = text.partition("\n")
-    if (bold := _bold_beginning(block)) and text.startswith(bold) and ends_as_question(bold):
+    if (bold := _get_bold_beginning(block)) and text.startswith(bold) and has_question_mark(bold):
         line, rest = bold, text[len(bold) :].strip()
     answered = False
     if behind := _ANSWER_BEHIND.search(line):
         line, rest, answered = line[: behind.start()], f"{line[behind.end() :]}\n{rest}", True
-    mark = _mark(block, line)
+    mark = _find_mark(block, line)
     if mark is None:
         return None
-    return QuestionOpening(plain_question(line), rest.strip("\n"), mark, answered or is_answer(rest))
+    return QuestionOpening(strip_question(line), rest.strip("\n"), mark, answered or is_answer(rest))
 
 
-def plain_question(text: str) -> str:
+def strip_question(text: str) -> str:
     """Without its number and its mark, which nobody asks with."""
     text = _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text
     text = _QUESTION.sub("", text, count=1) if _QUESTION.match(text) else text
@@ -77,31 +77,31 @@ def is_answer(text: str) -> bool:
     return bool(_ANSWER.match(text))
 
 
-def plain_answer(text: str) -> str:
+def strip_answer(text: str) -> str:
     """Without that mark."""
     return _ANSWER.sub("", text, count=1) if is_answer(text) else text
 
 
-def ends_as_question(text: str) -> bool:
+def has_question_mark(text: str) -> bool:
     """Whether a question mark closes it."""
     return text.rstrip().endswith(_ENDS)
 
 
-def _bold_beginning(block: Block) -> str:
+def _get_bold_beginning(block: Block) -> str:
     """What it begins with in bold; "" without that."""
     found = _BOLD.match(block.markdown)
     return found[2].strip() if found else ""
 
 
-def _mark(block: Block, line: str) -> QuestionMark | None:
+def _find_mark(block: Block, line: str) -> QuestionMark | None:
     if len(line) > MAX_QUESTION:
         return None
     numbered = _NUMBER.match(line)
     if _QUESTION.match(line[numbered.end() :] if numbered else line):
         return QuestionMark.NAMED
-    said = plain_question(line)
-    whole = ends_as_question(said) and not _BREAKS.search(said)
-    if _bold_beginning(block) == line and (whole or asks(said)):
+    said = strip_question(line)
+    whole = has_question_mark(said) and not _BREAKS.search(said)
+    if _get_bold_beginning(block) == line and (whole or is_question(said)):
         return QuestionMark.BOLD
     if not whole or _SPEAKER.match(said):
         return None

@@ -49,48 +49,50 @@ class RecognisedText:
 class Recogniser(Protocol):
     """Reads what is written in pictures. Blocking and CPU bound."""
 
-    def texts(self, picture: Pixels) -> Sequence[RecognisedText]:
+    def recognise_texts(self, picture: Pixels) -> Sequence[RecognisedText]:
         """In no particular order."""
         ...
 
 
-def scale_to(width: float, height: float, most: float = LONGEST_SIDE) -> float:
+def compute_scale(width: float, height: float, most: float = LONGEST_SIDE) -> float:
     """By what to multiply the sides of a picture so that the longer one is `most`."""
     return most / max(width, height, 1)
 
 
-def recognised_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) -> list[PageLine]:
+def build_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) -> list[PageLine]:
     """From the top to the bottom, in the sizes in which they were found, see `evened`. scale: pixels by point."""
-    found = _levelled([text for text in texts if text.text.strip()])
-    return [_line(row, page, scale) for row in _rows(found)]
+    found = _remove_slope([text for text in texts if text.text.strip()])
+    return [_build_line(row, page, scale) for row in _group_rows(found)]
 
 
-def evened(pages: Sequence[Sequence[PageLine]], beside: Sequence[Sequence[PageLine]] = ()) -> list[list[PageLine]]:
+def normalize_sizes(
+    pages: Sequence[Sequence[PageLine]], beside: Sequence[Sequence[PageLine]] = ()
+) -> list[list[PageLine]]:
     """Recognised pages of one document with one size for its body. beside: its pages of text, whose size that is."""
-    body = _body_size(pages)
-    usual = _body_size(beside) or body
+    body = _measure_body_size(pages)
+    usual = _measure_body_size(beside) or body
 
-    def size(line: PageLine) -> float:
+    def get_size(line: PageLine) -> float:
         larger = line.size / body
         return usual * (larger if larger > _SAME_SIZE or larger * _SAME_SIZE < 1 else 1)
 
-    return [[replace(line, size=size(line)) for line in page] for page in pages]
+    return [[replace(line, size=get_size(line)) for line in page] for page in pages]
 
 
-def recognised_notice(pages: Sequence[int]) -> Notice:
+def build_recognised_notice(pages: Sequence[int]) -> Notice:
     """For whoever checks what was read."""
     names = "、".join(map(str, pages[:20])) + (" 等" if len(pages) > 20 else "")
     return Notice(NoticeCode.RECOGNISED, f"第 {names} 页由文字识别读出（共 {len(pages)} 页），可能有错字", tuple(pages))
 
 
-def _levelled(texts: Sequence[RecognisedText]) -> list[RecognisedText]:
+def _remove_slope(texts: Sequence[RecognisedText]) -> list[RecognisedText]:
     """As if the page lay straight."""
     slopes = [text.slope for text in texts if text.right - text.left > _LONG * text.height]
     slope = median(slopes) if slopes else 0.0
     return [replace(text, middle=text.middle - slope * (text.left + text.right) / 2) for text in texts]
 
 
-def _rows(texts: Sequence[RecognisedText]) -> Iterator[list[RecognisedText]]:
+def _group_rows(texts: Sequence[RecognisedText]) -> Iterator[list[RecognisedText]]:
     row: list[RecognisedText] = []
     for text in sorted(texts, key=lambda text: text.middle):
         if row and text.middle - row[0].middle > _SAME_ROW * min(text.height, row[0].height):
@@ -101,7 +103,7 @@ def _rows(texts: Sequence[RecognisedText]) -> Iterator[list[RecognisedText]]:
         yield sorted(row, key=lambda text: text.left)
 
 
-def _body_size(pages: Sequence[Sequence[PageLine]]) -> float:
+def _measure_body_size(pages: Sequence[Sequence[PageLine]]) -> float:
     """The middle of the sizes of all characters; 0.0 without any."""
     amounts: Counter[float] = Counter()
     for page in pages:
@@ -115,12 +117,12 @@ def _body_size(pages: Sequence[Sequence[PageLine]]) -> float:
     return 0.0
 
 
-def _line(row: Sequence[RecognisedText], page: int, scale: float) -> PageLine:
+def _build_line(row: Sequence[RecognisedText], page: int, scale: float) -> PageLine:
     size = _EM * max(text.height for text in row)
-    cells = [_cell(row[0], scale)]
+    cells = [_build_cell(row[0], scale)]
     for before, text in pairwise(row):
         if text.left - before.right > _CELL_GAP * size:
-            cells.append(_cell(text, scale))
+            cells.append(_build_cell(text, scale))
         else:
             joined = join_wrapped(cells[-1].text, text.text.strip())
             cells[-1] = replace(cells[-1], text=joined, right=text.right / scale)
@@ -128,5 +130,5 @@ def _line(row: Sequence[RecognisedText], page: int, scale: float) -> PageLine:
     return PageLine(whole, page, size / scale, tuple(cells), -row[0].middle / scale)
 
 
-def _cell(text: RecognisedText, scale: float) -> LineCell:
+def _build_cell(text: RecognisedText, scale: float) -> LineCell:
     return LineCell(text.text.strip(), text.left / scale, text.right / scale)

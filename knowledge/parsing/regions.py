@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from knowledge.parsing.cells import filled
-from knowledge.parsing.characters import shown
+from knowledge.parsing.cells import list_filled_columns
+from knowledge.parsing.characters import remove_unseen
 
 Row = list[str]
 Columns = tuple[int, int]
@@ -27,15 +27,15 @@ class SheetLine(NamedTuple):
         return not any(self.cells)
 
 
-def lines_of(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
+def read_lines(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
     """The rows, without those that only repeat what cells merged downwards said in the row above."""
     above: Row = []
     for number, row in enumerate(rows, start=1):
-        cells = [shown(cell).strip() for cell in row]
-        columns = filled(cells)
+        cells = [remove_unseen(cell).strip() for cell in row]
+        columns = list_filled_columns(cells)
         if (
             columns
-            and len(columns) < max(len(filled(above)), 2)
+            and len(columns) < max(len(list_filled_columns(above)), 2)
             and all(column < len(above) and above[column] == cells[column] for column in columns)
         ):
             continue
@@ -43,20 +43,20 @@ def lines_of(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
         yield SheetLine(number, cells, row)
 
 
-def bands(lines: Iterable[SheetLine]) -> Iterator[Iterator[SheetLine]]:
+def split_bands(lines: Iterable[SheetLine]) -> Iterator[Iterator[SheetLine]]:
     """The lines between blank ones; each band is to be read before the next."""
     for blank, band in groupby(lines, key=lambda line: line.blank):
         if not blank:
             yield band
 
 
-def side_by_side(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
+def split_columns(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
     """The columns of the tables that stand beside each other, and whether that is certain.
 
     One table with an empty column in it is as high on both sides and names nothing twice.
     """
-    full = [row for row in rows if len(filled(row)) > 1]
-    used = sorted({column for row in full for column in filled(row)})
+    full = [row for row in rows if len(list_filled_columns(row)) > 1]
+    used = sorted({column for row in full for column in list_filled_columns(row)})
     groups: list[list[int]] = []
     for column in used:
         if groups and column == groups[-1][-1] + 1:
@@ -73,18 +73,18 @@ def side_by_side(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
         parts[:2] = [(parts[0][0], parts[1][1])]
     if len(parts) < 2 or len(full) < 2:
         return [(0, max(map(len, rows), default=0))], True
-    certain = any(_apart(full, left, right) for left, right in pairwise(parts))
+    certain = any(_is_apart(full, left, right) for left, right in pairwise(parts))
     return parts, certain
 
 
-def cut(lines: Iterable[SheetLine], columns: Columns, *, first: bool) -> Iterator[SheetLine]:
+def cut_columns(lines: Iterable[SheetLine], columns: Columns, *, first: bool) -> Iterator[SheetLine]:
     """What stands in some columns, in its place; first: what stands in no part of the sheet is theirs too."""
     start, end = (0 if first else columns[0]), columns[1]
     for line in lines:
         yield SheetLine(line.number, ["" if at < start else cell for at, cell in enumerate(line.cells[:end])], line.raw)
 
 
-def _apart(rows: Sequence[Sequence[str]], left: Columns, right: Columns) -> bool:
+def _is_apart(rows: Sequence[Sequence[str]], left: Columns, right: Columns) -> bool:
     """Whether one of two groups of columns goes on where the other has ended, or both begin with the same name."""
     sides = [[any(row[start:end]) for row in rows] for start, end in (left, right)]
     names = [{cell for cell in next((row[a:b] for row in rows if any(row[a:b])), []) if cell} for a, b in (left, right)]

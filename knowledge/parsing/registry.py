@@ -23,107 +23,107 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNOREC
 _SHOWN = 60
 
 
-def _markdown() -> Parser:
+def _build_markdown() -> Parser:
     from knowledge.parsing.markdown import MarkdownParser
 
     return MarkdownParser()
 
 
-def _text() -> Parser:
+def _build_text() -> Parser:
     from knowledge.parsing.plain import PlainParser
 
     return PlainParser()
 
 
-def _html() -> Parser:
+def _build_html() -> Parser:
     from knowledge.parsing.html import HtmlParser
 
     return HtmlParser()
 
 
-def _pdf() -> Parser:
+def _build_pdf() -> Parser:
     from knowledge.parsing.pdf import PdfParser
 
     return PdfParser()
 
 
-def _docx() -> Parser:
+def _build_docx() -> Parser:
     from knowledge.parsing.docx import DocxParser
 
     return DocxParser()
 
 
-def _xlsx() -> Parser:
+def _build_xlsx() -> Parser:
     from knowledge.parsing.xlsx import XlsxParser
 
     return XlsxParser()
 
 
-def _csv() -> Parser:
+def _build_csv() -> Parser:
     from knowledge.parsing.csv import CsvParser
 
     return CsvParser()
 
 
-def _pptx() -> Parser:
+def _build_pptx() -> Parser:
     from knowledge.parsing.pptx import PptxParser
 
     return PptxParser()
 
 
-def _json() -> Parser:
+def _build_json() -> Parser:
     from knowledge.parsing.json import JsonParser
 
     return JsonParser()
 
 
-def _epub() -> Parser:
+def _build_epub() -> Parser:
     from knowledge.parsing.epub import EpubParser
 
     return EpubParser()
 
 
-def _eml() -> Parser:
+def _build_eml() -> Parser:
     from knowledge.parsing.eml import EmlParser
 
     return EmlParser(lambda name, content, mail: parse(name, content, mail.limits, recogniser=mail.recogniser))
 
 
-def _picture() -> Parser:
+def _build_picture() -> Parser:
     from knowledge.parsing.picture import PictureParser
 
     return PictureParser()
 
 
-def _legacy() -> Parser:
+def _build_legacy() -> Parser:
     from knowledge.parsing.legacy import LegacyParser
 
     return LegacyParser()
 
 
 PARSERS: dict[str, Callable[[], Parser]] = {
-    ".md": _markdown,
-    ".markdown": _markdown,
-    ".mdx": _markdown,
-    ".txt": _text,
-    ".html": _html,
-    ".htm": _html,
-    ".pdf": _pdf,
-    ".docx": _docx,
-    ".xlsx": _xlsx,
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".pptx": _pptx,
-    ".json": _json,
-    ".jsonl": _json,
-    ".epub": _epub,
-    ".eml": _eml,
+    ".md": _build_markdown,
+    ".markdown": _build_markdown,
+    ".mdx": _build_markdown,
+    ".txt": _build_text,
+    ".html": _build_html,
+    ".htm": _build_html,
+    ".pdf": _build_pdf,
+    ".docx": _build_docx,
+    ".xlsx": _build_xlsx,
+    ".csv": _build_csv,
+    ".tsv": _build_csv,
+    ".pptx": _build_pptx,
+    ".json": _build_json,
+    ".jsonl": _build_json,
+    ".epub": _build_epub,
+    ".eml": _build_eml,
 }
 PICTURES: dict[str, Callable[[], Parser]] = dict.fromkeys(
-    (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), _picture
+    (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), _build_picture
 )
 """Need a recogniser."""
-LEGACY: dict[str, Callable[[], Parser]] = dict.fromkeys((".doc", ".xls", ".ppt"), _legacy)
+LEGACY: dict[str, Callable[[], Parser]] = dict.fromkeys((".doc", ".xls", ".ppt"), _build_legacy)
 """Need a conversion first, see `knowledge.conversion`."""
 
 
@@ -152,7 +152,7 @@ def parse(
 
 def check_name(name: str) -> str:
     """The name in NFC, without spaces around it. Raises HostileDocument for a name that no honest client sends."""
-    shown = _shown(name)
+    shown = _clean_name(name)
     normal = unicodedata.normalize("NFC", name).strip(" ")
     if not normal:
         raise HostileDocument(shown, "没有文件名")
@@ -167,6 +167,6 @@ def check_name(name: str) -> str:
     return normal
 
 
-def _shown(name: str) -> str:
+def _clean_name(name: str) -> str:
     visible = "".join(character for character in clean(name) if character.isprintable()).strip()
     return (visible if len(visible) <= _SHOWN else visible[:_SHOWN] + "…") or "未命名文件"

@@ -8,16 +8,16 @@ from itertools import chain, groupby, islice
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.parsing import field_tables, headers
-from knowledge.parsing.cells import filled
-from knowledge.parsing.overlong import Overlong
+from knowledge.parsing.cells import list_filled_columns
+from knowledge.parsing.overlong_rows import OverlongRows
 from knowledge.parsing.pieces import ParsedTable
-from knowledge.parsing.readings import TableReading, is_note, reading_of, starts_anew
-from knowledge.parsing.regions import Row, SheetLine, bands, cut, lines_of, side_by_side
+from knowledge.parsing.regions import Row, SheetLine, cut_columns, read_lines, split_bands, split_columns
+from knowledge.parsing.table_readings import TableReading, is_new_table, is_note, read_table
 from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class FaqColumnsUsed:
     """Columns that were taken for questions and answers, and those that were not read. `asked`: as asked for."""
 
     question: str
@@ -26,7 +26,7 @@ class Taken:
     asked: bool
 
 
-Found = Block | FaqPair | Taken | Notice
+Found = Block | FaqPair | FaqColumnsUsed | Notice
 
 
 def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[Found]:
@@ -37,12 +37,12 @@ def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[
     answer, variants and category are not taken over; what was is told first. `wanted`: the columns to take. What can be
     read in two ways is there twice, and a notice says so, as of rows that have more cells than the header.
     """
-    for found in _Sheet(table, wanted).read():
+    for found in _SheetReader(table, wanted).read():
         yield replace(found, page=table.page) if isinstance(found, Block) else found
 
 
 @dataclass(slots=True)
-class _Sheet:
+class _SheetReader:
     table: ParsedTable
     wanted: FaqColumns | None
     above: list[TableReading] = field(default_factory=list)
@@ -54,112 +54,112 @@ class _Sheet:
 
     def read(self) -> Iterator[Found]:
         if self.table.caption:
-            yield _caption(self.table.caption)
-        lines = lines_of(self.table.rows)
+            yield _build_caption(self.table.caption)
+        lines = read_lines(self.table.rows)
         if self.table.header_rows is None:
-            yield from self._bands(lines)
+            yield from self._read_bands(lines)
         else:  # a table in the narrow sense: its blank rows separate nothing
             named = [line for line in islice(lines, self.table.header_rows) if not line.blank]
             self.declared = len(named)
-            yield from self._part(chain(named, (line for line in lines if not line.blank)))
-        yield from self._end()
+            yield from self._read_part(chain(named, (line for line in lines if not line.blank)))
+        yield from self._read_end()
 
-    def _bands(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
+    def _read_bands(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
         blank = SheetLine(0, [], [])
-        for band in bands(lines):
+        for band in split_bands(lines):
             head = list(islice(band, headers.SAMPLE))
-            parts, certain = side_by_side([line.cells for line in head])
+            parts, certain = split_columns([line.cells for line in head])
             if len(parts) == 1:
-                yield from self._part(chain(head, band))
+                yield from self._read_part(chain(head, band))
             else:
                 whole = [*head, *band]
-                yield from self._between(None)
+                yield from self._read_between(None)
                 for columns in parts:
-                    yield from self._part(cut(whole, columns, first=columns is parts[0]))
-                    yield from self._end()
+                    yield from self._read_part(cut_columns(whole, columns, first=columns is parts[0]))
+                    yield from self._read_end()
                 if not certain:
-                    yield from _together(self.table, whole)
-                    yield _doubt(whole[0].number, "中间隔着空列的内容，按并排的几张表读取，也按一张表收录")
+                    yield from _read_together(self.table, whole)
+                    yield _report_doubt(whole[0].number, "中间隔着空列的内容，按并排的几张表读取，也按一张表收录")
             self.between.append(blank)
 
-    def _part(self, lines: Iterable[SheetLine]) -> Iterator[Found]:
+    def _read_part(self, lines: Iterable[SheetLine]) -> Iterator[Found]:
         named = (self.table.header_rows or 0) if self.declared else 0
         narrow = False
 
-        def belongs(line: SheetLine) -> bool:
+        def is_table_line(line: SheetLine) -> bool:
             nonlocal narrow
-            cells = len(filled(line.cells))
+            cells = len(list_filled_columns(line.cells))
             narrow = narrow or (line.number <= named and cells == 1)
             return line.number <= named or cells > 1 or (narrow and cells == 1)
 
-        for full, group in groupby(lines, key=belongs):
+        for full, group in groupby(lines, key=is_table_line):
             if full:
-                yield from self._rows(group)
+                yield from self._read_rows(group)
             else:
                 self.between.extend(group)
 
-    def _rows(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
+    def _read_rows(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
         """Rows of several cells that follow each other: a table, or more of the one above."""
         head = list(islice(lines, headers.SAMPLE))
         rows = [line.cells for line in head]
-        above = self._above(rows[0])
+        above = self._find_above(rows[0])
         titled = [line for line in self.between if not line.blank and not (above and above.has_record(line.cells))]
         apart = bool(titled) or any(line.blank for line in self.between)
-        if above is not None and not (self.between and starts_anew(above, rows, apart=apart)):
-            yield from self._between(above)
-            yield from self._body(above, chain(head, lines))
+        if above is not None and not (self.between and is_new_table(above, rows, apart=apart)):
+            yield from self._read_between(above)
+            yield from self._read_body(above, chain(head, lines))
             return
-        if self.between and _is_group(self.between[-1].cells, rows[0]):
+        if self.between and _is_group_name(self.between[-1].cells, rows[0]):
             head.insert(0, self.between.pop())
             rows.insert(0, head[0].cells)
-        yield from self._names()
-        yield from self._between(above, titled=True)
+        yield from self._read_names()
+        yield from self._read_between(above, titled=True)
         declared = None if self.above else self.declared
-        reading = reading_of(rows, declared, self.table.certain, self.wanted, above)
+        reading = read_table(rows, declared, self.table.certain, self.wanted, above)
         self.above.append(reading)
         if reading.places and len(rows) > len(reading.header):
-            yield _taken(reading)
-        yield from self._body(reading, chain(head[len(reading.header) :], lines), head[0].number)
+            yield _report_used_columns(reading)
+        yield from self._read_body(reading, chain(head[len(reading.header) :], lines), head[0].number)
 
-    def _above(self, row: Row) -> TableReading | None:
-        columns = set(filled(row))
+    def _find_above(self, row: Row) -> TableReading | None:
+        columns = set(list_filled_columns(row))
         return next((one for one in reversed(self.above) if columns & one.columns), None)
 
-    def _body(self, reading: TableReading, lines: Iterator[SheetLine], begins: int = 0) -> Iterator[Found]:
-        overlong = Overlong(self.table.delimiter, reading)
-        lines = (overlong.joined(line) for line in lines if line.cells not in reading.header)
+    def _read_body(self, reading: TableReading, lines: Iterator[SheetLine], begins: int = 0) -> Iterator[Found]:
+        overlong = OverlongRows(self.table.delimiter, reading)
+        lines = (overlong.join_cells(line) for line in lines if line.cells not in reading.header)
         if begins and reading.doubt:
             kept = list(lines)
             lines = iter(kept)
-        yield from self._read(reading, lines, overlong, more=not begins)
+        yield from self._read_lines(reading, lines, overlong, more=not begins)
         if begins and reading.doubt:
-            yield from reading.otherwise([line.cells for line in kept])
-            yield _doubt(begins, reading.doubt)
-        yield from overlong.notices()
+            yield from reading.build_other_reading([line.cells for line in kept])
+            yield _report_doubt(begins, reading.doubt)
+        yield from overlong.build_notices()
 
-    def _read(
-        self, reading: TableReading, lines: Iterator[SheetLine], overlong: Overlong, *, more: bool
+    def _read_lines(
+        self, reading: TableReading, lines: Iterator[SheetLine], overlong: OverlongRows, *, more: bool
     ) -> Iterator[Found]:
         """more: rows behind a blank one, which are not in its sample yet."""
         if reading.of_fields:
             reading.told = True
-            yield from field_tables.blocks(line.cells[reading.start :] for line in lines)
+            yield from field_tables.build_blocks(line.cells[reading.start :] for line in lines)
             return
         for line in lines:
             reading.told = True
             if len(reading.sample) < headers.SAMPLE and more:
                 reading.sample.append(line.cells)
-            pair = reading.places and line.number not in overlong.kept and reading.places.pair(line.cells)
-            yield pair or reading.line(line.cells)
+            pair = reading.places and line.number not in overlong.kept and reading.places.read_pair(line.cells)
+            yield pair or reading.build_row(line.cells)
 
-    def _names(self) -> Iterator[Found]:
+    def _read_names(self) -> Iterator[Found]:
         """The header of a table that has nothing else."""
         for reading in self.above:
             if not reading.told:
                 reading.told = True
-                yield field_tables.row_of(("", name) for name in reading.names if name)
+                yield field_tables.build_row(("", name) for name in reading.names if name)
 
-    def _between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
+    def _read_between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
         """What stood alone above a table, or between two; titled: the last of it belongs to what follows."""
         lines, self.between = self.between, []
         apart = above is None
@@ -167,19 +167,19 @@ class _Sheet:
             apart = apart or line.blank or (titled and line is lines[-1])
             if line.blank:
                 continue
-            text = _alone(line)
+            text = _get_only_cell(line)
             if not apart and above is not None and above.has_record(line.cells):
-                yield above.line(line.cells)
+                yield above.build_row(line.cells)
             elif is_note(text):
                 yield Block(text, kind=BlockKind.NOTE)
             else:
-                yield _caption(text)
+                yield _build_caption(text)
 
-    def _end(self) -> Iterator[Found]:
+    def _read_end(self) -> Iterator[Found]:
         """What stood alone behind the last table: notes; and without any table a column, or lines of text."""
-        yield from self._names()
+        yield from self._read_names()
         lines = [line for line in self.between if not line.blank]
-        above = self._above(lines[0].cells) if lines else None
+        above = self._find_above(lines[0].cells) if lines else None
         if self.above:
             apart = False
             for line in self.between:
@@ -187,57 +187,57 @@ class _Sheet:
                 if line.blank:
                     continue
                 if not apart and above is not None and above.has_record(line.cells):
-                    yield above.line(line.cells)
+                    yield above.build_row(line.cells)
                 else:
-                    yield Block(_alone(line), kind=BlockKind.NOTE)
+                    yield Block(_get_only_cell(line), kind=BlockKind.NOTE)
         elif lines:
-            yield from _column([_alone(line) for line in lines])
+            yield from _read_column([_get_only_cell(line) for line in lines])
         self.between = []
 
 
-def _together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[Found]:
+def _read_together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[Found]:
     """Rows across tables that stand side by side, as those of one."""
-    sheet = _Sheet(table, None)
-    for found in (*sheet._part(lines), *sheet._end()):
+    sheet = _SheetReader(table, None)
+    for found in (*sheet._read_part(lines), *sheet._read_end()):
         if isinstance(found, Block) and found.kind is BlockKind.ROW:
             yield found
 
 
-def _column(texts: Sequence[str]) -> Iterator[Block]:
+def _read_column(texts: Sequence[str]) -> Iterator[Block]:
     """A sheet of one column: values under its name where the first cell is no such value, else lines of text."""
-    if len(texts) > 2 and headers.likelihood([texts[0]], [[text] for text in texts[1 : headers.SAMPLE]]) > 1:
-        yield from (field_tables.row_of([(texts[0], text)]) for text in texts[1:])
+    if len(texts) > 2 and headers.measure_likelihood([texts[0]], [[text] for text in texts[1 : headers.SAMPLE]]) > 1:
+        yield from (field_tables.build_row([(texts[0], text)]) for text in texts[1:])
     elif len(texts) == 1:
-        yield _caption(texts[0])
+        yield _build_caption(texts[0])
     else:
         yield from map(Block, texts)
 
 
-def _is_group(lone: Row, row: Row) -> bool:
+def _is_group_name(lone: Row, row: Row) -> bool:
     """Whether a cell stands over several columns of the row below, and not at its beginning: a name for these."""
-    columns = filled(lone)
-    return bool(columns) and columns[0] > filled(row)[0] and headers.groups(lone, row)
+    columns = list_filled_columns(lone)
+    return bool(columns) and columns[0] > list_filled_columns(row)[0] and headers.is_group_header(lone, row)
 
 
-def _alone(line: SheetLine) -> str:
+def _get_only_cell(line: SheetLine) -> str:
     return next(cell for cell in line.cells if cell)
 
 
-def _caption(text: str) -> Block:
+def _build_caption(text: str) -> Block:
     return Block(text, kind=BlockKind.CAPTION)
 
 
-def _doubt(number: int, what: str) -> Notice:
+def _report_doubt(number: int, what: str) -> Notice:
     return Notice(NoticeCode.TABLE_UNCERTAIN, f"第 {number} 行起的表格{what}，两种读法都能搜到")
 
 
-def _taken(reading: TableReading) -> Taken:
+def _report_used_columns(reading: TableReading) -> FaqColumnsUsed:
     places = reading.places
     assert places is not None
 
-    def name(column: int) -> str:
+    def get_name(column: int) -> str:
         return (reading.names[column] if column < len(reading.names) else "") or f"第 {column + 1} 列"
 
     read = {places.question, places.answer, places.variants, places.category}
     left_out = tuple(cell for column, cell in enumerate(reading.names) if cell and column not in read)
-    return Taken(name(places.question), name(places.answer), left_out, reading.asked)
+    return FaqColumnsUsed(get_name(places.question), get_name(places.answer), left_out, reading.asked)

@@ -37,14 +37,14 @@ class XlsxParser(Parser):
 
     signature = b"PK\x03\x04"
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         book = openpyxl.load_workbook(io.BytesIO(source.content), read_only=True, data_only=True, keep_links=False)
         try:
             for sheet in book.worksheets:
                 if sheet.sheet_state == "visible":
                     sheet.reset_dimensions()  # what the file declares may be wrong or huge
-                    rows = _rows(source, sheet, _merges(sheet))
+                    rows = _read_rows(source, sheet, _read_merges(sheet))
                     for blank, first in enumerate(rows):
                         if any(first):
                             yield Heading(_SHEET_LEVEL, sheet.title)
@@ -54,7 +54,7 @@ class XlsxParser(Parser):
             book.close()
 
 
-def _merges(sheet: Any) -> Merges:
+def _read_merges(sheet: Any) -> Merges:
     """openpyxl leaves merged cells out when it streams, so the sheet's XML is scanned for them."""
     found: Merges = {}
     tail = b""
@@ -68,12 +68,12 @@ def _merges(sheet: Any) -> Merges:
     return found
 
 
-def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]:
+def _read_rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]:
     """All rows, the blank ones too; a merged cell is repeated in all that it covers, unless it is alone in its row."""
     cells = 0
     covering: dict[int, tuple[int, int, str]] = {}
     for number, row in enumerate(sheet.iter_rows(), start=1):
-        texts = [shown(cell) for cell in row]
+        texts = [format_cell(cell) for cell in row]
         covering = {left: cover for left, cover in covering.items() if number <= cover[1]}
         for left, right, bottom in merges.get(number, ()):
             if left <= len(texts) and texts[left - 1]:
@@ -90,7 +90,7 @@ def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]
         yield texts
 
 
-def shown(cell: Any) -> str:
+def format_cell(cell: Any) -> str:
     """A cell as it is usually shown: percentages and dates formatted, whole numbers without a decimal point."""
     value = cell.value
     match value:

@@ -30,7 +30,7 @@ _PARAMETERS = {
 }
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether pictures can be read here."""
     return find_spec("rapidocr") is not None and find_spec("onnxruntime") is not None
 
@@ -47,17 +47,17 @@ class RapidRecogniser:
         onnxruntime.disable_telemetry_events()
         self._engine = RapidOCR(params=_PARAMETERS)
         self._engine(np.full((64, 320, 3), 255, np.uint8))
-        self._engine(_stripes(), use_det=False)
+        self._engine(_draw_stripes(), use_det=False)
 
-    def texts(self, picture: Pixels) -> Sequence[RecognisedText]:
+    def recognise_texts(self, picture: Pixels) -> Sequence[RecognisedText]:
         """See `Recogniser`."""
         found = self._engine(picture, use_det=True)
         if found.boxes is None or found.txts is None:
             return []
-        return [_text(corners, text) for corners, text in zip(found.boxes, found.txts, strict=True)]
+        return [_build_text(corners, text) for corners, text in zip(found.boxes, found.txts, strict=True)]
 
 
-def _text(corners: Any, text: str) -> RecognisedText:
+def _build_text(corners: Any, text: str) -> RecognisedText:
     (left, top), (right, right_top), (_, bottom), (left_bottom_x, left_bottom) = (
         (float(x), float(y)) for x, y in corners
     )
@@ -71,7 +71,7 @@ def _text(corners: Any, text: str) -> RecognisedText:
     )
 
 
-def _stripes() -> Pixels:
+def _draw_stripes() -> Pixels:
     """Something to recognise, so that all models are loaded."""
     picture = np.full((48, 320, 3), 255, np.uint8)
     picture[:, ::16] = 0

@@ -57,13 +57,13 @@ class Reranker(ABC):
         """
         if not fused:
             return []
-        return await self._scores(query, snapshot, fused)
+        return await self._score_chunks(query, snapshot, fused)
 
     @abstractmethod
-    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+    async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """Scores of at least one chunk. `query.vector` is there unless the provider is `lexical`."""
 
-    def reading(self, candidates: int) -> Self:
+    def copy_with_candidates(self, candidates: int) -> Self:
         """The same scorer for searches that have another number of candidates read; most read all of them."""
         return self
 

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import Event
 
-from knowledge.checkpoint import AUTO, LazyModel, device_of, require
+from knowledge.checkpoint import AUTO, LazyModel, choose_device, require_package
 from knowledge.errors import MissingDependency, RerankUnavailable
-from knowledge.onnx_checkpoint import LIBRARY, TOKENIZER, Runtime, ServedCheckpoint
+from knowledge.onnx_checkpoint import LIBRARY, TOKENIZER, Runtime, RuntimeCheckpoint
 from knowledge.onnx_model import MAX_TOKENS, OnnxModel
 from knowledge.rerankers.base import Fallback
 from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Passages
@@ -44,11 +44,11 @@ class BgeReranker(CrossEncoder):
     ) -> None:
         """hub: see `Checkpoint`; device: see `device_of`."""
         if runtime == "torch":
-            require(LIBRARY, _INSTALL)
+            require_package(LIBRARY, _INSTALL)
         super().__init__(candidates, 1, fallback)
         self._device, self._on_gpu = device, Event()
-        self._checkpoint = ServedCheckpoint(model, hub, runtime, device)
-        self._model = LazyModel(model, self._load, RerankUnavailable)
+        self._checkpoint = RuntimeCheckpoint(model, hub, runtime, device)
+        self._model = LazyModel(model, self._load_model, RerankUnavailable)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
 
     @property
@@ -63,18 +63,18 @@ class BgeReranker(CrossEncoder):
     @property
     def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
         """Raises RerankUnavailable while a local folder is not there."""
-        return self._identity(), self.candidates, MAX_TOKENS, MAX_PASSAGE_CHARS
+        return self._get_identity(), self.candidates, MAX_TOKENS, MAX_PASSAGE_CHARS
 
-    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+    async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:
         pairs = [(reading.question, passage) for reading in readings for passage in reading.texts]
-        logits = iter(await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, pairs))
+        logits = iter(await asyncio.get_running_loop().run_in_executor(self._thread, self._compute_logits, pairs))
         return [list(islice(logits, len(reading.texts))) for reading in readings]
 
-    def _compute(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def _compute_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         return [float(score) for score in self._model.get()(list(pairs))]
 
-    def _load(self) -> Score:
-        self._identity()  # a folder that is not there must not be looked for on a hub
+    def _load_model(self) -> Score:
+        self._get_identity()  # a folder that is not there must not be looked for on a hub
         graph = self._checkpoint.get_graph()
         if graph is None:
             return self._load_library()
@@ -85,7 +85,7 @@ class BgeReranker(CrossEncoder):
             from FlagEmbedding import FlagReranker
         except ImportError as error:
             raise MissingDependency(_INSTALL) from error
-        device, on_cuda = device_of(self._device, FlagReranker)
+        device, on_cuda = choose_device(self._device, FlagReranker)
         model = FlagReranker(
             self._checkpoint.model,
             use_fp16=on_cuda,
@@ -99,9 +99,9 @@ class BgeReranker(CrossEncoder):
         compute: Score = model.compute_score
         return compute
 
-    def _identity(self) -> str:
+    def _get_identity(self) -> str:
         try:
-            return self._checkpoint.identity()
+            return self._checkpoint.get_identity()
         except FileNotFoundError as error:
             raise RerankUnavailable(str(error)) from error
 

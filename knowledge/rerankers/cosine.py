@@ -14,6 +14,6 @@ class CosineReranker(Reranker):
     kind = "cosine"
     compares_vectors = True
 
-    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+    async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None
-        return (snapshot.vectors(list(fused)) @ query.vector).tolist()  # type: ignore[no-any-return]
+        return (snapshot.get_vectors(list(fused)) @ query.vector).tolist()  # type: ignore[no-any-return]

@@ -13,9 +13,9 @@ from knowledge.batching import Batcher
 from knowledge.embeddings.base import MAX_QUERY_CHARS
 from knowledge.errors import InvalidConfiguration, RerankRefused, RerankUnavailable
 from knowledge.index import Snapshot
-from knowledge.outside import outside
 from knowledge.rerankers.base import Fallback, Query, Reranker
 from knowledge.text import clean, simplify
+from knowledge.work_place import release_place
 
 MAX_PASSAGE_CHARS = 1000
 """More would not fit into the 512 tokens that such models read; cut first, since tokenising costs by the character."""
@@ -46,39 +46,41 @@ class CrossEncoder(Reranker):
         """calls: of `_read` at once. fallback: see `Reranker`."""
         self.candidates = candidates
         self.fallback = fallback
-        self._together: Batcher[Passages, list[float]] = Batcher(self._each, lambda: self.batch, calls, RerankRefused)
+        self._together: Batcher[Passages, list[float]] = Batcher(
+            self._score_batch, lambda: self.batch, calls, RerankRefused
+        )
 
-    def reading(self, candidates: int) -> Self:
+    def copy_with_candidates(self, candidates: int) -> Self:
         """With the same model, its threads and its queue."""
         other = copy(self)
         other.candidates = candidates
         return other
 
     @abstractmethod
-    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+    async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:
         """Log-odds that each passage answers, of each search in their order. Raises InvalidConfiguration,
         RerankUnavailable.
         """
 
-    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+    async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         ranked = sorted(fused, key=lambda chunk_id: -fused[chunk_id])
         question = simplify(clean(query.text))[:MAX_QUERY_CHARS]
         read = ranked[: self.candidates]
-        wanted = Passages(question, tuple(_passage(snapshot, chunk_id) for chunk_id in read))
-        async with outside() if self.elsewhere else nullcontext():
-            logits = await self._together.result(wanted)
+        wanted = Passages(question, tuple(_get_passage(snapshot, chunk_id) for chunk_id in read))
+        async with release_place() if self.elsewhere else nullcontext():
+            logits = await self._together.compute(wanted)
         scores = {chunk_id: UNSCORED - rank for rank, chunk_id in enumerate(ranked)}
         scores.update(zip(read, logits, strict=True))
         return [scores[chunk_id] for chunk_id in fused]
 
-    async def _each(self, readings: list[Passages]) -> list[list[float]]:
+    async def _score_batch(self, readings: list[Passages]) -> list[list[float]]:
         try:
-            return await self._read(readings)
+            return await self._score_passages(readings)
         except (InvalidConfiguration, RerankUnavailable):
             raise
         except Exception as error:  # a library may raise anything; the caller knows one reaction
             raise RerankRefused(f"reranker {self.kind} failed: {error}") from error
 
 
-def _passage(snapshot: Snapshot, chunk_id: str) -> str:
-    return simplify(clean(snapshot.chunk(chunk_id).indexed_text))[:MAX_PASSAGE_CHARS]
+def _get_passage(snapshot: Snapshot, chunk_id: str) -> str:
+    return simplify(clean(snapshot.get_chunk(chunk_id).indexed_text))[:MAX_PASSAGE_CHARS]

@@ -20,12 +20,12 @@ FULL_MATCH = 2.5
 """BM25 per unit of idf at which a term counts as covered in full: k1 + 1, the limit of a frequent term."""
 
 
-def similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+def measure_similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
     """Cosine, less HUBNESS of the chunk's similarity to the centre of the base; shape (len(chunk_ids),)."""
-    return snapshot.cosines(vector, chunk_ids) - np.float32(HUBNESS) * snapshot.centrality(chunk_ids)
+    return snapshot.compute_cosines(vector, chunk_ids) - np.float32(HUBNESS) * snapshot.compute_centrality(chunk_ids)
 
 
-def coverage(terms: Sequence[str], snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+def measure_coverage(terms: Sequence[str], snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
     """BM25 as the share of the question's idf that the chunk covers, in [0, 1]; shape (len(chunk_ids),)."""
-    total = FULL_MATCH * sum(snapshot.idf(terms))
-    return np.asarray(snapshot.bm25(terms, chunk_ids), dtype=np.float32) / max(total, 1e-9)
+    total = FULL_MATCH * sum(snapshot.get_idf(terms))
+    return np.asarray(snapshot.score_bm25(terms, chunk_ids), dtype=np.float32) / max(total, 1e-9)

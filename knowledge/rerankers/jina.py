@@ -6,18 +6,18 @@ import math
 
 from knowledge.model_server import WAITING
 from knowledge.rerankers.cross_encoder import Passages
-from knowledge.rerankers.served import ServedReranker
+from knowledge.rerankers.remote import RemoteReranker
 
 NEAREST = 1e-9
 """A relevance is told in few digits, and 0 and 1 have no log-odds."""
 
 
-class JinaReranker(ServedReranker):
+class JinaReranker(RemoteReranker):
     """`POST {base}/rerank`. A relevance of 0 to 1 becomes its log-odds, the scale on which calibrations are lines."""
 
     kind = "jina"
 
-    def _asked(self, reading: Passages) -> dict[int, float]:
+    def _request_scores(self, reading: Passages) -> dict[int, float]:
         body = {
             "model": self._model,
             "query": reading.question,
@@ -26,10 +26,10 @@ class JinaReranker(ServedReranker):
             "return_documents": False,
         }
         results = self._server.post("/rerank", body, WAITING)["results"]
-        return {item["index"]: _log_odds(item["relevance_score"]) for item in results}
+        return {item["index"]: _compute_log_odds(item["relevance_score"]) for item in results}
 
 
-def _log_odds(relevance: float) -> float:
+def _compute_log_odds(relevance: float) -> float:
     if not 0 <= relevance <= 1:
         raise ValueError(f"a relevance of {relevance}, which is not between 0 and 1: RERANKER=tei takes raw scores")
     bounded = min(max(relevance, NEAREST), 1 - NEAREST)

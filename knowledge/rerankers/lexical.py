@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
-from knowledge.rerankers.evidence import FULL_MATCH, coverage
+from knowledge.rerankers.evidence import FULL_MATCH, measure_coverage
 
 
 class LexicalReranker(Reranker):
@@ -15,5 +15,5 @@ class LexicalReranker(Reranker):
     kind = "lexical"
     constants = (FULL_MATCH,)
 
-    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
-        return coverage(query.terms, snapshot, list(fused)).tolist()  # type: ignore[no-any-return]
+    async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+        return measure_coverage(query.terms, snapshot, list(fused)).tolist()  # type: ignore[no-any-return]

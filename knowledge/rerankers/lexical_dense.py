@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from knowledge.codes import codes_in
+from knowledge.codes import find_codes
 from knowledge.index import Snapshot
-from knowledge.numbering import CANONICAL, in_one_form
+from knowledge.numbering import CANONICAL, normalize_numbers
 from knowledge.rerankers.base import Query, Reranker
-from knowledge.rerankers.evidence import FULL_MATCH, HUBNESS, coverage, similarity
+from knowledge.rerankers.evidence import FULL_MATCH, HUBNESS, measure_coverage, measure_similarity
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -52,28 +52,31 @@ class LexicalDenseReranker(Reranker):
         OTHER_ARTICLE_HANDICAP,
     )
 
-    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+    async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None
         ids = list(fused)
-        scores = similarity(query.vector, snapshot, ids) + LEXICAL_WEIGHT * coverage(query.terms, snapshot, ids)
-        curated = np.fromiter((snapshot.chunk(chunk_id).question is not None for chunk_id in ids), np.float32)
+        scores = measure_similarity(query.vector, snapshot, ids) + LEXICAL_WEIGHT * measure_coverage(
+            query.terms, snapshot, ids
+        )
+        curated = np.fromiter((snapshot.get_chunk(chunk_id).question is not None for chunk_id in ids), np.float32)
         scores -= CURATED_HANDICAP * curated
-        for model in _models(query.text):
-            scores -= OTHER_MODEL_HANDICAP * (np.asarray(snapshot.bm25([model], ids)) <= 0)
+        for model in _find_models(query.text):
+            scores -= OTHER_MODEL_HANDICAP * (np.asarray(snapshot.score_bm25([model], ids)) <= 0)
         if asked := {term for term in query.terms if _NUMBERED.fullmatch(term)}:
-            others = [asked.isdisjoint(_numbers(snapshot.chunk(chunk_id))) for chunk_id in ids]
+            others = [asked.isdisjoint(_find_numbers(snapshot.get_chunk(chunk_id))) for chunk_id in ids]
             scores -= OTHER_ARTICLE_HANDICAP * np.asarray(others)
         return (scores + FUSION_WEIGHT * np.fromiter(fused.values(), np.float32)).tolist()  # type: ignore[no-any-return]
 
 
-def _numbers(chunk: Chunk) -> set[str]:
+def _find_numbers(chunk: Chunk) -> set[str]:
     """What a chunk is by its headings and by the beginnings of its lines: 第3章, 第12条."""
     found = (
-        _NUMBERED.match(in_one_form(fold(part)).lstrip()) for part in (*chunk.heading_path, *chunk.text.split("\n"))
+        _NUMBERED.match(normalize_numbers(fold(part)).lstrip())
+        for part in (*chunk.heading_path, *chunk.text.split("\n"))
     )
     return {match[0] for match in found if match}
 
 
-def _models(question: str) -> set[str]:
+def _find_models(question: str) -> set[str]:
     """The codes that a question names, in their one form: YS-W5, E03, not S3."""
-    return {code.form for code in codes_in(question) if code.numbered and len(code.form) >= MIN_MODEL_CHARS}
+    return {code.form for code in find_codes(question) if code.has_digit and len(code.form) >= MIN_MODEL_CHARS}

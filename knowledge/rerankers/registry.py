@@ -10,7 +10,7 @@ from knowledge.checkpoint import AUTO
 from knowledge.errors import InvalidConfiguration
 from knowledge.onnx_checkpoint import Runtime
 from knowledge.rerankers.base import Fallback, Reranker
-from knowledge.rerankers.served import RerankEndpoint
+from knowledge.rerankers.remote import RerankEndpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,57 +39,57 @@ class RerankerOptions:
         return RerankEndpoint(self.base_url, self.api_key, self.model, self.breaker)
 
 
-def _lexical_dense(options: RerankerOptions) -> Reranker:
+def _build_lexical_dense(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.lexical_dense import LexicalDenseReranker
 
     return LexicalDenseReranker()
 
 
-def _cosine(options: RerankerOptions) -> Reranker:
+def _build_cosine(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.cosine import CosineReranker
 
     return CosineReranker()
 
 
-def _lexical(options: RerankerOptions) -> Reranker:
+def _build_lexical(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.lexical import LexicalReranker
 
     return LexicalReranker()
 
 
-def _bge(options: RerankerOptions) -> Reranker:
+def _build_bge(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.bge import BgeReranker
 
     where = options.hub, options.fallback, options.device, options.runtime
     return BgeReranker(options.bge_model, options.candidates, *where)
 
 
-def _tei(options: RerankerOptions) -> Reranker:
+def _build_tei(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.tei import TeiReranker
 
     return TeiReranker(options.endpoint, options.candidates, options.fallback)
 
 
-def _jina(options: RerankerOptions) -> Reranker:
+def _build_jina(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.jina import JinaReranker
 
     return JinaReranker(options.endpoint, options.candidates, options.fallback)
 
 
-def _yes_no(options: RerankerOptions) -> Reranker:
+def _build_yes_no(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.yes_no import YesNoReranker
 
     return YesNoReranker(options.endpoint, options.candidates, options.fallback, options.template)
 
 
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {
-    "bge": _bge,
-    "tei": _tei,
-    "jina": _jina,
-    "yes_no": _yes_no,
-    "lexical_dense": _lexical_dense,
-    "cosine": _cosine,
-    "lexical": _lexical,
+    "bge": _build_bge,
+    "tei": _build_tei,
+    "jina": _build_jina,
+    "yes_no": _build_yes_no,
+    "lexical_dense": _build_lexical_dense,
+    "cosine": _build_cosine,
+    "lexical": _build_lexical,
 }
 
 

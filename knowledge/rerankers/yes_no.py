@@ -15,7 +15,7 @@ from knowledge.errors import InvalidConfiguration
 from knowledge.model_server import WAITING
 from knowledge.rerankers.base import Fallback
 from knowledge.rerankers.cross_encoder import Passages
-from knowledge.rerankers.served import RerankEndpoint, ServedReranker
+from knowledge.rerankers.remote import RemoteReranker, RerankEndpoint
 
 YES, NO = "yes", "no"
 TOP_TOKENS = 20
@@ -23,7 +23,7 @@ TOP_TOKENS = 20
 _MARK, _BROKEN_MARK = "<|", "< |"
 
 
-class YesNoReranker(ServedReranker):
+class YesNoReranker(RemoteReranker):
     """`POST {base}/completions`, all passages of a question in one: the log-odds of yes against no as next token."""
 
     kind = "yes_no"
@@ -39,24 +39,24 @@ class YesNoReranker(ServedReranker):
     def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
         return *super().constants, self._template.template
 
-    def _asked(self, reading: Passages) -> dict[int, float]:
+    def _request_scores(self, reading: Passages) -> dict[int, float]:
         body = {
             "model": self._model,
-            "prompt": [self._prompt(reading.question, text) for text in reading.texts],
+            "prompt": [self._build_prompt(reading.question, text) for text in reading.texts],
             "max_tokens": 1,
             "temperature": 0.0,
             "logprobs": TOP_TOKENS,
         }
         choices = self._server.post("/completions", body, WAITING)["choices"]
-        return {choice["index"]: choose_yes(first_alternatives(choice["logprobs"])) for choice in choices}
+        return {choice["index"]: choose_yes(read_first_alternatives(choice["logprobs"])) for choice in choices}
 
-    def _prompt(self, question: str, text: str) -> str:
+    def _build_prompt(self, question: str, text: str) -> str:
         """Texts hold no mark of the template: it would end them."""
         query, document = (each.replace(_MARK, _BROKEN_MARK) for each in (question, text))
         return self._template.substitute(query=query, document=document)
 
 
-def first_alternatives(logprobs: dict[str, Any]) -> list[tuple[str, float]]:
+def read_first_alternatives(logprobs: dict[str, Any]) -> list[tuple[str, float]]:
     """The likeliest first tokens with their log-probabilities, as vLLM tells them or as llama.cpp does. Raises
     LookupError, TypeError.
     """
@@ -76,11 +76,11 @@ def choose_yes(alternatives: Iterable[tuple[str, float]]) -> float:
     if not any(chances):
         raise ValueError("the model says neither yes nor no: it is no reranker, or the template is another's")
     least = min(log_probability for _, log_probability in told)
-    yes, no = (_log_of_sum(each) if each else least for each in chances)
+    yes, no = (_compute_log_of_sum(each) if each else least for each in chances)
     return yes - no
 
 
-def _log_of_sum(logs: list[float]) -> float:
+def _compute_log_of_sum(logs: list[float]) -> float:
     largest = max(logs)
     return largest + math.log(sum(math.exp(each - largest) for each in logs))
 

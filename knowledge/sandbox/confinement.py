@@ -23,24 +23,24 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _MIB = 2**20
 
 
-def confine(memory_mb: int, parent: int) -> None:
+def limit_worker(memory_mb: int, parent: int) -> None:
     """No files written, no core dumped, no child started, no privilege won, and dead when the server is.
 
     memory_mb: address space that may be taken beyond what is taken now. parent: the server's process id.
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    _die_with(parent)
+    _follow_parent(parent)
     if resource is None:
         return
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_NOFILE, _FILES)
-    _limit(resource.RLIMIT_NPROC, 0)  # root is exempt; threads count too, and no parser starts one
-    _limit(resource.RLIMIT_AS, address_space() + memory_mb * _MIB)
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_FSIZE, 0)
+    _set_limit(resource.RLIMIT_NOFILE, _FILES)
+    _set_limit(resource.RLIMIT_NPROC, 0)  # root is exempt; threads count too, and no parser starts one
+    _set_limit(resource.RLIMIT_AS, measure_address_space() + memory_mb * _MIB)
 
 
-def confine_program(memory_mb: int, seconds: int, largest_file: int, parent: int) -> None:
+def limit_program(memory_mb: int, seconds: int, largest_file: int, parent: int) -> None:
     """Before a program takes this process's place that needs files and children of its own: no network, where the
     system allows to give it up, no core dumped, no privilege won. Bounds hold for each of its processes.
 
@@ -48,15 +48,15 @@ def confine_program(memory_mb: int, seconds: int, largest_file: int, parent: int
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    _die_with(parent)
+    _follow_parent(parent)
     if sys.platform == "linux":
         ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
     if resource is None:
         return
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_FSIZE, largest_file)
-    _limit(resource.RLIMIT_CPU, seconds)
-    _limit(resource.RLIMIT_AS, memory_mb * _MIB)
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_FSIZE, largest_file)
+    _set_limit(resource.RLIMIT_CPU, seconds)
+    _set_limit(resource.RLIMIT_AS, memory_mb * _MIB)
 
 
 def allow_cpu(seconds: int) -> None:
@@ -69,14 +69,14 @@ def allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
-def address_space() -> int:
+def measure_address_space() -> int:
     """Bytes that this process has mapped; 0 where the system does not tell."""
     with suppress(OSError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read per file
         return int(file.read().split()[0]) * (resource.getpagesize() if resource else 0)
     return 0
 
 
-def _die_with(parent: int) -> None:
+def _follow_parent(parent: int) -> None:
     """A busy worker does not see that its input has ended."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
@@ -86,7 +86,7 @@ def _die_with(parent: int) -> None:
         raise SystemExit(1)
 
 
-def _limit(kind: int, most: int) -> None:
+def _set_limit(kind: int, most: int) -> None:
     with suppress(ValueError, OSError):  # macOS refuses some
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)

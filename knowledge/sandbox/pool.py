@@ -17,13 +17,13 @@ from knowledge.errors import (
     ParsingUnavailable,
     ReaderDied,
 )
-from knowledge.inspected import InspectedFile
+from knowledge.extraction import ReadDocument
+from knowledge.file_inspection import InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks
-from knowledge.reading import ReadDocument
 from knowledge.sandbox.process import Worker, WorkerDied
 from knowledge.sandbox.slots import TenantSlots
-from knowledge.sandbox.wire import Garbled, Job, ParsedReply, Result
+from knowledge.sandbox.wire import InvalidReply, Job, ParsedReply, Result
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
@@ -70,38 +70,38 @@ class Sandbox:
     ) -> ReadDocument:
         """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, options, self._options.seconds, columns)
-        found = await self._result(tenant, job)
+        found = await self._run_job(tenant, job)
         if not isinstance(found, ReadDocument):
-            raise _unlike(name)
+            raise _report_odd_reply(name)
         return found
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `page_links`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, links=True)
-        found = await self._result(tenant, job)
+        found = await self._run_job(tenant, job)
         if not isinstance(found, PageLinks):
-            raise _unlike(name)
+            raise _report_odd_reply(name)
         return found
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `read_sheet`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, sheet=options)
-        found = await self._result(tenant, job)
+        found = await self._run_job(tenant, job)
         if not isinstance(found, Spreadsheet):
-            raise _unlike(name)
+            raise _report_odd_reply(name)
         return found
 
     async def inspect(self, tenant: str, name: str, content: bytes) -> InspectedFile:
         """See `inspect_attachment`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, attachment=True)
-        found = await self._result(tenant, job)
+        found = await self._run_job(tenant, job)
         if not isinstance(found, InspectedFile):
-            raise _unlike(name)
+            raise _report_odd_reply(name)
         return found
 
-    async def _result(self, tenant: str, job: Job) -> Result:
-        async with self._slots.hold(tenant):
-            reply = await self._reply(job)
+    async def _run_job(self, tenant: str, job: Job) -> Result:
+        async with self._slots.hold_slot(tenant):
+            reply = await self._ask_worker(job)
         match reply.result:
             case MemoryError():
                 raise CostlyDocument(job.name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")
@@ -118,14 +118,14 @@ class Sandbox:
         if self._rest is not None:
             self._rest.cancel()
         self._closed = True
-        self._let_go()
+        self._end_idle_workers()
         for worker in self._busy:
             worker.kill()
         await self._quiet.wait()  # until whoever reads from them has noticed
         await asyncio.gather(*self._ending)
 
-    async def _reply(self, job: Job) -> ParsedReply:
-        worker = await self._worker()
+    async def _ask_worker(self, job: Job) -> ParsedReply:
+        worker = await self._get_worker()
         self._busy.add(worker)
         self._quiet.clear()
         reply = None
@@ -133,57 +133,57 @@ class Sandbox:
             reply = await worker.read(job, WALL_FACTOR * self._options.seconds)
             return reply
         except TimeoutError as error:
-            raise self._too_slow(job.name) from error
+            raise self._report_slow(job.name) from error
         except WorkerDied as error:
             if error.signal in _TIME_SIGNALS:
-                raise self._too_slow(job.name) from error
+                raise self._report_slow(job.name) from error
             if self._closed or error.signal == signal.SIGTERM:
                 raise ParsingUnavailable("the process that read files was told to stop") from error
             raise ReaderDied(job.name, "使解析进程中止（内存超限或内容有害），已拒绝") from error
-        except Garbled as error:
-            raise _unlike(job.name) from error
+        except InvalidReply as error:
+            raise _report_odd_reply(job.name) from error
         finally:
             self._busy.discard(worker)
             if not self._busy:
                 self._quiet.set()
             if reply is None or reply.retires or self._closed:
-                self._end(worker)
+                self._end_worker(worker)
             else:
                 self._idle.append(worker)
-                self._rest_later()
+                self._schedule_rest()
 
-    async def _worker(self) -> Worker:
+    async def _get_worker(self) -> Worker:
         if self._closed:
             raise ParsingUnavailable("files are no longer read: the server stops")
         while self._idle:
             worker = self._idle.pop()
-            if worker.alive:
+            if worker.is_alive:
                 return worker
-            self._end(worker)
+            self._end_worker(worker)
         try:
             return await Worker.start(self._options.memory_mb, self._options.recognises)
         except (OSError, TimeoutError, WorkerDied) as error:
             logger.opt(exception=error).error("no process to read files in")
             raise ParsingUnavailable("no process to read files in") from error
 
-    def _too_slow(self, name: str) -> CostlyDocument:
+    def _report_slow(self, name: str) -> CostlyDocument:
         return CostlyDocument(name, f"解析用时超过 {self._options.seconds} 秒，已停止")
 
-    def _end(self, worker: Worker) -> None:
+    def _end_worker(self, worker: Worker) -> None:
         worker.kill()
-        task = asyncio.get_running_loop().create_task(worker.closed())
+        task = asyncio.get_running_loop().create_task(worker.wait_closed())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _rest_later(self) -> None:
+    def _schedule_rest(self) -> None:
         if self._rest is not None:
             self._rest.cancel()
-        self._rest = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._let_go)
+        self._rest = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle_workers)
 
-    def _let_go(self) -> None:
+    def _end_idle_workers(self) -> None:
         while self._idle:
-            self._end(self._idle.pop())
+            self._end_worker(self._idle.pop())
 
 
-def _unlike(name: str) -> HostileDocument:
+def _report_odd_reply(name: str) -> HostileDocument:
     return HostileDocument(name, "使解析进程给出了无法识别的结果，已拒绝")

@@ -10,7 +10,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 
-from knowledge.sandbox.wire import LENGTH, READY, Job, ParsedReply, decode, longest_reply
+from knowledge.sandbox.wire import LENGTH, READY, Job, ParsedReply, compute_longest_reply, decode_reply
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from knowledge.sandbox.worker import main; main()"
@@ -39,7 +39,7 @@ class Worker:
         """A warm worker; `recognises`: one that reads pictures. Raises OSError, WorkerDied, TimeoutError."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT),
-            *(str(memory_mb), str(os.getpid()), str(int(recognises)), _path()),
+            *(str(memory_mb), str(os.getpid()), str(int(recognises)), _build_path()),
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
@@ -52,7 +52,7 @@ class Worker:
         worker = cls(process)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                if await worker._frame(len(READY)) != READY:
+                if await worker._read_frame(len(READY)) != READY:
                     raise WorkerDied(None)
         except BaseException:
             worker.kill()
@@ -65,7 +65,7 @@ class Worker:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it has not ended."""
         return self._process.returncode is None
 
@@ -73,9 +73,9 @@ class Worker:
         """`deadline`: seconds of wall time. Raises WorkerDied, TimeoutError, Garbled."""
         try:
             async with asyncio.timeout(deadline):
-                await self._send(job)
-                payload = await self._frame(longest_reply(job.limits))
-            return await asyncio.to_thread(decode, payload, job.name)
+                await self._send_job(job)
+                payload = await self._read_frame(compute_longest_reply(job.limits))
+            return await asyncio.to_thread(decode_reply, payload, job.name)
         except BaseException:
             self.kill()
             raise
@@ -85,7 +85,7 @@ class Worker:
         with suppress(ProcessLookupError):
             self._process.kill()
 
-    async def closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Returns once the process is gone and its pipes are closed."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
@@ -97,17 +97,17 @@ class Worker:
         with suppress(OSError):
             await stdin.wait_closed()
 
-    async def _send(self, job: Job) -> None:
+    async def _send_job(self, job: Job) -> None:
         stream = self._process.stdin
         assert stream is not None
         try:
-            stream.write(job.frames())
+            stream.write(job.encode())
             stream.write(job.content)
             await stream.drain()
         except OSError as error:
             raise WorkerDied(await self._process.wait()) from error
 
-    async def _frame(self, longest: int) -> bytes:
+    async def _read_frame(self, longest: int) -> bytes:
         """Raises WorkerDied, also when it says more than an honest one can."""
         stream = self._process.stdout
         assert stream is not None
@@ -120,6 +120,6 @@ class Worker:
             raise WorkerDied(await self._process.wait()) from error
 
 
-def _path() -> str:
+def _build_path() -> str:
     """Where modules are found, this project first."""
     return json.dumps(list(dict.fromkeys([str(_ROOT), *(entry for entry in sys.path if entry)])))

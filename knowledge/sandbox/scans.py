@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ReaderMissing, ScannedDocument
+from knowledge.extraction import ReadDocument
 from knowledge.ingest import DocumentReader
 from knowledge.parsing.links import PageLinks
-from knowledge.reading import ReadDocument
-from knowledge.recognition.rapid import REQUIREMENTS, installed
+from knowledge.recognition.rapid import REQUIREMENTS, is_installed
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns, Notice, NoticeCode
 
@@ -33,32 +33,32 @@ class ScanReader:
         except ScannedDocument as error:
             if self._recognising is None:
                 raise
-            if not installed():
-                raise _missing(error) from error
+            if not is_installed():
+                raise _report_missing(error) from error
             return await self._recognising.read(tenant, name, content, options, columns)
-        if self._recognising is None or not any(map(_unread, found.notices)):
+        if self._recognising is None or not any(map(_is_unread, found.notices)):
             return found
         try:
-            if not installed():
-                raise _missing(ScannedDocument(name, "里有的页是扫描件，要做文字识别（OCR）才能读出文字"))
+            if not is_installed():
+                raise _report_missing(ScannedDocument(name, "里有的页是扫描件，要做文字识别（OCR）才能读出文字"))
             return await self._recognising.read(tenant, name, content, options, columns)
         except InvalidDocument as error:  # what has been read of it stays
             notice = Notice(NoticeCode.PARTS_NOT_READ, f"没有做文字识别：{error}")
             return replace(found, notices=(*found.notices, notice))
 
-    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+    async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `DocumentReader`."""
-        return await self._plain.links(tenant, name, content)
+        return await self._plain.read_links(tenant, name, content)
 
-    async def sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
+    async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `DocumentReader`."""
-        return await self._plain.sheet(tenant, name, content, options)
+        return await self._plain.read_sheet(tenant, name, content, options)
 
 
-def _unread(notice: Notice) -> bool:
+def _is_unread(notice: Notice) -> bool:
     return notice.code is NoticeCode.PAGES_WITHOUT_TEXT
 
 
-def _missing(error: ScannedDocument) -> ReaderMissing:
+def _report_missing(error: ScannedDocument) -> ReaderMissing:
     fix = f"请管理员安装后重新上传：pip install -r {REQUIREMENTS}"
     return ReaderMissing(error.name, f"{error.reason}；服务器上还没有装文字识别组件，{fix}")

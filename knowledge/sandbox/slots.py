@@ -18,22 +18,22 @@ class TenantSlots:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @asynccontextmanager
-    async def hold(self, tenant: str) -> AsyncIterator[None]:
+    async def hold_slot(self, tenant: str) -> AsyncIterator[None]:
         """Waits for a place and holds it for the block."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(tenant, deque()).append(turn)
-        self._grant()
+        self._grant_slots()
         try:
             await turn
             yield
         finally:
             if turn.done() and not turn.cancelled():
-                self._release(tenant)
+                self._release_slot(tenant)
             else:
-                self._forget(tenant, turn)
+                self._forget_waiter(tenant, turn)
 
-    def _grant(self) -> None:
-        while self._free and (tenant := self._next()) is not None:
+    def _grant_slots(self) -> None:
+        while self._free and (tenant := self._choose_tenant()) is not None:
             queue = self._waiting[tenant]
             turn = queue.popleft()
             if queue:
@@ -45,17 +45,17 @@ class TenantSlots:
                 self._held[tenant] += 1
                 turn.set_result(None)
 
-    def _next(self) -> str | None:
+    def _choose_tenant(self) -> str | None:
         return next((tenant for tenant in self._waiting if self._held[tenant] < self._per_tenant), None)
 
-    def _release(self, tenant: str) -> None:
+    def _release_slot(self, tenant: str) -> None:
         self._free += 1
         self._held[tenant] -= 1
         if not self._held[tenant]:
             del self._held[tenant]
-        self._grant()
+        self._grant_slots()
 
-    def _forget(self, tenant: str, turn: asyncio.Future[None]) -> None:
+    def _forget_waiter(self, tenant: str, turn: asyncio.Future[None]) -> None:
         queue = self._waiting.get(tenant)
         if queue and turn in queue:
             queue.remove(turn)

@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, TypeVar
 
 from knowledge import errors
-from knowledge.blocks import checked
+from knowledge.blocks import validate_layout
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParserFault
-from knowledge.inspected import FILE_TYPES, PICTURES, InspectedFile
+from knowledge.extraction import ReadDocument
+from knowledge.file_inspection import FILE_TYPES, PICTURES, InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
-from knowledge.reading import ReadDocument
 from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 from knowledge.versions import MAX_CHARS
@@ -47,7 +47,7 @@ _ERRORS: dict[str, type[InvalidDocument]] = {
 }
 
 
-class Garbled(ValueError):
+class InvalidReply(ValueError):
     """A reply that no honest worker sends."""
 
 
@@ -67,7 +67,7 @@ class Job:
     sheet: SheetOptions | None = None
     attachment: bool = False
 
-    def frames(self) -> bytes:
+    def encode(self) -> bytes:
         """As it goes over the pipe: a head, then the file."""
         head = {
             "name": self.name,
@@ -79,13 +79,13 @@ class Job:
             "sheet": self.sheet and asdict(self.sheet),
             "attachment": self.attachment,
         }
-        return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
+        return add_length(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
 
     @classmethod
     def receive(cls, stream: BinaryIO) -> Job | None:
         """The next job; None once nobody is there to send one."""
-        head = _receive(stream)
-        content = _receive(stream) if head is not None else None
+        head = _receive_frame(stream)
+        content = _receive_frame(stream) if head is not None else None
         if head is None or content is None:
             return None
         fields = json.loads(head)
@@ -110,17 +110,17 @@ class ParsedReply:
     retires: bool
 
 
-def longest_reply(limits: ParsingLimits) -> int:
+def compute_longest_reply(limits: ParsingLimits) -> int:
     """Bytes; a character takes up to four, and what tells the blocks of a text takes up to thrice the text."""
     return 4 * 4 * limits.max_indexed_characters + _OVERHEAD
 
 
-def frame(payload: bytes) -> bytes:
+def add_length(payload: bytes) -> bytes:
     """A payload with its length before it."""
     return LENGTH.pack(len(payload)) + payload
 
 
-def encode(reply: ParsedReply) -> bytes:
+def encode_reply(reply: ParsedReply) -> bytes:
     """A reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
     fields: dict[str, Any] = {"retires": reply.retires}
     match reply.result:
@@ -158,104 +158,104 @@ def encode(reply: ParsedReply) -> bytes:
     return json.dumps(fields, ensure_ascii=False).encode()
 
 
-def decode(payload: bytes, name: str) -> ParsedReply:
+def decode_reply(payload: bytes, name: str) -> ParsedReply:
     """Nothing of what a worker says is believed unseen. Raises Garbled."""
     try:
         fields = json.loads(payload)
-        retires = _of(bool, fields["retires"])
+        retires = _require_type(bool, fields["retires"])
         if "error" in fields:
-            return ParsedReply(_error(fields, name), retires)
+            return ParsedReply(_read_error(fields, name), retires)
         if "page" in fields:
-            return ParsedReply(_page(**fields["page"]), retires)
+            return ParsedReply(_read_page(**fields["page"]), retires)
         if "file" in fields:
-            return ParsedReply(_file(*fields["file"]), retires)
+            return ParsedReply(_read_file(*fields["file"]), retires)
         if "sheet" in fields:
-            return ParsedReply(_sheet(fields["rows"], **fields["sheet"]), retires)
-        paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
-        document = DocumentMeta("", name, _of(str, fields["title"]))
+            return ParsedReply(_read_sheet(fields["rows"], **fields["sheet"]), retires)
+        paths = [tuple(_require_type(str, heading) for heading in path) for path in fields["paths"]]
+        document = DocumentMeta("", name, _require_type(str, fields["title"]))
         rows = enumerate(fields["chunks"])
-        chunks = tuple(_chunk(document, ordinal, row, paths) for ordinal, row in rows)
+        chunks = tuple(_read_chunk(document, ordinal, row, paths) for ordinal, row in rows)
         if not chunks:
-            raise Garbled("no chunks")
-        notices = tuple(_notice(*row) for row in fields["notices"])
-        product, version, dated = (_of(str, text)[:MAX_CHARS] for text in fields["about"])
+            raise InvalidReply("no chunks")
+        notices = tuple(_read_notice(*row) for row in fields["notices"])
+        product, version, dated = (_require_type(str, text)[:MAX_CHARS] for text in fields["about"])
         return ParsedReply(ReadDocument(document.title, chunks, notices, product, version, dated), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
-        raise Garbled(str(error)) from error
+        raise InvalidReply(str(error)) from error
 
 
-def _error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryError:
+def _read_error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryError:
     if fields["error"] == MEMORY:
         return MemoryError()
-    kind, reason = _ERRORS[fields["error"]], _of(str, fields["reason"])[:MAX_REASON]
+    kind, reason = _ERRORS[fields["error"]], _require_type(str, fields["reason"])[:MAX_REASON]
     if issubclass(kind, ParserFault):
-        frames = _of(list, fields["frames"])[:MAX_FRAMES]
-        return kind(name, reason, tuple(_of(str, frame)[:MAX_REASON] for frame in frames))
+        frames = _require_type(list, fields["frames"])[:MAX_FRAMES]
+        return kind(name, reason, tuple(_require_type(str, frame)[:MAX_REASON] for frame in frames))
     return kind(name, reason)
 
 
-def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
+def _read_chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
     text, path, page, question, entry, layout = row
     if not _ENTRY.fullmatch(entry):
-        raise Garbled("entry")
+        raise InvalidReply("entry")
     return Chunk(
         id=f"-{ordinal}",
         document=document,
         ordinal=ordinal,
-        text=_of(str, text),
-        heading_path=paths[_of(int, path)],
-        page=None if page is None else _of(int, page),
-        question=None if question is None else _of(str, question),
+        text=_require_type(str, text),
+        heading_path=paths[_require_type(int, path)],
+        page=None if page is None else _require_type(int, page),
+        question=None if question is None else _require_type(str, question),
         entry=entry,
-        layout=None if layout is None else checked(layout, len(text)),
+        layout=None if layout is None else validate_layout(layout, len(text)),
     )
 
 
-def _page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> PageLinks:
-    found = tuple(_of(str, link) for link in links)
-    texts = _of(str, base), _of(str, canonical)
+def _read_page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> PageLinks:
+    found = tuple(_require_type(str, link) for link in links)
+    texts = _require_type(str, base), _require_type(str, canonical)
     if len(found) > MAX_LINKS or any(len(text) > MAX_LINK for text in (*found, *texts)):
-        raise Garbled("links")
-    return PageLinks(found, *texts, _of(bool, index), _of(bool, follow))
+        raise InvalidReply("links")
+    return PageLinks(found, *texts, _require_type(bool, index), _require_type(bool, follow))
 
 
-def _sheet(rows: Any, columns: Any, delimiter: Any, header: Any) -> Spreadsheet:
-    names = tuple(_of(str, name) for name in columns)
+def _read_sheet(rows: Any, columns: Any, delimiter: Any, header: Any) -> Spreadsheet:
+    names = tuple(_require_type(str, name) for name in columns)
     found = []
     for number, values, beyond in rows:
         cells = zip(names, values, strict=True)
-        said = {name: _of(str, value) for name, value in cells if value is not None}
-        found.append(SheetRow(_of(int, number), said, tuple(_of(str, cell) for cell in beyond)))
-    return Spreadsheet(names, tuple(found), _of(str, delimiter), _of(int, header))
+        said = {name: _require_type(str, value) for name, value in cells if value is not None}
+        found.append(SheetRow(_require_type(int, number), said, tuple(_require_type(str, cell) for cell in beyond)))
+    return Spreadsheet(names, tuple(found), _require_type(str, delimiter), _require_type(int, header))
 
 
-def _file(media_type: Any, picture: Any, width: Any, height: Any) -> InspectedFile:
+def _read_file(media_type: Any, picture: Any, width: Any, height: Any) -> InspectedFile:
     try:
-        content = base64.b64decode(_of(str, picture), validate=True)
+        content = base64.b64decode(_require_type(str, picture), validate=True)
     except binascii.Error as error:
-        raise Garbled("picture") from error
+        raise InvalidReply("picture") from error
     if media_type not in (PICTURES if content else FILE_TYPES):
-        raise Garbled("media type")
-    return InspectedFile(media_type, content, _of(int, width), _of(int, height))
+        raise InvalidReply("media type")
+    return InspectedFile(media_type, content, _require_type(int, width), _require_type(int, height))
 
 
-def _notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:
+def _read_notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:
     return Notice(
         NoticeCode(code),
-        _of(str, message)[:MAX_MESSAGE],
-        tuple(_of(int, page) for page in pages),
-        _of(str, part)[:MAX_REASON],
-        _of(int, characters),
+        _require_type(str, message)[:MAX_MESSAGE],
+        tuple(_require_type(int, page) for page in pages),
+        _require_type(str, part)[:MAX_REASON],
+        _require_type(int, characters),
     )
 
 
-def _of(kind: type[T], value: Any) -> T:
+def _require_type(kind: type[T], value: Any) -> T:
     if not isinstance(value, kind):
-        raise Garbled(f"{type(value).__name__} where {kind.__name__} belongs")
+        raise InvalidReply(f"{type(value).__name__} where {kind.__name__} belongs")
     return value
 
 
-def _receive(stream: BinaryIO) -> bytes | None:
+def _receive_frame(stream: BinaryIO) -> bytes | None:
     """The payload of the next frame; None at the end of the stream, in the middle of a frame too."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:

@@ -10,13 +10,13 @@ import os
 import sys
 
 from knowledge.errors import InvalidDocument
+from knowledge.extraction import read_document
 from knowledge.parsing.attachment import inspect_attachment
-from knowledge.parsing.links import page_links
+from knowledge.parsing.links import read_page_links
 from knowledge.parsing.recognition import Recogniser
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
-from knowledge.reading import read
-from knowledge.sandbox.confinement import address_space, allow_cpu, confine
-from knowledge.sandbox.wire import READY, Job, ParsedReply, Result, encode, frame
+from knowledge.sandbox.confinement import allow_cpu, limit_worker, measure_address_space
+from knowledge.sandbox.wire import READY, Job, ParsedReply, Result, add_length, encode_reply
 from knowledge.sheets import read_sheet
 
 MAX_FILES = 200
@@ -34,22 +34,24 @@ def main() -> None:
     jobs = sys.stdin.buffer
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
-    _load()
-    recogniser = _recogniser() if recognises else None
-    confine(memory_mb, parent)
-    at_start, files, retires = address_space(), 0, False
-    replies.write(frame(READY))
+    _load_parsers()
+    recogniser = _load_recogniser() if recognises else None
+    limit_worker(memory_mb, parent)
+    at_start, files, retires = measure_address_space(), 0, False
+    replies.write(add_length(READY))
     replies.flush()
     while not retires and (job := Job.receive(jobs)) is not None:
         files += 1
-        result = _result(job, recogniser)
+        result = _run_job(job, recogniser)
         del job
-        retires = files >= MAX_FILES or isinstance(result, MemoryError) or address_space() - at_start > MAX_GROWTH
-        replies.write(frame(encode(ParsedReply(result, retires))))
+        retires = (
+            files >= MAX_FILES or isinstance(result, MemoryError) or measure_address_space() - at_start > MAX_GROWTH
+        )
+        replies.write(add_length(encode_reply(ParsedReply(result, retires))))
         replies.flush()
 
 
-def _load() -> None:
+def _load_parsers() -> None:
     """Imports what parsers use, so that it is neither bounded by a file's limits nor paid for by a file."""
     import charset_normalizer  # noqa: F401
 
@@ -59,23 +61,23 @@ def _load() -> None:
         "".encode(encoding)
 
 
-def _recogniser() -> Recogniser:
+def _load_recogniser() -> Recogniser:
     """With its models in memory, which a file's limits do not count."""
     from knowledge.recognition.rapid import RapidRecogniser
 
     return RapidRecogniser()
 
 
-def _result(job: Job, recogniser: Recogniser | None) -> Result | InvalidDocument | MemoryError:
+def _run_job(job: Job, recogniser: Recogniser | None) -> Result | InvalidDocument | MemoryError:
     allow_cpu(job.seconds)
     try:
         if job.attachment:
             return inspect_attachment(job.name, job.content, job.limits)
         if job.links:
-            return page_links(job.name, job.content)
+            return read_page_links(job.name, job.content)
         if job.sheet is not None:
             return read_sheet(job.name, job.content, job.sheet)
-        return read(job.name, job.content, job.limits, job.options, job.columns, recogniser)
+        return read_document(job.name, job.content, job.limits, job.options, job.columns, recogniser)
     except InvalidDocument as error:
         return error
     except MemoryError:

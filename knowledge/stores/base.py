@@ -52,7 +52,7 @@ class StoredRow:
     vector: Vector
 
 
-def collection_name(tenant: str, generation: int = 0) -> str:
+def build_collection_name(tenant: str, generation: int = 0) -> str:
     """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
     name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
     return f"{name}-{generation}" if generation else name
@@ -89,7 +89,7 @@ class VectorStore(Protocol):
     def delete(self, ids: list[str], revision: int) -> None:
         """Ids that are not there are ignored."""
 
-    def ids(self) -> set[str]:
+    def list_ids(self) -> set[str]:
         """All ids stored."""
 
     def close(self) -> None:

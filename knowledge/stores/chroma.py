@@ -15,30 +15,30 @@ import httpx
 import numpy as np
 
 from knowledge.errors import IndexUnavailable
-from knowledge.stores.base import collection_name, require_builder
+from knowledge.stores.base import build_collection_name, require_builder
 from knowledge.types import Hit, Matrix, Vector
 
 
 @contextmanager
-def _exporter_stand_in() -> Iterator[None]:
+def _replace_exporter() -> Iterator[None]:
     """Chroma imports an exporter of its own traces, and with it gRPC (18 MB), whether they are exported or not."""
     name = "opentelemetry.exporter.otlp.proto.grpc.trace_exporter"
     if name in sys.modules:
         yield
         return
     sys.modules[name] = stand_in = ModuleType(name)
-    stand_in.OTLPSpanExporter = _no_exporter  # type: ignore[attr-defined]
+    stand_in.OTLPSpanExporter = _refuse_exporter  # type: ignore[attr-defined]
     try:
         yield
     finally:
         del sys.modules[name]
 
 
-def _no_exporter(*args: object, **kwargs: object) -> None:
+def _refuse_exporter(*args: object, **kwargs: object) -> None:
     raise RuntimeError("CHROMA_OTEL_COLLECTION_ENDPOINT 不受支持，请改用 OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
-with _exporter_stand_in():
+with _replace_exporter():
     import chromadb
     from chromadb.config import Settings
     from chromadb.errors import NotFoundError
@@ -57,17 +57,17 @@ class ChromaStore:
     def __init__(self, place: Path | str, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
         """place: the folder of the database, or the address of the server."""
         self._lock = Lock()
-        with _unavailable("start"):
-            self._client = _client(place)
-        self._name = collection_name(tenant, generation)
+        with _map_errors("start"):
+            self._client = _open_client(place)
+        self._name = build_collection_name(tenant, generation)
         built_by: dict[str, str | int] = {"embedder": embedder, "dimension": dimension}
-        with _unavailable("open"):
-            self._collection = self._open(built_by)
+        with _map_errors("open"):
+            self._collection = self._open_collection(built_by)
         recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}
         require_builder(recorded, built_by)
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
-        with _unavailable("query"):
+        with _map_errors("query"):
             found = self._collection.query(query_embeddings=vector[np.newaxis], n_results=k, include=["distances"])
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [Hit(chunk_id, 1.0 - float(distance)) for chunk_id, distance in pairs]
@@ -75,22 +75,22 @@ class ChromaStore:
     def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
         for start in range(0, len(ids), _BATCH):
             part = slice(start, start + _BATCH)
-            with self._lock, _unavailable("upsert"):
+            with self._lock, _map_errors("upsert"):
                 self._collection.upsert(ids=ids[part], embeddings=vectors[part])
 
     def delete(self, ids: list[str], revision: int) -> None:
         for start in range(0, len(ids), _BATCH):
-            with self._lock, _unavailable("delete"):
+            with self._lock, _map_errors("delete"):
                 self._collection.delete(ids=ids[start : start + _BATCH])
 
-    def ids(self) -> set[str]:
-        with _unavailable("get"):
+    def list_ids(self) -> set[str]:
+        with _map_errors("get"):
             return set(self._collection.get(include=[])["ids"])
 
     def close(self) -> None:
         """Files are released with the process: Chroma has no close for one collection of several."""
 
-    def _open(self, built_by: dict[str, str | int]) -> Any:
+    def _open_collection(self, built_by: dict[str, str | int]) -> Any:
         try:
             return self._client.get_collection(self._name, embedding_function=None)
         except NotFoundError:
@@ -113,7 +113,7 @@ class SharedChromaStore(ChromaStore):
     def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
         for start in range(0, len(ids), _SERVER_BATCH):
             part = dict(zip(ids[start : start + _SERVER_BATCH], vectors[start : start + _SERVER_BATCH], strict=True))
-            with self._lock, _unavailable("upsert"):
+            with self._lock, _map_errors("upsert"):
                 found = self._collection.get(ids=list(part), include=["metadatas"])
                 written = zip(found["ids"], found["metadatas"], strict=True)
                 newer = {chunk_id for chunk_id, metadata in written if metadata["revision"] >= revision}
@@ -126,22 +126,22 @@ class SharedChromaStore(ChromaStore):
 
     def delete(self, ids: list[str], revision: int) -> None:
         for start in range(0, len(ids), _SERVER_BATCH):
-            with self._lock, _unavailable("delete"):
+            with self._lock, _map_errors("delete"):
                 self._collection.delete(ids=ids[start : start + _SERVER_BATCH], where={"revision": {"$lte": revision}})
 
 
 def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
     """Removes one tenant's collections but those of the generations `keep`. Raises IndexUnavailable."""
-    first, kept = collection_name(tenant), {collection_name(tenant, number) for number in keep}
-    with _unavailable("drop"):
-        client = _client(place)
+    first, kept = build_collection_name(tenant), {build_collection_name(tenant, number) for number in keep}
+    with _map_errors("drop"):
+        client = _open_client(place)
         for name in [collection.name for collection in client.list_collections()]:
             if name not in kept and (name == first or name.startswith(f"{first}-")):
                 client.delete_collection(name)
 
 
 @contextmanager
-def _unavailable(step: str) -> Iterator[None]:
+def _map_errors(step: str) -> Iterator[None]:
     """chromadb raises its own, Rust's and SQLite's errors alike; the caller knows one reaction to all of them. Rust's
     panic, at a file that makes no sense to it, is no Exception.
     """
@@ -153,7 +153,7 @@ def _unavailable(step: str) -> Iterator[None]:
         raise IndexUnavailable(f"chroma {step} failed: {error}") from error
 
 
-def _client(place: Path | str) -> Any:
+def _open_client(place: Path | str) -> Any:
     settings = Settings(anonymized_telemetry=False)
     if isinstance(place, Path):
         place.mkdir(parents=True, exist_ok=True)

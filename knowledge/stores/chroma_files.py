@@ -29,10 +29,12 @@ def find_damage(folder: Path) -> str:
             return f"{file.name}: {error}"
     if wrong := find_sqlite_damage(folder / CHROMA_DATABASE):
         return f"{CHROMA_DATABASE}: {wrong}"
-    return next((f"{header.parent.name}: cut off" for header in folder.glob("*/header.bin") if _is_cut(header)), "")
+    return next(
+        (f"{header.parent.name}: cut off" for header in folder.glob("*/header.bin") if _is_cut_short(header)), ""
+    )
 
 
-def _is_cut(header: Path) -> bool:
+def _is_cut_short(header: Path) -> bool:
     """Whether the vectors of a graph are fewer than it says; False where another version wrote it."""
     content = header.read_bytes()
     if len(content) < _HEADER_BYTES or not any(content):
@@ -41,8 +43,8 @@ def _is_cut(header: Path) -> bool:
     if len(content) > _HEADER_BYTES or version != _VERSION:
         return False
     vectors, lengths = header.with_name("data_level0.bin"), header.with_name("length.bin")
-    return bool(_bytes_of(vectors) < elements * size or _bytes_of(lengths) < elements * 4)
+    return bool(_measure_file(vectors) < elements * size or _measure_file(lengths) < elements * 4)
 
 
-def _bytes_of(file: Path) -> int:
+def _measure_file(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0

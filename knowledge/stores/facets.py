@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.filters import FILTER_KINDS, Filter
-from knowledge.stores.recent import Recent
+from knowledge.stores.recent_results import RecentResults
 from knowledge.types import DocumentMeta
 
 Rows = NDArray[np.int64]
@@ -23,21 +23,21 @@ class Facets:
         self._places: dict[tuple[str, str], list[int]] = {}
         for place, document in enumerate(documents):
             for kind in FILTER_KINDS:
-                for label in document.labels(kind):
+                for label in document.list_labels(kind):
                     self._places.setdefault((kind, label), []).append(place)
-        self._recent: Recent[Filter, Rows] = Recent()
+        self._recent: RecentResults[Filter, Rows] = RecentResults()
 
-    def rows(self, where: Filter) -> Rows:
+    def find_rows(self, where: Filter) -> Rows:
         """Rows of the documents that `where` matches, rising."""
-        return self._recent.get(where, self._rows)
+        return self._recent.get(where, self._compute_rows)
 
-    def _rows(self, where: Filter) -> Rows:
-        allowed = ~self._any_of("document_ids", where.excluded)
-        for kind, wanted in where.conditions():
-            allowed &= self._any_of(kind, wanted)
+    def _compute_rows(self, where: Filter) -> Rows:
+        allowed = ~self._match_any("document_ids", where.excluded)
+        for kind, wanted in where.list_conditions():
+            allowed &= self._match_any(kind, wanted)
         return np.flatnonzero(allowed[self._document_of])
 
-    def _any_of(self, kind: str, wanted: Iterable[str]) -> NDArray[np.bool_]:
+    def _match_any(self, kind: str, wanted: Iterable[str]) -> NDArray[np.bool_]:
         found = np.zeros(self._count, dtype=bool)
         for label in wanted:
             found[self._places.get((kind, label), [])] = True

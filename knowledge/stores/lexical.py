@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from knowledge.stores.recent import Recent
+from knowledge.stores.recent_results import RecentResults
 from knowledge.types import TermIds
 
 OKAPI = BM25Okapi([[""]])
@@ -41,22 +41,22 @@ class LexicalIndex:
 
     def __init__(self, documents: Sequence[TermIds], vocabulary: Mapping[str, int]) -> None:
         """documents: term ids of each chunk, in row order."""
-        self._build(_count(documents, np.arange(len(documents))), _lengths(documents), vocabulary)
+        self._set_up(_count_terms(documents, np.arange(len(documents))), _measure_lengths(documents), vocabulary)
 
-    def changed(self, documents: Sequence[TermIds], source: NDArray[np.int64]) -> LexicalIndex:
+    def build_next(self, documents: Sequence[TermIds], source: NDArray[np.int64]) -> LexicalIndex:
         """The index of a later revision, whose row r is the row `source[r]` of: this index's rows, then `documents`.
 
         `source` keeps the order of this index's rows.
         """
         rows, is_old = len(self._lengths), source < len(self._lengths)
-        added = _count([documents[row - rows] for row in source[~is_old].tolist()], np.flatnonzero(~is_old))
-        kept = self._keep(source[is_old], np.flatnonzero(is_old))
-        lengths = np.concatenate([self._lengths, _lengths(documents)])[source]
+        added = _count_terms([documents[row - rows] for row in source[~is_old].tolist()], np.flatnonzero(~is_old))
+        kept = self._move_postings(source[is_old], np.flatnonzero(is_old))
+        lengths = np.concatenate([self._lengths, _measure_lengths(documents)])[source]
         later = LexicalIndex.__new__(LexicalIndex)
-        later._build(_merge(kept, added, len(source)), lengths, self._vocabulary)
+        later._set_up(_merge_postings(kept, added, len(source)), lengths, self._vocabulary)
         return later
 
-    def _keep(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> Postings:
+    def _move_postings(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> Postings:
         """The postings of the rows `old`, moved to the rows `new`."""
         moved = np.full(len(self._lengths), -1, dtype=np.int32)
         moved[old] = new
@@ -67,78 +67,80 @@ class LexicalIndex:
             kept = Postings(starts, kept.rows[stays], kept.counts[stays])
         return kept
 
-    def _build(self, postings: Postings, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
+    def _set_up(self, postings: Postings, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._lengths = lengths
-        self._indptr, self._counts = postings.starts, _narrow(postings.counts)
-        self._indices = _narrow(postings.rows, len(lengths))
+        self._indptr, self._counts = postings.starts, _pack_integers(postings.counts)
+        self._indices = _pack_integers(postings.rows, len(lengths))
         self._average = float(lengths.mean()) if len(lengths) else 0.0
         occurring = np.diff(self._indptr)
         self._unseen_idf = float(np.log(len(lengths) + 0.5) - np.log(0.5)) if len(lengths) else 0.0
-        self._idf = np.where(occurring > 0, document_idf(occurring, len(lengths)), self._unseen_idf)
+        self._idf = np.where(occurring > 0, compute_idf(occurring, len(lengths)), self._unseen_idf)
         # What a term's frequency is set against in a chunk of that length.
         self._norm = (OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * lengths / (self._average or 1.0))).astype(np.float32)
-        self._recent: Recent[tuple[str, ...], Scores] = Recent()
+        self._recent: RecentResults[tuple[str, ...], Scores] = RecentResults()
 
-    def scores(self, terms: Sequence[str]) -> Scores:
+    def score_all(self, terms: Sequence[str]) -> Scores:
         """BM25 of every row, shape (rows,); a term that the query repeats counts each time. Not to be written to."""
-        return self._recent.get(tuple(terms), self._scores)
+        return self._recent.get(tuple(terms), self._compute_scores)
 
-    def scores_at(self, terms: Sequence[str], rows: Sequence[int]) -> Scores:
+    def score_rows(self, terms: Sequence[str], rows: Sequence[int]) -> Scores:
         """BM25 of some rows, shape (len(rows),), without touching the postings of the others."""
         if (known := self._recent.find(tuple(terms))) is not None:
             return known[list(rows)]
         wanted = np.asarray(rows, dtype=self._indices.dtype)
         scores = np.zeros(len(wanted), dtype=np.float32)
-        for times, found, counts in self._postings(terms):
+        for times, found, counts in self._list_postings(terms):
             places = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
-            scores += np.where(found[places] == wanted, _saturated(times, counts[places], self._norm[wanted]), 0)
+            scores += np.where(
+                found[places] == wanted, _compute_saturation(times, counts[places], self._norm[wanted]), 0
+            )
         return scores
 
-    def score_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+    def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         """BM25 that a text of these tokens would have, if its words were as frequent as they are here."""
         if not tokens:
             return 0.0
         text = BM25Okapi([tokens])
         text.avgdl = self._average or 1.0
-        text.idf = dict(zip(terms, self.idf(terms), strict=True))
+        text.idf = dict(zip(terms, self.get_idf(terms), strict=True))
         return float(text.get_scores(terms)[0])
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
+    def get_idf(self, terms: Sequence[str]) -> list[float]:
         """idf of every term; a term that occurs nowhere gets the highest value that the formula can give."""
         every, known, unseen = self._idf.data, len(self._idf), self._unseen_idf
         columns = map(self._vocabulary.get, terms)
         return [every[column] if column is not None and column < known else unseen for column in columns]
 
-    def frequencies(self) -> dict[str, int]:
+    def get_frequencies(self) -> dict[str, int]:
         """In how many rows each term occurs, of those that occur."""
         counts = np.diff(self._indptr).tolist()
         return {term: count for term, count in zip(self._vocabulary, counts, strict=False) if count}
 
-    def _scores(self, terms: Sequence[str]) -> Scores:
+    def _compute_scores(self, terms: Sequence[str]) -> Scores:
         scores = np.zeros(len(self._lengths), dtype=np.float32)
-        if found := list(self._postings(terms)):
+        if found := list(self._list_postings(terms)):
             # All terms at once, by places of the machine's width: up to 20,000 chunks, numpy's calls for each term
             # were half of it.
             times, rows, counts = zip(*found, strict=True)
             places = np.concatenate(rows).astype(np.intp)
             each = np.repeat(np.array(times, np.float32), list(map(len, rows)))
-            np.add.at(scores, places, _saturated(each, np.concatenate(counts), self._norm.take(places)))
+            np.add.at(scores, places, _compute_saturation(each, np.concatenate(counts), self._norm.take(places)))
         return scores
 
-    def _postings(self, terms: Sequence[str]) -> Iterator[tuple[np.float32, NDArray[Any], NDArray[Any]]]:
+    def _list_postings(self, terms: Sequence[str]) -> Iterator[tuple[np.float32, NDArray[Any], NDArray[Any]]]:
         """Of every term that occurs: idf times its count in the query, its rows (rising), its counts there."""
         for term, times in Counter(terms).items():
             column = self._vocabulary.get(term)
-            if column is not None and self._occurs(column):
+            if column is not None and self._has_postings(column):
                 span = slice(self._indptr[column], self._indptr[column + 1])
                 yield np.float32(times * self._idf[column]), self._indices[span], self._counts[span]
 
-    def _occurs(self, column: int) -> bool:
+    def _has_postings(self, column: int) -> bool:
         return column + 1 < len(self._indptr) and bool(self._indptr[column + 1] > self._indptr[column])
 
 
-def _saturated(times: np.float32 | Scores, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
+def _compute_saturation(times: np.float32 | Scores, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
     """What so many occurrences of terms of these idf add to scores; `norm` is written to."""
     frequency = counts.astype(np.float32)
     norm += frequency
@@ -147,24 +149,24 @@ def _saturated(times: np.float32 | Scores, counts: NDArray[Any], norm: NDArray[n
     return norm
 
 
-def _narrow(values: NDArray[Any], below: int | None = None) -> NDArray[Any]:
+def _pack_integers(values: NDArray[Any], below: int | None = None) -> NDArray[Any]:
     """In the fewest bytes that hold whole numbers `below` this, or those that are there."""
     return values.astype(np.min_scalar_type(below if below is not None else int(values.max(initial=0))), copy=False)
 
 
-def _lengths(documents: Sequence[TermIds]) -> NDArray[np.int32]:
+def _measure_lengths(documents: Sequence[TermIds]) -> NDArray[np.int32]:
     return np.array([len(terms) for terms in documents], np.int32)
 
 
-def _count(documents: Sequence[TermIds], places: NDArray[np.int64]) -> Postings:
+def _count_terms(documents: Sequence[TermIds], places: NDArray[np.int64]) -> Postings:
     """How often each term occurs in each document; document i is the row `places[i]`, and these rise."""
     terms = np.concatenate(documents) if documents else np.zeros(0, dtype=np.int32)
-    spans = _starts(np.bincount(terms))
+    spans = _compute_starts(np.bincount(terms))
     # Rows rise already, so that a stable sort by terms is all; of 16 bits at a time numpy's is linear (radix).
     order = np.argsort(terms.astype(np.uint16), kind="stable")
     if len(spans) > 1 << 16:
         order = order[np.argsort((terms >> 16).astype(np.uint16)[order], kind="stable")]
-    rows = np.repeat(places.astype(np.int32), _lengths(documents))[order]
+    rows = np.repeat(places.astype(np.int32), _measure_lengths(documents))[order]
     del terms, order  # 150 MB at 100,000 chunks
     is_first = np.ones(len(rows), bool)
     np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
@@ -174,33 +176,33 @@ def _count(documents: Sequence[TermIds], places: NDArray[np.int64]) -> Postings:
     return Postings(np.searchsorted(firsts, spans).astype(spans.dtype), rows[firsts], counts)
 
 
-def _merge(kept: Postings, added: Postings, rows: int) -> Postings:
+def _merge_postings(kept: Postings, added: Postings, rows: int) -> Postings:
     """Of other rows each, below `rows`."""
     frequencies = np.zeros(max(len(kept.starts), len(added.starts)) - 1, np.int64)
     for each in (kept, added):
         frequencies[: len(each.starts) - 1] += np.diff(each.starts)
-    before = np.searchsorted(_keys(kept, rows), _keys(added, rows))
+    before = np.searchsorted(_build_keys(kept, rows), _build_keys(added, rows))
     return Postings(
-        _starts(frequencies),
+        _compute_starts(frequencies),
         np.insert(kept.rows, before, added.rows),
         np.insert(kept.counts.astype(np.uint16), before, added.counts),
     )
 
 
-def _keys(postings: Postings, rows: int) -> NDArray[np.int64]:
+def _build_keys(postings: Postings, rows: int) -> NDArray[np.int64]:
     """Numbers in the order of the postings."""
     terms = np.repeat(np.arange(len(postings.starts) - 1) * rows, np.diff(postings.starts))
     terms += postings.rows
     return terms
 
 
-def _starts(frequencies: NDArray[np.int64]) -> NDArray[Any]:
+def _compute_starts(frequencies: NDArray[np.int64]) -> NDArray[Any]:
     """Where each term's postings start, and where the last one's end: in 32 bits as long as they fit."""
     starts = np.concatenate([[0], np.cumsum(frequencies)])
     return starts.astype(np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64)
 
 
-def document_idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
+def compute_idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
     """BM25Okapi's idf of every column, from document frequencies counted in bulk; 0 of what does not occur."""
     idf = np.zeros(len(document_frequency))
     occurring = np.flatnonzero(document_frequency)

@@ -14,15 +14,15 @@ import numpy as np
 from loguru import logger
 from numpy.typing import NDArray
 
-from knowledge.buckets import Buckets, bucket_of
+from knowledge.buckets import Buckets, find_bucket
 from knowledge.errors import IndexUnavailable
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
-from knowledge.stores.matrix import products, rows_of
-from knowledge.stores.packed import PackedChunks
-from knowledge.stores.recent import Recent
+from knowledge.stores.matrix import compute_products, select_rows
+from knowledge.stores.packed_chunks import PackedChunks
+from knowledge.stores.recent_results import RecentResults
 from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Matrix, Vector
@@ -70,11 +70,11 @@ class LocalSnapshot:
             matrix.mean(axis=0, dtype=np.float32) if len(chunks) else np.zeros(matrix.shape[1], np.float32)
         )
         self._ids = chunks.ids
-        self._centrality = products(matrix, self.centre)
+        self._centrality = compute_products(matrix, self.centre)
         self._row = {chunk_id: row for row, chunk_id in enumerate(chunks.ids)}
         self._facets = Facets(chunks.documents, chunks.document_of)
-        self._cosines: Recent[bytes, NDArray[np.float32]] = Recent()
-        self._opened: Recent[int, Chunk] = Recent(OPENED)
+        self._cosines: RecentResults[bytes, NDArray[np.float32]] = RecentResults()
+        self._opened: RecentResults[int, Chunk] = RecentResults(OPENED)
         self._vectors = vectors
         self._threads = threads
         self._recalls = options.recalls
@@ -85,7 +85,7 @@ class LocalSnapshot:
         """Whether the vector store is not asked."""
         return self.small or self._vectors is None
 
-    def ask(self, vectors: VectorStore | None) -> None:
+    def set_store(self, vectors: VectorStore | None) -> None:
         """From now on this store is asked, or none."""
         self._vectors = vectors
 
@@ -94,84 +94,88 @@ class LocalSnapshot:
 
     @cached_property
     def buckets(self) -> Buckets:
-        return Buckets.of(self._ids)
+        return Buckets.from_ids(self._ids)
 
-    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
-        return frozenset(self._row if within is None else filter(lambda name: bucket_of(name) in within, self._ids))
+    def list_ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        return frozenset(self._row if within is None else filter(lambda name: find_bucket(name) in within, self._ids))
 
     def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
-        return (self.chunks[row] for row, name in enumerate(self._ids) if within is None or bucket_of(name) in within)
+        return (self.chunks[row] for row, name in enumerate(self._ids) if within is None or find_bucket(name) in within)
 
     def sample(self, count: int) -> list[Chunk]:
-        return [self.chunk(name) for name in sorted(self._ids)[:: -(-len(self) // count) or 1]]
+        return [self.get_chunk(name) for name in sorted(self._ids)[:: -(-len(self) // count) or 1]]
 
-    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+    def find_existing(self, chunk_ids: Collection[str]) -> frozenset[str]:
         return frozenset(name for name in chunk_ids if name in self._row)
 
-    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
-        rows = self._facets.rows(Filter(document_ids=frozenset(document_ids)))
+    def list_ids_of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        rows = self._facets.find_rows(Filter(document_ids=frozenset(document_ids)))
         return frozenset(self._ids[row] for row in rows.tolist()) if document_ids else frozenset()
 
-    def chunk(self, chunk_id: str) -> Chunk:
+    def get_chunk(self, chunk_id: str) -> Chunk:
         return self._opened.get(self._row[chunk_id], self.chunks.__getitem__)
 
-    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
+    async def search_dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if not len(self):
             return []
         if self.small:
-            hits, recall = self._dense(vector, k, where)
+            hits, recall = self._search_dense(vector, k, where)
         else:
             run = asyncio.get_running_loop().run_in_executor
-            hits, recall = await run(self._threads, self._dense, vector, k, where)
+            hits, recall = await run(self._threads, self._search_dense, vector, k, where)
         self._recalls[recall] += 1
         return hits
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
+    async def search_lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if self.small:
-            return self._bm25(terms, k, where)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)
+            return self._search_lexical(terms, k, where)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._search_lexical, terms, k, where)
 
-    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+    def get_vectors(self, chunk_ids: Sequence[str]) -> Matrix:
         vectors: Matrix = self.matrix[[self._row[chunk_id] for chunk_id in chunk_ids]].astype(np.float32)
         return vectors
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+    def compute_cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         rows = [self._row[chunk_id] for chunk_id in chunk_ids]
         known = self._cosines.find(vector.tobytes())
-        return products(self.matrix[rows], vector) if known is None else known[rows]
+        return compute_products(self.matrix[rows], vector) if known is None else known[rows]
 
-    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+    def compute_centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         return self._centrality[[self._row[chunk_id] for chunk_id in chunk_ids]]
 
-    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        scores: list[float] = self.bm25s.scores_at(terms, [self._row[chunk_id] for chunk_id in chunk_ids]).tolist()
+    def score_bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+        scores: list[float] = self.bm25s.score_rows(terms, [self._row[chunk_id] for chunk_id in chunk_ids]).tolist()
         return scores
 
-    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
-        return self.bm25s.score_of(terms, tokens)
+    def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        return self.bm25s.score_tokens(terms, tokens)
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        return self.bm25s.idf(terms)
+    def get_idf(self, terms: Sequence[str]) -> list[float]:
+        return self.bm25s.get_idf(terms)
 
-    def frequencies(self) -> dict[str, int]:
-        return self.bm25s.frequencies()
+    def get_frequencies(self) -> dict[str, int]:
+        return self.bm25s.get_frequencies()
 
-    def frequent(self, count: int) -> dict[str, int]:
-        found = self.frequencies()
-        least = TermSpread.of(np.fromiter(found.values(), np.int64, len(found))).least(count)
+    def list_frequent_terms(self, count: int) -> dict[str, int]:
+        found = self.get_frequencies()
+        least = TermSpread.from_frequencies(np.fromiter(found.values(), np.int64, len(found))).find_least_frequency(
+            count
+        )
         return {term: chunks for term, chunks in found.items() if chunks >= least}
 
-    def _dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
-        rows = self._facets.rows(where) if where else None
+    def _search_dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
+        rows = self._facets.find_rows(where) if where else None
         if not self.small:
-            if (found := self._nearest(vector, k, rows)) is not None:
-                return self._hits(found, products(self.matrix[found], vector)), DenseRecall.HNSW
+            if (found := self._ask_store(vector, k, rows)) is not None:
+                return self._build_hits(found, compute_products(self.matrix[found], vector)), DenseRecall.HNSW
             if rows is not None:
-                return self._best(products(self.matrix[rows], vector), k, rows, -np.inf), DenseRecall.EXACT
-        cosines = self._cosines.get(vector.tobytes(), lambda _: products(self.matrix, vector))
-        return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
+                return self._choose_best(
+                    compute_products(self.matrix[rows], vector), k, rows, -np.inf
+                ), DenseRecall.EXACT
+        cosines = self._cosines.get(vector.tobytes(), lambda _: compute_products(self.matrix, vector))
+        return self._choose_best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
 
-    def _nearest(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
+    def _ask_store(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
         """The vector store's answer, if there is one and it is whole. What it would find is here too."""
         count = len(self) if rows is None else len(rows)
         if self._vectors is None or count < EXACT_SHARE * len(self):
@@ -189,18 +193,18 @@ class LocalSnapshot:
             found = found[np.isin(found, rows)]
         return found[:k] if len(found) >= min(k, count) else None
 
-    def _bm25(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
-        rows = self._facets.rows(where) if where else None
-        scores = self.bm25s.scores(terms)
-        return self._best(scores if rows is None else scores[rows], k, rows, 0.0)
+    def _search_lexical(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
+        rows = self._facets.find_rows(where) if where else None
+        scores = self.bm25s.score_all(terms)
+        return self._choose_best(scores if rows is None else scores[rows], k, rows, 0.0)
 
-    def _best(self, scores: NDArray[np.floating], k: int, rows: Rows | None, above: float) -> list[Hit]:
+    def _choose_best(self, scores: NDArray[np.floating], k: int, rows: Rows | None, above: float) -> list[Hit]:
         """Hits of the `k` best of `scores`, which are those of `rows` (None: of all)."""
         best = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
         best = best[scores[best] > above]
-        return self._hits(best if rows is None else rows[best], scores[best])
+        return self._build_hits(best if rows is None else rows[best], scores[best])
 
-    def _hits(self, rows: Rows, scores: NDArray[np.floating]) -> list[Hit]:
+    def _build_hits(self, rows: Rows, scores: NDArray[np.floating]) -> list[Hit]:
         """Best first. What differs less than a matrix product's last bits is a tie: these vary with its shape."""
         pairs = sorted(zip((-scores).round(_TIE_DECIMALS).tolist(), rows.tolist(), scores.tolist(), strict=True))
         return [Hit(self._ids[row], score) for _, row, score in pairs]
@@ -219,37 +223,37 @@ class LocalIndex:
         self._vocabulary = TermTable()
         self._changing = Lock()
         self._filling = self._closed = False
-        self._snapshot = self._view(
-            -1, PackedChunks.of(()), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary)
+        self._snapshot = self._build_snapshot(
+            -1, PackedChunks.from_chunks(()), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary)
         )
         self._reconciled = vectors is None
 
-    def snapshot(self) -> LocalSnapshot:
+    def get_snapshot(self) -> LocalSnapshot:
         return self._snapshot
 
     async def apply(self, change: IndexChange) -> None:
-        await asyncio.to_thread(self._apply, change)
+        await asyncio.to_thread(self._apply_change, change)
 
-    def _apply(self, change: IndexChange) -> None:
+    def _apply_change(self, change: IndexChange) -> None:
         # One vocabulary for all revisions: it only grows, and a view has no postings of terms that came later.
         self._vocabulary.extend(change.first_term, change.new_terms)
         with self._changing:
-            old, new = self._snapshot, self._next(change)
+            old, new = self._snapshot, self._build_next(change)
             if self._vectors is None or self._filling:
                 self._snapshot = new
                 return
-            held, missing = self._compare(self._vectors, old, new, change)
+            held, missing = self._compare_store(self._vectors, old, new, change)
             if old.is_exact and len(missing) > BEHIND:
-                new.ask(None)
+                new.set_store(None)
                 self._snapshot, self._filling = new, True
                 self._threads.submit(self._fill_behind, self._vectors)
                 return
-            self._put(self._vectors, new, missing, _PART)
+            self._put_vectors(self._vectors, new, missing, _PART)
             self._snapshot = new
-            self._vectors.delete(sorted(held if new.small else held - new.ids()), change.revision)
+            self._vectors.delete(sorted(held if new.small else held - new.list_ids()), change.revision)
             self._reconciled = True
 
-    def _compare(
+    def _compare_store(
         self, store: VectorStore, old: LocalSnapshot, new: LocalSnapshot, change: IndexChange
     ) -> tuple[frozenset[str], frozenset[str]]:
         """What the store holds that may have to go, and what it lacks of `new`.
@@ -257,30 +261,30 @@ class LocalIndex:
         It has nothing of a base that is searched exactly: nobody would ask it, and 10,000 rows take 30 MB and 13 s.
         """
         if old.is_exact:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
-            held = frozenset() if new.small and self._reconciled else frozenset(store.ids())
-            return held, frozenset() if new.small else new.ids() - held
-        held = old.ids() if new.small else change.removed
+            held = frozenset() if new.small and self._reconciled else frozenset(store.list_ids())
+            return held, frozenset() if new.small else new.list_ids() - held
+        held = old.list_ids() if new.small else change.removed
         return held, frozenset() if new.small else frozenset(item.chunk.id for item in change.added)
 
-    def _put(self, store: VectorStore, snapshot: LocalSnapshot, missing: frozenset[str], part: int) -> None:
+    def _put_vectors(self, store: VectorStore, snapshot: LocalSnapshot, missing: frozenset[str], part: int) -> None:
         ids = sorted(missing)
         for start in range(0, len(ids), part):
             if self._closed:
                 return
             some = ids[start : start + part]
-            store.upsert(some, snapshot.vectors(some), snapshot.revision)
+            store.upsert(some, snapshot.get_vectors(some), snapshot.revision)
 
     def _fill_behind(self, store: VectorStore) -> None:
         """Until the store has what the newest snapshot has, which asks it from then on."""
         try:
             while not self._closed:
                 snapshot = self._snapshot
-                held, wanted = frozenset(store.ids()), frozenset() if snapshot.small else snapshot.ids()
-                self._put(store, snapshot, wanted - held, _PART_BEHIND)
+                held, wanted = frozenset(store.list_ids()), frozenset() if snapshot.small else snapshot.list_ids()
+                self._put_vectors(store, snapshot, wanted - held, _PART_BEHIND)
                 store.delete(sorted(held - wanted), snapshot.revision)
                 with self._changing:
                     if self._snapshot is snapshot and not self._closed:
-                        snapshot.ask(store)
+                        snapshot.set_store(store)
                         self._reconciled, self._filling = True, False
                         return
         except Exception as error:  # whatever it is, the exact search goes on, and the next change tries again
@@ -288,8 +292,8 @@ class LocalIndex:
             with self._changing:
                 self._reconciled = self._filling = False
 
-    def _next(self, change: IndexChange) -> LocalSnapshot:
-        old, added = self._snapshot, _sorted({item.chunk.id: item for item in change.added})
+    def _build_next(self, change: IndexChange) -> LocalSnapshot:
+        old, added = self._snapshot, _sort_chunks({item.chunk.id: item for item in change.added})
         replaced = change.removed | {item.chunk.id for item in added}
         kept = [row for row, chunk_id in enumerate(old.chunks.ids) if chunk_id not in replaced]
         places = [
@@ -298,14 +302,16 @@ class LocalIndex:
         # Where each new row comes from: old rows by number, and after the last of them those that were added.
         source = np.insert(np.array(kept, np.int64), places, len(old) + np.arange(len(added)))
         half = self._vectors is not None and len(source) > self._options.exact_search_max_chunks
-        return self._view(
+        return self._build_snapshot(
             change.revision,
-            old.chunks.changed([item.chunk for item in added], source),
-            rows_of(old.matrix, [item.vector for item in added], source, np.float16 if half else np.float32),
-            old.bm25s.changed([item.terms for item in added], source),
+            old.chunks.build_next([item.chunk for item in added], source),
+            select_rows(old.matrix, [item.vector for item in added], source, np.float16 if half else np.float32),
+            old.bm25s.build_next([item.terms for item in added], source),
         )
 
-    def _view(self, revision: int, chunks: PackedChunks, matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
+    def _build_snapshot(
+        self, revision: int, chunks: PackedChunks, matrix: Matrix, lexical: LexicalIndex
+    ) -> LocalSnapshot:
         store = None if self._filling else self._vectors
         return LocalSnapshot(revision, chunks, matrix, lexical, store, self._threads, self._options)
 
@@ -316,5 +322,5 @@ class LocalIndex:
             self._vectors.close()
 
 
-def _sorted(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
+def _sort_chunks(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
     return sorted(added.values(), key=lambda item: _row_order(item.chunk))

@@ -13,7 +13,7 @@ _BLOCK = 128
 """Rows of half precision that are widened at once: they stay in the processor's cache, 4,096 take six times as long."""
 
 
-def products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np.float32]:
+def compute_products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np.float32]:
     """The product of every row with a vector, shape (rows,), in single precision."""
     if matrix.dtype == np.float32:
         return np.asarray(matrix @ vector, np.float32)
@@ -24,7 +24,7 @@ def products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np.float32
     return found
 
 
-def rows_of(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64], dtype: DTypeLike) -> Matrix:
+def select_rows(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64], dtype: DTypeLike) -> Matrix:
     """The rows `source` of `old` with `added` below it, without laying the two together first."""
     is_added = source >= len(old)
     if not len(source):

@@ -19,8 +19,8 @@ from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfigurati
 from knowledge.filters import Filter
 from knowledge.stores import milvus_rows as rows
 from knowledge.stores.base import StoredRow
-from knowledge.stores.milvus_rows import named
-from knowledge.stores.rows import Seen, TermRow
+from knowledge.stores.milvus_rows import hash_name
+from knowledge.stores.rows import RowLifetime, TermRow
 from knowledge.types import Chunk, IndexedChunk, Vector
 
 try:
@@ -38,17 +38,17 @@ _SECONDS = 60.0
 _PREFIX = "yingda_"
 
 
-def collection_name(embedder: str, dimension: int) -> str:
+def build_collection_name(embedder: str, dimension: int) -> str:
     """One for each space of embeddings."""
-    return _PREFIX + named(f"{embedder} {dimension}")
+    return _PREFIX + hash_name(f"{embedder} {dimension}")
 
 
-def owner(tenant: str, generation: int) -> str:
+def build_owner(tenant: str, generation: int) -> str:
     """The partition key of a tenant's rows."""
-    return f"{named(tenant)}-{generation}"
+    return f"{hash_name(tenant)}-{generation}"
 
 
-def address(path: Path, server: str) -> str:
+def get_address(path: Path, server: str) -> str:
     """Where Milvus is: the server's, or a file below `path`."""
     if not server:
         path.mkdir(parents=True, exist_ok=True)
@@ -59,21 +59,21 @@ class MilvusTable:
     """One tenant's rows. All methods block. They raise IndexUnavailable."""
 
     def __init__(self, place: str, tenant: str, embedder: str, dimension: int, generation: int) -> None:
-        self._owner, self._name = owner(tenant, generation), collection_name(embedder, dimension)
+        self._owner, self._name = build_owner(tenant, generation), build_collection_name(embedder, dimension)
         self._terms = f"{self._name}_terms"
         self._dimension = dimension
         self._lite, self._loose = _is_file(place), Counter[str]()
         self._mine = f'tenant == "{self._owner}"'
-        with unavailable("open"):
-            self._client = _client(place)
+        with map_errors("open"):
+            self._client = _open_client(place)
             if not self._client.has_collection(self._name):
-                _create(self._client, self._name, dimension)
+                _create_chunks(self._client, self._name, dimension)
             if not self._client.has_collection(self._terms):
                 _create_terms(self._client, self._terms)
             for name in (self._name, self._terms):
                 self._client.load_collection(name)
-            others = [name for name in _collections(self._client) if name not in (self._name, self._terms)]
-            found = [name for name in others if _count(self._client, name, self._mine)]
+            others = [name for name in _list_collections(self._client) if name not in (self._name, self._terms)]
+            found = [name for name in others if _count_rows(self._client, name, self._mine)]
         if found:
             self.close()
             raise IndexMismatch(
@@ -81,144 +81,152 @@ class MilvusTable:
                 "请改回 EMBEDDER，或运行 python scripts/reindex.py 重建索引"
             )
 
-    def nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
+    def search_nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
         """The `k` nearest of a revision with their cosines, best first."""
-        return self._search(vector, "vector", "COSINE", k, revision, where)
+        return self._search_rows(vector, "vector", "COSINE", k, revision, where)
 
-    def matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
+    def search_matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
         """Up to `k` rows that hold one of these terms, best first by Milvus' own BM25 over all tenants."""
         text = " ".join(f"t{number}" for number in terms)
-        return [row for row, _ in self._search(text, "sparse", "BM25", k, revision, where)]
+        return [row for row, _ in self._search_rows(text, "sparse", "BM25", k, revision, where)]
 
-    def live(self, revision: int) -> Iterator[Seen]:
+    def list_live(self, revision: int) -> Iterator[RowLifetime]:
         """All rows that are not gone at `revision`, later ones included."""
-        return map(rows.seen, self._walk(self._name, f"until > {revision}", rows.SEEN))
+        return map(rows.read_lifetime, self._walk_items(self._name, f"until > {revision}", rows.SEEN))
 
-    def touched(self, after: int, revision: int) -> list[Seen]:
+    def list_changed(self, after: int, revision: int) -> list[RowLifetime]:
         """Rows that came or went after the one revision, up to the other."""
         came, went = (f"({field} > {after} and {field} <= {revision})" for field in ("since", "until"))
-        return [rows.seen(item) for item in self._query(self._name, f"({came} or {went})", rows.SEEN)]
+        return [rows.read_lifetime(item) for item in self._query_items(self._name, f"({came} or {went})", rows.SEEN)]
 
-    def ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
+    def list_ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
         """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
-        read = self._walk if within is None else self._query
-        return map(rows.chunk_id, read(self._name, _seen_by(revision) + _within(within), rows.ID))
+        read = self._walk_items if within is None else self._query_items
+        return map(
+            rows.read_chunk_id, read(self._name, _filter_by_revision(revision) + _filter_by_bucket(within), rows.ID)
+        )
 
-    def holding(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
+    def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
         """Those of these ids that are of a revision."""
-        found = self._query(self._name, f"{_seen_by(revision)} and chunk in {_names(chunk_ids)}", rows.ID)
-        return map(rows.chunk_id, found)
+        found = self._query_items(
+            self._name, f"{_filter_by_revision(revision)} and chunk in {_list_names(chunk_ids)}", rows.ID
+        )
+        return map(rows.read_chunk_id, found)
 
-    def of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
+    def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
         """Ids of the chunks that these documents have in a revision."""
-        found = self._query(self._name, f"{_seen_by(revision)} and document in {_names(document_ids)}", rows.ID)
-        return map(rows.chunk_id, found)
+        found = self._query_items(
+            self._name, f"{_filter_by_revision(revision)} and document in {_list_names(document_ids)}", rows.ID
+        )
+        return map(rows.read_chunk_id, found)
 
-    def chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
+    def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
         """Those of a revision, of these buckets; one that has two rows, twice."""
-        items = self._walk(self._name, _seen_by(revision) + _within(within), ["key", "payload"])
-        return map(rows.decoded_chunk, items)
+        items = self._walk_items(
+            self._name, _filter_by_revision(revision) + _filter_by_bucket(within), ["key", "payload"]
+        )
+        return map(rows.decode_chunk, items)
 
-    def of(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
+    def get_chunk_rows(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
         """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
-        return self._query(self._name, f"until > {revision} and chunk in {_names(chunk_ids)}", rows.STORED)
+        return self._query_items(self._name, f"until > {revision} and chunk in {_list_names(chunk_ids)}", rows.STORED)
 
-    def raw(self, keys: Sequence[str]) -> list[dict[str, Any]]:
+    def get_rows(self, keys: Sequence[str]) -> list[dict[str, Any]]:
         """Rows by their keys, as they are stored, in any order."""
-        return list(self._get(self._name, keys, rows.STORED))
+        return list(self._get_items(self._name, keys, rows.STORED))
 
-    def seen(self, item: dict[str, Any]) -> Seen:
+    def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
         """Of a row as it is stored."""
-        return rows.seen(item)
+        return rows.read_lifetime(item)
 
-    def row(self, item: dict[str, Any]) -> StoredRow:
+    def read_row(self, item: dict[str, Any]) -> StoredRow:
         """What a row as it is stored holds."""
-        return rows.decoded(item)
+        return rows.decode_row(item)
 
-    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+    def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
         """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
-        return rows.encoded(self._owner, self._dimension, added, since)
+        return rows.encode_chunk(self._owner, self._dimension, added, since)
 
-    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+    def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
         """A row that holds the same, seen by other revisions."""
-        return rows.again(item, since, until)
+        return rows.copy_row(item, since, until)
 
-    def write(self, items: Sequence[dict[str, Any]]) -> None:
+    def write_rows(self, items: Sequence[dict[str, Any]]) -> None:
         """Adds or replaces rows."""
-        self._upsert(self._name, items, _BATCH)
+        self._upsert_items(self._name, items, _BATCH)
 
     def purge(self, revision: int) -> None:
         """Removes what was gone at `revision` already."""
-        with unavailable("delete"):
+        with map_errors("delete"):
             self._client.delete(self._name, filter=f"{self._mine} and until <= {revision}")
 
-    def terms(self, terms: Sequence[str]) -> list[TermRow]:
+    def find_terms(self, terms: Sequence[str]) -> list[TermRow]:
         """Those of these terms that were ever written, in any order."""
-        keys = [rows.term_key(self._owner, term) for term in terms]
-        return [rows.decoded_term(item) for item in self._get(self._terms, keys, rows.TERM)]
+        keys = [rows.build_term_key(self._owner, term) for term in terms]
+        return [rows.decode_term(item) for item in self._get_items(self._terms, keys, rows.TERM)]
 
-    def numbered(self, numbers: Sequence[int]) -> list[TermRow]:
+    def find_terms_by_id(self, numbers: Sequence[int]) -> list[TermRow]:
         """The terms of these ids that were ever written, in any order."""
-        found = self._query(self._terms, f"number in {list(numbers)}", rows.TERM)
-        return [rows.decoded_term(item) for item in found]
+        found = self._query_items(self._terms, f"number in {list(numbers)}", rows.TERM)
+        return [rows.decode_term(item) for item in found]
 
-    def later_terms(self, revision: int) -> list[TermRow]:
+    def list_terms_changed_after(self, revision: int) -> list[TermRow]:
         """Terms whose count changed after a revision."""
-        found = self._query(self._terms, f"latest > {revision}", rows.TERM)
-        return [rows.decoded_term(item) for item in found]
+        found = self._query_items(self._terms, f"latest > {revision}", rows.TERM)
+        return [rows.decode_term(item) for item in found]
 
-    def frequent_terms(self, chunks: int) -> Iterator[TermRow]:
+    def list_frequent_terms(self, chunks: int) -> Iterator[TermRow]:
         """Those whose last count is not below this."""
-        return map(rows.decoded_term, self._walk(self._terms, f"chunks >= {chunks}", rows.TERM))
+        return map(rows.decode_term, self._walk_items(self._terms, f"chunks >= {chunks}", rows.TERM))
 
-    def all_terms(self) -> Iterator[TermRow]:
+    def list_terms(self) -> Iterator[TermRow]:
         """All that were ever written."""
-        return map(rows.decoded_term, self._walk(self._terms, "latest >= -1", rows.TERM))
+        return map(rows.decode_term, self._walk_items(self._terms, "latest >= -1", rows.TERM))
 
     def write_terms(self, terms: Sequence[TermRow]) -> None:
         """Adds or replaces terms, each by its text."""
-        self._upsert(self._terms, [rows.encoded_term(self._owner, row) for row in terms], _TERM_BATCH)
+        self._upsert_items(self._terms, [rows.encode_term(self._owner, row) for row in terms], _TERM_BATCH)
 
     def close(self) -> None:
         """Releases the connection or the file."""
         self._client.close()
 
-    def _upsert(self, name: str, items: Sequence[dict[str, Any]], batch: int) -> None:
+    def _upsert_items(self, name: str, items: Sequence[dict[str, Any]], batch: int) -> None:
         for start in range(0, len(items), batch):
-            with unavailable("upsert"):
+            with map_errors("upsert"):
                 self._client.upsert(name, list(items[start : start + batch]))
         self._loose[name] += len(items)
         if self._lite and self._loose[name] >= _LOOSE:
-            with unavailable("flush"):
+            with map_errors("flush"):
                 self._client.flush(name)
             self._loose[name] = 0
 
-    def _get(self, name: str, keys: Sequence[str], fields: list[str]) -> Iterator[dict[str, Any]]:
+    def _get_items(self, name: str, keys: Sequence[str], fields: list[str]) -> Iterator[dict[str, Any]]:
         for start in range(0, len(keys), _BATCH):
-            with unavailable("get"):
+            with map_errors("get"):
                 found = self._client.get(name, list(keys[start : start + _BATCH]), output_fields=fields)
             yield from found
 
-    def _query(self, name: str, narrowed: str, fields: list[str]) -> list[dict[str, Any]]:
+    def _query_items(self, name: str, narrowed: str, fields: list[str]) -> list[dict[str, Any]]:
         """This tenant's rows that are of these, as few as a change or a question is about."""
-        with unavailable("query"):
+        with map_errors("query"):
             return list(self._client.query(name, filter=f"{self._mine} and {narrowed}", output_fields=fields))
 
-    def _walk(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
+    def _walk_items(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
         """All of this tenant's rows that are of these, a page at a time.
 
         Milvus Lite looks through all rows for each page: 38,000 terms took 4.3 s of a processor, 1.2 s at once.
         """
         if self._lite:
-            yield from self._query(name, narrowed, fields)
+            yield from self._query_items(name, narrowed, fields)
             return
-        with unavailable("query"):
+        with map_errors("query"):
             walk = self._client.query_iterator(
                 name, filter=f"{self._mine} and {narrowed}", output_fields=fields, batch_size=_PAGE
             )
         try:
             while True:
-                with unavailable("query"):
+                with map_errors("query"):
                     page = walk.next()
                 if not page:
                     return
@@ -226,35 +234,35 @@ class MilvusTable:
         finally:
             walk.close()
 
-    def _search(
+    def _search_rows(
         self, data: Any, field: str, metric: str, k: int, revision: int, where: Filter
     ) -> list[tuple[StoredRow, float]]:
-        with unavailable("search"):
+        with map_errors("search"):
             found = self._client.search(
                 self._name,
                 [data],
                 anns_field=field,
                 limit=k,
-                filter=" and ".join([self._mine, _seen_by(revision), *rows.conditions(where)]),
+                filter=" and ".join([self._mine, _filter_by_revision(revision), *rows.list_conditions(where)]),
                 output_fields=rows.READ,
                 search_params={"metric_type": metric},
             )
-        return [(rows.decoded(hit["entity"]), hit["distance"]) for hit in found[0]]
+        return [(rows.decode_row(hit["entity"]), hit["distance"]) for hit in found[0]]
 
 
 def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
     """Removes one tenant's rows but those of the generations `keep`. Raises IndexUnavailable."""
-    kept = [owner(tenant, number) for number in keep]
-    others = f'tenant like "{named(tenant)}-%" and tenant not in {json.dumps(kept)}'
-    with unavailable("drop"):
-        client = _client(place)
-        for name in _collections(client):
+    kept = [build_owner(tenant, number) for number in keep]
+    others = f'tenant like "{hash_name(tenant)}-%" and tenant not in {json.dumps(kept)}'
+    with map_errors("drop"):
+        client = _open_client(place)
+        for name in _list_collections(client):
             client.delete(name, filter=others)
         client.close()
 
 
 @contextmanager
-def unavailable(step: str) -> Iterator[None]:
+def map_errors(step: str) -> Iterator[None]:
     """pymilvus raises its own errors, gRPC's and those of the file alike; the caller knows one reaction to all."""
     try:
         yield
@@ -262,19 +270,19 @@ def unavailable(step: str) -> Iterator[None]:
         raise IndexUnavailable(f"milvus {step} failed: {error}") from error
 
 
-def _names(ids: Collection[str]) -> str:
-    return json.dumps(sorted(map(named, ids)))
+def _list_names(ids: Collection[str]) -> str:
+    return json.dumps(sorted(map(hash_name, ids)))
 
 
-def _within(buckets: Collection[int] | None) -> str:
+def _filter_by_bucket(buckets: Collection[int] | None) -> str:
     return "" if buckets is None else f" and bucket in {sorted(buckets)}"
 
 
-def _seen_by(revision: int) -> str:
+def _filter_by_revision(revision: int) -> str:
     return f"since <= {revision} and until > {revision}"
 
 
-def _client(place: str) -> Any:
+def _open_client(place: str) -> Any:
     """place: a file, or an address that may hold user:password."""
     if _is_file(place):
         return MilvusClient(place, timeout=_SECONDS)
@@ -287,24 +295,24 @@ def _is_file(place: str) -> bool:
     return urlsplit(place).scheme not in {"http", "https"}
 
 
-def _collections(client: Any) -> list[str]:
+def _list_collections(client: Any) -> list[str]:
     return [name for name in client.list_collections() if name.startswith(_PREFIX)]
 
 
-def _count(client: Any, name: str, narrowed: str) -> int:
+def _count_rows(client: Any, name: str, narrowed: str) -> int:
     client.load_collection(name)
     return int(client.query(name, filter=narrowed, output_fields=["count(*)"])[0]["count(*)"])
 
 
-def _schema(client: Any) -> Any:
+def _create_schema(client: Any) -> Any:
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("key", DataType.VARCHAR, max_length=32, is_primary=True)
     schema.add_field("tenant", DataType.VARCHAR, max_length=64, is_partition_key=True)
     return schema
 
 
-def _create(client: Any, name: str, dimension: int) -> None:
-    schema = _schema(client)
+def _create_chunks(client: Any, name: str, dimension: int) -> None:
+    schema = _create_schema(client)
     for field in ("content", "chunk", "document", "category"):
         schema.add_field(field, DataType.VARCHAR, max_length=32)
     schema.add_field("tags", DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=_TAGS, max_length=32)
@@ -326,7 +334,7 @@ def _create(client: Any, name: str, dimension: int) -> None:
 
 
 def _create_terms(client: Any, name: str) -> None:
-    schema = _schema(client)
+    schema = _create_schema(client)
     for field in ("term", "history"):
         schema.add_field(field, DataType.VARCHAR, max_length=rows.MAX_BYTES)
     for field in ("number", "latest", "chunks"):

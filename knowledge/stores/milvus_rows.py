@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.blocks import checked
-from knowledge.buckets import bucket_of
+from knowledge.blocks import validate_layout
+from knowledge.buckets import find_bucket
 from knowledge.errors import IndexUnavailable
 from knowledge.filters import FILTER_KINDS, Filter
 from knowledge.stores.base import StoredRow
-from knowledge.stores.rows import FOREVER, Seen, TermRow
+from knowledge.stores.rows import FOREVER, RowLifetime, TermRow
 from knowledge.types import Chunk, DocumentMeta, IndexedChunk
 
 MAX_BYTES = 65_535
@@ -33,12 +33,12 @@ NO_VECTOR = [0.0, 0.0]
 """Milvus has no collection without one."""
 
 
-def named(text: str) -> str:
+def hash_name(text: str) -> str:
     """An id, a category or a tag as filters name it: ASCII of one length, whatever it holds."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def encoded(tenant: str, dimension: int, added: IndexedChunk, since: int) -> dict[str, Any]:
+def encode_chunk(tenant: str, dimension: int, added: IndexedChunk, since: int) -> dict[str, Any]:
     """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
     chunk, document = added.chunk, added.chunk.document
     payload = base64.b64encode(zlib.compress(json.dumps(asdict(chunk), ensure_ascii=False).encode())).decode()
@@ -49,44 +49,44 @@ def encoded(tenant: str, dimension: int, added: IndexedChunk, since: int) -> dic
     item = {
         "content": hashlib.sha256(held).hexdigest()[:32],
         "tenant": tenant,
-        "chunk": named(chunk.id),
+        "chunk": hash_name(chunk.id),
         "name": json.dumps(chunk.id),
-        "bucket": bucket_of(chunk.id),
-        "document": named(document.id),
-        "category": named(document.category),
-        "tags": [_label(kind, label) for kind in _IN_TAGS for label in document.labels(kind)],
+        "bucket": find_bucket(chunk.id),
+        "document": hash_name(document.id),
+        "category": hash_name(document.category),
+        "tags": [_encode_label(kind, label) for kind in _IN_TAGS for label in document.list_labels(kind)],
         "payload": payload,
         "terms": terms,
         # Of a base that could not be embedded; no search by embedding looks at it.
         "vector": added.vector.tolist() or [0.0] * dimension,
     }
-    return again(item, since, FOREVER)
+    return copy_row(item, since, FOREVER)
 
 
-def again(item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+def copy_row(item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
     """A row that holds the same, seen by other revisions."""
-    return item | {"key": named(f"{item['content']} {since}"), "since": since, "until": until}
+    return item | {"key": hash_name(f"{item['content']} {since}"), "since": since, "until": until}
 
 
-def seen(item: dict[str, Any]) -> Seen:
+def read_lifetime(item: dict[str, Any]) -> RowLifetime:
     """Of a row as it is stored."""
-    return Seen(*(item[field] for field in SEEN))
+    return RowLifetime(*(item[field] for field in SEEN))
 
 
-def chunk_id(item: dict[str, Any]) -> str:
+def read_chunk_id(item: dict[str, Any]) -> str:
     """Of the chunk of a row."""
     name: str = json.loads(item["name"])
     return name
 
 
-def decoded(item: dict[str, Any]) -> StoredRow:
+def decode_row(item: dict[str, Any]) -> StoredRow:
     """What a row holds."""
     terms = np.fromstring(item["terms"].replace("t", ""), np.int32, sep=" ") if item["terms"] else np.zeros(0, np.int32)
     vector = np.array(item["vector"], np.float32)
-    return StoredRow(item["key"], decoded_chunk(item), terms, vector if vector.any() else vector[:0])
+    return StoredRow(item["key"], decode_chunk(item), terms, vector if vector.any() else vector[:0])
 
 
-def decoded_chunk(item: dict[str, Any]) -> Chunk:
+def decode_chunk(item: dict[str, Any]) -> Chunk:
     """The chunk of a row."""
     content = json.loads(zlib.decompress(base64.b64decode(item["payload"])))
     source = content.pop("document")
@@ -95,20 +95,20 @@ def decoded_chunk(item: dict[str, Any]) -> Chunk:
     return Chunk(
         document=document,
         **content | {"heading_path": tuple(content["heading_path"])},
-        layout=None if layout is None else checked(layout, len(content["text"])),
+        layout=None if layout is None else validate_layout(layout, len(content["text"])),
     )
 
 
-def term_key(tenant: str, term: str) -> str:
+def build_term_key(tenant: str, term: str) -> str:
     """Of the row of a term."""
-    return named(f"{tenant} {term}")
+    return hash_name(f"{tenant} {term}")
 
 
-def encoded_term(tenant: str, row: TermRow) -> dict[str, Any]:
+def encode_term(tenant: str, row: TermRow) -> dict[str, Any]:
     """Its row; `chunks`, `latest`: its last count, and the revision of that."""
     latest, chunks = row.history[-1] if row.history else (-1, 0)
     return {
-        "key": term_key(tenant, row.term),
+        "key": build_term_key(tenant, row.term),
         "tenant": tenant,
         "term": json.dumps(row.term),
         "number": row.number,
@@ -119,27 +119,27 @@ def encoded_term(tenant: str, row: TermRow) -> dict[str, Any]:
     }
 
 
-def decoded_term(item: dict[str, Any]) -> TermRow:
+def decode_term(item: dict[str, Any]) -> TermRow:
     """See `encoded_term`."""
     history = tuple((since, count) for since, count in json.loads(item["history"]))
     return TermRow(json.loads(item["term"]), item["number"], history)
 
 
-def conditions(where: Filter) -> Iterator[str]:
+def list_conditions(where: Filter) -> Iterator[str]:
     """Expressions that all have to hold."""
-    for kind, wanted in where.conditions():
+    for kind, wanted in where.list_conditions():
         if field := _FIELDS.get(kind):
-            yield f"{field} in {_list(map(named, wanted))}"
+            yield f"{field} in {_encode_list(map(hash_name, wanted))}"
         else:
-            yield f"array_contains_any(tags, {_list(_label(kind, each) for each in wanted)})"
+            yield f"array_contains_any(tags, {_encode_list(_encode_label(kind, each) for each in wanted)})"
     if where.excluded:
-        yield f"document not in {_list(map(named, where.excluded))}"
+        yield f"document not in {_encode_list(map(hash_name, where.excluded))}"
 
 
-def _label(kind: str, label: str) -> str:
+def _encode_label(kind: str, label: str) -> str:
     """What stands in the field of tags, which labels of other kinds share: no hash of a tag has a capital."""
-    return named(label) if kind == "tags" else f"{kind[0].upper()}{named(label)[1:]}"
+    return hash_name(label) if kind == "tags" else f"{kind[0].upper()}{hash_name(label)[1:]}"
 
 
-def _list(names: Iterable[str]) -> str:
+def _encode_list(names: Iterable[str]) -> str:
     return json.dumps(sorted(names))

@@ -12,8 +12,8 @@ from knowledge.index import Index
 from knowledge.stores.base import IndexOptions, VectorStore
 
 
-def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
-    from knowledge.stores.deferred import DeferredStore
+def _build_chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
+    from knowledge.stores.deferred_store import DeferredStore
     from knowledge.stores.local import LocalIndex
 
     built_by = tenant, embedder.name, embedder.dimension, options.generation
@@ -26,40 +26,40 @@ def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
     return LocalIndex(open_store() if options.server else DeferredStore(path, *built_by, open_store), options)
 
 
-def _milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
-    from knowledge.stores.milvus import MilvusTable, address
+def _build_milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
+    from knowledge.stores.milvus import MilvusTable, get_address
     from knowledge.stores.remote import RemoteIndex
 
-    place = address(path, options.server)
+    place = get_address(path, options.server)
     table = MilvusTable(place, tenant, embedder.name, embedder.dimension, options.generation)
     return RemoteIndex(table, embedder.dimension, options)
 
 
 def _drop_milvus(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
-    from knowledge.stores.milvus import address, drop_others
+    from knowledge.stores.milvus import drop_others, get_address
 
-    drop_others(address(path, server), tenant, keep)
+    drop_others(get_address(path, server), tenant, keep)
 
 
-def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
+def _build_memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
     from knowledge.stores.memory import MemoryIndex
 
     return MemoryIndex(options)
 
 
 def _drop_chroma(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
-    from knowledge.stores.deferred import forget_others
+    from knowledge.stores.deferred_store import drop_others
 
-    if server or forget_others(path, tenant, keep):
+    if server or drop_others(path, tenant, keep):
         from knowledge.stores.chroma import drop_others
 
         drop_others(server or path, tenant, keep)
 
 
 STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {
-    "chroma": _chroma,
-    "memory": _memory,
-    "milvus": _milvus,
+    "chroma": _build_chroma,
+    "memory": _build_memory,
+    "milvus": _build_milvus,
 }
 
 
@@ -80,13 +80,13 @@ DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
 """Stores that keep something between starts."""
 
 
-def _damage_of_chroma(path: Path) -> str:
+def _find_chroma_damage(path: Path) -> str:
     from knowledge.stores.chroma_files import find_damage
 
     return find_damage(path)
 
 
-DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _damage_of_chroma}
+DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _find_chroma_damage}
 """What is wrong with what a store keeps below a folder that no process uses, where that can be seen."""
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from knowledge.buckets import COUNT, Buckets
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
+from knowledge.stores.revision_writer import RevisionStep, write_all, write_change
 from knowledge.stores.rows import KEPT_REVISIONS, RowCache, RowTable, TermCache
 from knowledge.stores.statistics import NOTHING, TermStatistics
-from knowledge.stores.writing import RevisionStep, everything, step
 from knowledge.types import Chunk, Hit, IndexChange, Matrix, TermIds, Vector
 
 _Given = ParamSpec("_Given")
@@ -41,11 +41,11 @@ class Totals:
     bare: int = 0
 
     @classmethod
-    def none(cls, dimension: int) -> Totals:
+    def empty(cls, dimension: int) -> Totals:
         """Of an empty base."""
-        return cls(Buckets.of(()), NOTHING, np.zeros(dimension))
+        return cls(Buckets.from_ids(()), NOTHING, np.zeros(dimension))
 
-    def changed(self, done: RevisionStep) -> Totals:
+    def build_next(self, done: RevisionStep) -> Totals:
         """Those of the revision that a step leads to."""
         total, bare = self.total.copy(), self.bare
         for sign, vectors in ((1, [item.vector for item in done.new]), (-1, [row.vector for row in done.gone])):
@@ -56,9 +56,9 @@ class Totals:
                     bare += sign
         tokens = sum(len(item.terms) for item in done.new) - sum(len(row.terms) for row in done.gone)
         chunks = len(done.new) - len(done.gone)
-        statistics = self.statistics.changed(chunks, tokens, done.old_counts, done.new_counts)
+        statistics = self.statistics.build_next(chunks, tokens, done.old_counts, done.new_counts)
         came, went = ({each.chunk.id for each in rows} for rows in (done.new, done.gone))
-        return Totals(self.buckets.toggled(came ^ went), statistics, total, bare)
+        return Totals(self.buckets.toggle(came ^ went), statistics, total, bare)
 
 
 class RemoteSnapshot:
@@ -82,110 +82,116 @@ class RemoteSnapshot:
     def buckets(self) -> Buckets:
         return self.totals.buckets
 
-    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+    def list_ids(self, within: Collection[int] | None = None) -> frozenset[str]:
         if not len(self) or (within is not None and not within):
             return frozenset()
-        return frozenset(self._of.table.ids(self.revision, within))
+        return frozenset(self._of.table.list_ids(self.revision, within))
 
     def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
-        return self._of.table.chunks(self.revision, within) if len(self) else iter(())
+        return self._of.table.walk_chunks(self.revision, within) if len(self) else iter(())
 
     def sample(self, count: int) -> list[Chunk]:
         wanted = max(SAMPLED * count, FEWEST_SAMPLED)
         within = None if wanted >= len(self) else range(int(COUNT * wanted / len(self)) + 1)
-        chunks = {chunk.id: chunk for chunk in self._of.table.chunks(self.revision, within)} if len(self) else {}
+        chunks = {chunk.id: chunk for chunk in self._of.table.walk_chunks(self.revision, within)} if len(self) else {}
         return [chunks[name] for name in sorted(chunks)[:: -(-len(chunks) // count) or 1]]
 
-    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
-        return frozenset(self._of.table.holding(self.revision, chunk_ids)) if chunk_ids else frozenset()
+    def find_existing(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(self._of.table.find_existing(self.revision, chunk_ids)) if chunk_ids else frozenset()
 
-    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
-        return frozenset(self._of.table.of_documents(self.revision, document_ids)) if document_ids else frozenset()
+    def list_ids_of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        return (
+            frozenset(self._of.table.list_ids_of_documents(self.revision, document_ids))
+            if document_ids
+            else frozenset()
+        )
 
-    def chunk(self, chunk_id: str) -> Chunk:
-        return self.rows.get([chunk_id])[0].chunk
+    def get_chunk(self, chunk_id: str) -> Chunk:
+        return self.rows.get_rows([chunk_id])[0].chunk
 
-    async def dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
+    async def search_dense(self, vector: Vector, k: int, where: Filter = EVERYTHING) -> list[Hit]:
         if not len(self):
             return []
-        found = await self._of.run(self._of.table.nearest, vector, k, self.revision, where)
+        found = await self._of.run(self._of.table.search_nearest, vector, k, self.revision, where)
         self._of.recalls[DenseRecall.HNSW] += 1
-        return self._ranked(found, k)
+        return self._rank_hits(found, k)
 
-    async def lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
-        return await self._of.run(self._worded, terms, k, where)
+    async def search_lexical(self, terms: Sequence[str], k: int, where: Filter = EVERYTHING) -> list[Hit]:
+        return await self._of.run(self._search_lexical, terms, k, where)
 
-    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+    def get_vectors(self, chunk_ids: Sequence[str]) -> Matrix:
         if not chunk_ids:
             return np.zeros((0, len(self.centre)), np.float32)
-        return np.stack([row.vector for row in self.rows.get(chunk_ids)])
+        return np.stack([row.vector for row in self.rows.get_rows(chunk_ids)])
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-        cosines: NDArray[np.float32] = self.vectors(chunk_ids) @ vector
+    def compute_cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        cosines: NDArray[np.float32] = self.get_vectors(chunk_ids) @ vector
         return cosines
 
-    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-        return self.cosines(self.centre, chunk_ids)
+    def compute_centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self.compute_cosines(self.centre, chunk_ids)
 
-    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        asked = self._asked(terms)
-        return [asked.score(row.terms) for row in self.rows.get(chunk_ids)]
+    def score_bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+        asked = self._look_up_terms(terms)
+        return [asked.score_document(row.terms) for row in self.rows.get_rows(chunk_ids)]
 
-    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+    def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         if not terms or not tokens:
             return 0.0
         counts = np.array([tokens.count(term) for term in terms])
-        return self.totals.statistics.score(counts, np.array(self.idf(terms)), len(tokens))
+        return self.totals.statistics.score(counts, np.array(self.get_idf(terms)), len(tokens))
 
-    def idf(self, terms: Sequence[str]) -> list[float]:
-        idf: list[float] = self.totals.statistics.idf([count for _, count in self.terms.get(terms)]).tolist()
+    def get_idf(self, terms: Sequence[str]) -> list[float]:
+        idf: list[float] = self.totals.statistics.compute_idf(
+            [count for _, count in self.terms.get_terms(terms)]
+        ).tolist()
         return idf
 
-    def frequencies(self) -> dict[str, int]:
-        rows = self._of.table.all_terms() if len(self) else ()
-        return {row.term: count for row in rows if (count := row.at(self.revision))}
+    def get_frequencies(self) -> dict[str, int]:
+        rows = self._of.table.list_terms() if len(self) else ()
+        return {row.term: count for row in rows if (count := row.count_at(self.revision))}
 
-    def frequent(self, count: int) -> dict[str, int]:
-        least = self.totals.statistics.spread.least(count)
-        rows = self._of.table.frequent_terms(least) if len(self) else ()
-        return {row.term: found for row in rows if (found := row.at(self.revision)) >= least}
+    def list_frequent_terms(self, count: int) -> dict[str, int]:
+        least = self.totals.statistics.spread.find_least_frequency(count)
+        rows = self._of.table.list_frequent_terms(least) if len(self) else ()
+        return {row.term: found for row in rows if (found := row.count_at(self.revision)) >= least}
 
-    def _worded(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
-        asked = self._asked(terms)
+    def _search_lexical(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
+        asked = self._look_up_terms(terms)
         if not asked.numbers:
             return []
         wanted = max(CANDIDATES * k, FEWEST_CANDIDATES)
-        rows = self._of.table.matching(asked.numbers, wanted, self.revision, where)
-        scored = [(row, asked.score(row.terms)) for row in rows]
-        return self._ranked([(row, score) for row, score in scored if score > 0], k)
+        rows = self._of.table.search_matching(asked.numbers, wanted, self.revision, where)
+        scored = [(row, asked.score_document(row.terms)) for row in rows]
+        return self._rank_hits([(row, score) for row, score in scored if score > 0], k)
 
-    def _asked(self, terms: Sequence[str]) -> _Asked:
-        occurring = [(number, count) for number, count in self.terms.get(terms) if count]
+    def _look_up_terms(self, terms: Sequence[str]) -> _QueryTerms:
+        occurring = [(number, count) for number, count in self.terms.get_terms(terms) if count]
         numbers, counts = [number for number, _ in occurring], [count for _, count in occurring]
-        return _Asked(numbers, self.totals.statistics.idf(counts), self.totals.statistics)
+        return _QueryTerms(numbers, self.totals.statistics.compute_idf(counts), self.totals.statistics)
 
-    def _ranked(self, scored: Sequence[tuple[StoredRow, float]], k: int) -> list[Hit]:
+    def _rank_hits(self, scored: Sequence[tuple[StoredRow, float]], k: int) -> list[Hit]:
         """Best first, ties in the order of documents."""
         self.rows.keep([row for row, _ in scored])
         own = {row.chunk.id: (row.chunk, score) for row, score in scored}  # two processes may have written one each
-        ranked = sorted(own.values(), key=_rank)
+        ranked = sorted(own.values(), key=_get_rank)
         return [Hit(chunk.id, score) for chunk, score in ranked[:k]]
 
 
-def _rank(scored: tuple[Chunk, float]) -> tuple[float, str, int, str]:
+def _get_rank(scored: tuple[Chunk, float]) -> tuple[float, str, int, str]:
     chunk, score = scored
     return -round(score, _TIE_DECIMALS), chunk.document.name, chunk.ordinal, chunk.id
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QueryTerms:
     """Those terms of a question that occur: ids, with repetitions, and idf of each."""
 
     numbers: list[int]
     idf: NDArray[np.float64]
     statistics: TermStatistics
 
-    def score(self, document: TermIds) -> float:
+    def score_document(self, document: TermIds) -> float:
         """BM25 of a chunk."""
         if not self.numbers or not len(document):
             return 0.0
@@ -200,9 +206,9 @@ class RemoteIndex:
         self.table, self.recalls = table, options.recalls
         self._dimension = dimension
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
-        self._snapshot = RemoteSnapshot(-1, Totals.none(dimension), RowCache(table, -1), TermCache(table, -1), self)
+        self._snapshot = RemoteSnapshot(-1, Totals.empty(dimension), RowCache(table, -1), TermCache(table, -1), self)
 
-    def snapshot(self) -> RemoteSnapshot:
+    def get_snapshot(self) -> RemoteSnapshot:
         return self._snapshot
 
     async def run(self, call: Callable[_Given, _Found], *given: _Given.args, **named: _Given.kwargs) -> _Found:
@@ -210,22 +216,22 @@ class RemoteIndex:
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(call, *given, **named))
 
     async def apply(self, change: IndexChange) -> None:
-        await asyncio.to_thread(self._apply, change)
+        await asyncio.to_thread(self._apply_change, change)
 
-    def _apply(self, change: IndexChange) -> None:
+    def _apply_change(self, change: IndexChange) -> None:
         """All rows are compared with what they have to be just after opening, when a kill may have left them behind or
         ahead, and when a change brings all of them.
         """
         old, revision = self._snapshot, change.revision
         if self._is_whole(change):
-            done = everything(self.table, change)
-            totals = Totals.none(self._dimension).changed(done)
+            done = write_all(self.table, change)
+            totals = Totals.empty(self._dimension).build_next(done)
             rows, terms = RowCache(self.table, revision), TermCache(self.table, revision)
         else:
-            done = step(self.table, old.revision, change)
-            totals = old.totals.changed(done)
-            rows = old.rows.at(revision, change.removed.union(item.chunk.id for item in change.added))
-            terms = old.terms.at(revision, frozenset(done.terms))
+            done = write_change(self.table, old.revision, change)
+            totals = old.totals.build_next(done)
+            rows = old.rows.copy_for_revision(revision, change.removed.union(item.chunk.id for item in change.added))
+            terms = old.terms.copy_for_revision(revision, frozenset(done.terms))
         self._snapshot = RemoteSnapshot(revision, totals, rows, terms, self)
         self.table.purge(revision - KEPT_REVISIONS)
 
@@ -235,7 +241,7 @@ class RemoteIndex:
         if old.revision < 0 or change.first_term:
             return old.revision < 0
         named = change.removed.union(item.chunk.id for item in change.added)
-        return len(named) >= len(old) and old.ids() <= named
+        return len(named) >= len(old) and old.list_ids() <= named
 
     async def close(self) -> None:
         self._threads.shutdown()

@@ -26,7 +26,7 @@ FOREVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RowLifetime:
     """A row without what it holds. chunk: tells its chunk from others; content: all that the row holds, and by that
     tells it from others of the same chunk. Seen by revisions `since` <= revision < `until`.
     """
@@ -37,7 +37,7 @@ class Seen:
     since: int
     until: int
 
-    def by(self, revision: int) -> bool:
+    def is_seen_by(self, revision: int) -> bool:
         """Whether this revision sees it."""
         return self.since <= revision < self.until
 
@@ -50,13 +50,13 @@ class TermRow:
     number: int
     history: tuple[tuple[int, int], ...] = ()
 
-    def at(self, revision: int) -> int:
+    def count_at(self, revision: int) -> int:
         """In how many chunks of that revision it occurs."""
         return next((count for since, count in reversed(self.history) if since <= revision), 0)
 
-    def noted(self, revision: int, count: int) -> TermRow:
+    def record_count(self, revision: int, count: int) -> TermRow:
         """With the count of a revision; what none sees any more is left out."""
-        if self.at(revision) == count:
+        if self.count_at(revision) == count:
             return self
         known = sorted((dict(self.history) | {revision: count}).items())
         oldest = max((since for since, _ in known if since <= revision - KEPT_REVISIONS), default=known[0][0])
@@ -66,67 +66,67 @@ class TermRow:
 class RowTable(Protocol):
     """One tenant's rows. All methods block. They raise IndexUnavailable."""
 
-    def nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
+    def search_nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
         """The `k` nearest of a revision with their cosines, best first."""
 
-    def matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
+    def search_matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
         """Up to `k` rows of a revision that hold one of these terms, best first."""
 
-    def live(self, revision: int) -> Iterator[Seen]:
+    def list_live(self, revision: int) -> Iterator[RowLifetime]:
         """All rows that are not gone at `revision`, later ones included."""
 
-    def touched(self, after: int, revision: int) -> list[Seen]:
+    def list_changed(self, after: int, revision: int) -> list[RowLifetime]:
         """Rows that came or went after the one revision, up to the other."""
 
-    def ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
+    def list_ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
         """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
 
-    def holding(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
+    def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
         """Those of these ids that are of a revision."""
 
-    def of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
+    def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
         """Ids of the chunks that these documents have in a revision."""
 
-    def chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
+    def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
         """Those of a revision, of these buckets; one that has two rows, twice."""
 
-    def of(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
+    def get_chunk_rows(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
         """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
 
-    def raw(self, keys: Sequence[str]) -> list[dict[str, Any]]:
+    def get_rows(self, keys: Sequence[str]) -> list[dict[str, Any]]:
         """Rows by their keys, as they are stored, in any order."""
 
-    def seen(self, item: dict[str, Any]) -> Seen:
+    def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
         """Of a row as it is stored."""
 
-    def row(self, item: dict[str, Any]) -> StoredRow:
+    def read_row(self, item: dict[str, Any]) -> StoredRow:
         """What a row as it is stored holds."""
 
-    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+    def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
         """The row of a chunk that came with the revision `since`; it is the same whoever writes it."""
 
-    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+    def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
         """A row that holds the same, seen by other revisions."""
 
-    def write(self, items: Sequence[dict[str, Any]]) -> None:
+    def write_rows(self, items: Sequence[dict[str, Any]]) -> None:
         """Adds or replaces rows."""
 
     def purge(self, revision: int) -> None:
         """Removes what was gone at `revision` already."""
 
-    def terms(self, terms: Sequence[str]) -> list[TermRow]:
+    def find_terms(self, terms: Sequence[str]) -> list[TermRow]:
         """Those of these terms that were ever written, in any order."""
 
-    def numbered(self, numbers: Sequence[int]) -> list[TermRow]:
+    def find_terms_by_id(self, numbers: Sequence[int]) -> list[TermRow]:
         """The terms of these ids that were ever written, in any order."""
 
-    def later_terms(self, revision: int) -> list[TermRow]:
+    def list_terms_changed_after(self, revision: int) -> list[TermRow]:
         """Terms whose count changed after a revision."""
 
-    def frequent_terms(self, chunks: int) -> Iterator[TermRow]:
+    def list_frequent_terms(self, chunks: int) -> Iterator[TermRow]:
         """Those whose last count is not below this."""
 
-    def all_terms(self) -> Iterator[TermRow]:
+    def list_terms(self) -> Iterator[TermRow]:
         """All that were ever written."""
 
     def write_terms(self, rows: Sequence[TermRow]) -> None:
@@ -148,24 +148,24 @@ class RowCache:
         with self._lock:
             self._rows.update({row.chunk.id: row for row in rows})
 
-    def get(self, chunk_ids: Sequence[str]) -> list[StoredRow]:
+    def get_rows(self, chunk_ids: Sequence[str]) -> list[StoredRow]:
         """In that order, from the table where they are not here. Raises KeyError, IndexUnavailable."""
         with self._lock:
             found = {name: row for name in chunk_ids if (row := self._rows.get(name)) is not None}
         if missing := [name for name in dict.fromkeys(chunk_ids) if name not in found]:
             starts = range(0, len(missing), AT_ONCE)
-            read = [row for start in starts for row in self._read(missing[start : start + AT_ONCE])]
+            read = [row for start in starts for row in self._read_rows(missing[start : start + AT_ONCE])]
             if len(missing) <= AT_ONCE:
                 self.keep(read)
             found |= {row.chunk.id: row for row in read}
         return [found[name] for name in chunk_ids]
 
-    def _read(self, chunk_ids: Sequence[str]) -> Iterator[StoredRow]:
-        for item in self._table.of(chunk_ids, self._revision):
-            if self._table.seen(item).by(self._revision):
-                yield self._table.row(item)
+    def _read_rows(self, chunk_ids: Sequence[str]) -> Iterator[StoredRow]:
+        for item in self._table.get_chunk_rows(chunk_ids, self._revision):
+            if self._table.read_lifetime(item).is_seen_by(self._revision):
+                yield self._table.read_row(item)
 
-    def at(self, revision: int, changed: Collection[str]) -> RowCache:
+    def copy_for_revision(self, revision: int, changed: Collection[str]) -> RowCache:
         """That of a later revision, in which these chunks are others."""
         later = RowCache(self._table, revision)
         with self._lock:
@@ -180,7 +180,7 @@ class TermCache:
         self._table, self._revision, self._lock = table, revision, Lock()
         self._found: LRUCache[str, tuple[int, int]] = LRUCache(CACHED_TERMS)
 
-    def get(self, terms: Sequence[str]) -> list[tuple[int, int]]:
+    def get_terms(self, terms: Sequence[str]) -> list[tuple[int, int]]:
         """Id and document frequency of each, in that order; -1, 0 of one that no chunk ever held.
 
         Raises IndexUnavailable.
@@ -189,13 +189,13 @@ class TermCache:
             found = {term: known for term in terms if (known := self._found.get(term)) is not None}
         if missing := [term for term in dict.fromkeys(terms) if term not in found]:
             read = dict.fromkeys(missing, (-1, 0))
-            read |= {row.term: (row.number, row.at(self._revision)) for row in self._table.terms(missing)}
+            read |= {row.term: (row.number, row.count_at(self._revision)) for row in self._table.find_terms(missing)}
             with self._lock:
                 self._found.update(read)
             found |= read
         return [found[term] for term in terms]
 
-    def at(self, revision: int, changed: Collection[str]) -> TermCache:
+    def copy_for_revision(self, revision: int, changed: Collection[str]) -> TermCache:
         """That of a later revision, in which these terms occur in another number of chunks."""
         later = TermCache(self._table, revision)
         with self._lock:

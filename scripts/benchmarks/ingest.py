@@ -17,11 +17,11 @@ from app.documents.files import find_files
 from app.documents.samples import FOLDER
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
+from knowledge.extraction import read_document
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.reading import read
 from knowledge.types import DocumentMeta
 from scripts.benchmarks.load import post_all
 from scripts.benchmarks.servers import START_SECONDS, Server, product
@@ -88,15 +88,15 @@ async def _rounds(
 def _bare(settings: Settings) -> Iterator[Encode]:
     """The model alone: calls of its own `encode`."""
     with closing(get_embedder(settings.embedder, None, embedder_options(settings))) as embedder:
-        yield lambda text: embedder._encode([readable(text)], "passage")
+        yield lambda text: embedder._encode([make_readable(text)], "passage")
 
 
 def _encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> float:
     """Chunks a second, of the texts that the product would make of the files, one call after the other."""
     texts = []
     for name, content in files:
-        found = read(name, content, ParsingLimits(max_bytes=MAX_BYTES), chunk_options(settings))
-        chunks = found.labelled(DocumentMeta(name, name, found.title, "", ()), name)
+        found = read_document(name, content, ParsingLimits(max_bytes=MAX_BYTES), chunk_options(settings))
+        chunks = found.label_chunks(DocumentMeta(name, name, found.title, "", ()), name)
         texts += [chunk.indexed_text for chunk in chunks]
     started = perf_counter()
     for text in texts:

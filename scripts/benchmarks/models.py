@@ -42,11 +42,11 @@ async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool)
             queries, processors = [], process_time()
             for question in base.questions:
                 started = perf_counter()
-                await embedder.query(question)
+                await embedder.embed_question(question)
                 queries.append(since(started))
             report["bge_query_cpu_ms"] = round((process_time() - processors) * 1000 / rounds, 1)
             started, processors = perf_counter(), process_time()
-            await embedder.passages(passages)
+            await embedder.embed_passages(passages)
             seconds = since(started) / 1000
             report["bge_passage_cpu_ms"] = round((process_time() - processors) * 1000 / len(passages), 1)
             report |= {"bge_query_ms": percentiles(queries)}
@@ -81,11 +81,13 @@ async def _rerank(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
     with closing(get_reranker("bge", options)) as reranker:
         first = dict(list(fused.items())[:1])
         report: dict[str, Any] = {}
-        report |= await _load("reranker", reranker.score(Query(base.questions[0], (), None), index.snapshot(), first))
+        report |= await _load(
+            "reranker", reranker.score(Query(base.questions[0], (), None), index.get_snapshot(), first)
+        )
         processors = process_time()
         for question in base.questions:
             started = perf_counter()
-            await reranker.score(Query(question, (), None), index.snapshot(), fused)
+            await reranker.score(Query(question, (), None), index.get_snapshot(), fused)
             times.append(since(started))
         processors = (process_time() - processors) * 1000 / len(base.questions)
     await index.close()

@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from knowledge.errors import KnowledgeError, MissingDependency
-from knowledge.parsing.recognition import recognised_lines
+from knowledge.parsing.recognition import build_lines
 from knowledge.parsing.registry import PARSERS, parse
-from knowledge.recognition.rapid import REQUIREMENTS, RapidRecogniser, installed
+from knowledge.recognition.rapid import REQUIREMENTS, RapidRecogniser, is_installed
 
 PAGES = 4
 _LINES, _WIDE = 34, 36
@@ -31,7 +31,7 @@ def run(folder: Path, pages: int, font: Path | None = None) -> dict[str, Any]:
 
     Raises MissingDependency without the recogniser or a Chinese font.
     """
-    if not installed():
+    if not is_installed():
         raise MissingDependency(f"要先安装文字识别组件：pip install -r {REQUIREMENTS}")
     drawn = _font(font)
     started = process_time()
@@ -45,7 +45,7 @@ def run(folder: Path, pages: int, font: Path | None = None) -> dict[str, Any]:
             lines = _page_text(said, number)
             picture = _picture(lines, drawn, dpi, noise, angle)
             started = process_time()
-            found = recognised_lines(recogniser.texts(picture), 1)
+            found = build_lines(recogniser.recognise_texts(picture), 1)
             seconds.append(process_time() - started)
             rights.append(_right("".join(lines), "".join(line.text for line in found)))
         report[name] = {"characters_right": round(mean(rights), 4), "cpu_seconds_a_page": round(mean(seconds), 2)}

@@ -67,7 +67,7 @@ async def _measure_peer(
     embedding, overhead, found = [], [], []
     for question in [*questions[:WARM_UP], *questions]:
         started = perf_counter()
-        vector = await embedder.query(question.text)
+        vector = await embedder.embed_question(question.text)
         embedding.append(since(started))
         started = perf_counter()
         found.append(ask(question.text, vector))

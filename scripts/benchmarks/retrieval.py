@@ -53,7 +53,7 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
             timed = await measure_search(retriever, embedder, texts, filters=filters)
             memory = {"rss_mb_before_index": before, "rss_mb": rss_mb()}
             ids = [chunk.id for chunk in data.chunks]
-            matrix = retriever.index.snapshot().vectors(ids)
+            matrix = retriever.index.get_snapshot().get_vectors(ids)
             hits = await measure_own_hits(data, retriever, questions)
             measured = await measure_peers(data, matrix, embedder, questions) if peers else None
         report = {"set": data.name, "chunks": len(data.chunks), "questions": len(texts), "embedder": embedder.name}

@@ -23,7 +23,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.index import Index, Snapshot
-from knowledge.memory import give_back
+from knowledge.memory import release_memory
 from knowledge.probability import CalibrationMap
 from knowledge.retriever import Retriever
 from knowledge.stores.registry import get_index
@@ -88,11 +88,11 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
             questions_of, vectors, filters = base.questions, base.vectors, base.filters
             del base  # the product does not keep the change either
             gc.collect()
-            give_back()
+            release_memory()
             resident = rss_mb()
             retriever = _retriever(index, embedder, analyzer, settings)
             timed = await measure_search(retriever, embedder, questions_of, vectors, filters)
-            recall = await _recall(index.snapshot(), synthetic(size, questions, analyzer))
+            recall = await _recall(index.get_snapshot(), synthetic(size, questions, analyzer))
             report: dict[str, Any] = {"chunks": size, "store": store, "embedder": embedder.name}
             report |= {f"recall@{RECALL_AT}": recall, "counts": recall >= LOWEST_RECALL, **timed}
             return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": resident}
@@ -103,7 +103,7 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
 def _retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
     """Calibrated by hand: no question here has an answer, and the gate costs the same whatever it decides."""
     retriever = Retriever(index, embedder, analyzer, options=retrieval_options(settings))
-    retriever.calibrate(CalibrationMap(retriever.scorers.reranker.kind, 0.5, 0.7, 0.9))
+    retriever.set_calibration(CalibrationMap(retriever.scorers.reranker.kind, 0.5, 0.7, 0.9))
     return retriever
 
 
@@ -123,5 +123,5 @@ async def _recall(snapshot: Snapshot, base: Synthetic) -> float:
     count = min(RECALL_AT, len(ids))
     for vector in base.vectors:
         exact = {ids[row] for row in np.argpartition(-(matrix @ vector), count - 1)[:count]}
-        found += len(exact & {hit.chunk_id for hit in await snapshot.dense(vector, count)})
+        found += len(exact & {hit.chunk_id for hit in await snapshot.search_dense(vector, count)})
     return ratio(found, count * len(base.vectors))

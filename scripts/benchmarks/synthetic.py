@@ -41,7 +41,7 @@ def synthetic(chunks: int, questions: int, analyzer: Analyzer, seed: int = 7) ->
     """The same base for the same arguments."""
     generator = np.random.default_rng(seed)
     samples = load_set(SAMPLES)
-    counted = Counter(token for chunk in samples.chunks for token in analyzer.tokens(chunk.indexed_text))
+    counted = Counter(token for chunk in samples.chunks for token in analyzer.tokenize(chunk.indexed_text))
     text = "".join(chunk.text for chunk in samples.chunks)
     asked = [question.text for question in (*samples.answerable, *samples.unanswerable)]
     centres = _directions(generator, max(chunks // CHUNKS_PER_CLUSTER, 1))

@@ -27,7 +27,7 @@ from agents.verification.support import Support, SupportChecker
 from app.progress import progress
 from app.settings import load_settings
 from app.wiring.models import LanguageModels
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.errors import InvalidConfiguration
 from knowledge.parsing.registry import parse
 from knowledge.text import fold
@@ -63,7 +63,7 @@ def load_chunks(claims: Iterable[LabelledClaim], folders: Sequence[Path]) -> dic
     for name in {claim.document for claim in claims}:
         path = next(path for folder in folders for path in folder.rglob(name))
         parsed = parse(name, path.read_bytes())
-        found[name] = dict(enumerate(split(parsed, DocumentMeta(name, name, path.stem), name, ChunkOptions())))
+        found[name] = dict(enumerate(split_document(parsed, DocumentMeta(name, name, path.stem), name, ChunkOptions())))
     return found
 
 

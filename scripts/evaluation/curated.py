@@ -73,7 +73,7 @@ async def curated_report(data: EvalSet, pairs: Path | None, embedder: Embedder) 
 async def _book(worded: Mapping[str, Sequence[str]], embedder: Embedder) -> Book:
     entries = [CuratedEntry(id, id, tuple(wordings)) for id, wordings in worded.items()]
     wordings = wordings_of(entries)
-    vectors = await embedder.queries([read(wording.text).normal for wording in wordings])
+    vectors = await embedder.embed_questions([read(wording.text).normal for wording in wordings])
     return Book(entries, wordings, vectors, await typical_meaning(embedder))
 
 
@@ -82,7 +82,7 @@ async def _asked(
 ) -> list[Asked]:
     """without: places of entries that are left out, of each question; then no wording decides by itself."""
     normal = [read(text).normal for text in texts]
-    vectors: Matrix = await embedder.queries(normal)
+    vectors: Matrix = await embedder.embed_questions(normal)
     asked = []
     for place, (text, vector) in enumerate(zip(normal, vectors, strict=True)):
         started = perf_counter()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agents.types import Answer
-from knowledge.evaluation.report import share
+from knowledge.evaluation.report import compute_share
 
 DANGER, NEAR, PLAIN = "danger", "near", "plain"
 """Labels: near is what only sounds like a danger."""
@@ -24,9 +24,9 @@ def danger_report(rows: Iterable[tuple[str, Answer]]) -> dict[str, Any]:
         queued[label].append(answer.handoff is not None)
     return {
         "rows": {label: len(heard[label]) for label in (DANGER, NEAR, PLAIN)},
-        "danger_missed": share([not instructs for instructs in heard[DANGER]]),
-        "false_alarms": share(heard[NEAR] + heard[PLAIN]),
-        "false_alarms_near": share(heard[NEAR]),
-        "false_alarms_plain": share(heard[PLAIN]),
-        "queued": {label: share(queued[label]) for label in (DANGER, NEAR, PLAIN)},
+        "danger_missed": compute_share([not instructs for instructs in heard[DANGER]]),
+        "false_alarms": compute_share(heard[NEAR] + heard[PLAIN]),
+        "false_alarms_near": compute_share(heard[NEAR]),
+        "false_alarms_plain": compute_share(heard[PLAIN]),
+        "queued": {label: compute_share(queued[label]) for label in (DANGER, NEAR, PLAIN)},
     }

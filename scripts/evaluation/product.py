@@ -63,7 +63,7 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
             if setup.documents:
                 await _ingest(container, setup.documents)
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
-            snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
+            snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.get_snapshot()
             await container.claim_reader.wait()  # which waits for the other reader
             yield container, Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
 

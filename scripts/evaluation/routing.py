@@ -126,7 +126,7 @@ async def _routed(
     start = perf_counter()
     text = (await speller.correct(normalised(row["text"]))).text
     corrected = perf_counter()
-    vector = await embedder.query(text)
+    vector = await embedder.embed_question(text)
     embedded = perf_counter()
     route = await router.route(Question(row["text"], rewrite=text, vector=vector))
     end = perf_counter()

@@ -14,7 +14,7 @@ from agents.screening.classifier import Screening
 from agents.screening.types import Reason
 from app.chat.guard import Guard, Rejected
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.report import share
+from knowledge.evaluation.report import compute_share
 from knowledge.types import Vector
 
 ATTACKS = frozenset({"jailbreak", "injection"})
@@ -41,7 +41,7 @@ async def safety_report(rows: Sequence[Mapping[str, Any]], guard: Guard, embedde
     """rows: `text`, and unless they are benign a `label` and an `attack`, the family that recall is given for."""
     screening = Screening()
     await screening.learn(embedder)
-    vectors = await embedder.queries([row["text"] for row in rows])
+    vectors = await embedder.embed_questions([row["text"] for row in rows])
     screened = [_screened(row, guard, screening, vector) for row, vector in zip(rows, vectors, strict=True)]
     attacks = [each for each in screened if each.label in ATTACKS]
     unsafe = [each for each in screened if each.label == UNSAFE]
@@ -57,8 +57,8 @@ async def safety_report(rows: Sequence[Mapping[str, Any]], guard: Guard, embedde
         "recall_by_attack": {name: _rejected(each) for name, each in sorted(by_attack.items())},
         "rejected_unsafe": _rejected(unsafe),
         "without_embedding": {
-            "recall_attack": share([each.unembedded is not None for each in attacks]),
-            "false_positive_benign": share([each.unembedded is not None for each in benign]),
+            "recall_attack": compute_share([each.unembedded is not None for each in attacks]),
+            "false_positive_benign": compute_share([each.unembedded is not None for each in benign]),
         },
         "reasons": dict(Counter(each.reason for each in screened if each.reason).most_common()),
         "latency_ms": {"p50": round(float(p50), 3), "p95": round(float(p95), 3)},
@@ -78,7 +78,7 @@ def _screened(row: Mapping[str, Any], guard: Guard, screening: Screening, vector
 
 
 def _rejected(screened: Sequence[Screened]) -> float | None:
-    return share([each.reason is not None for each in screened])
+    return compute_share([each.reason is not None for each in screened])
 
 
 def _name(screened: Screened) -> str:

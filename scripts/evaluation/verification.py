@@ -10,7 +10,7 @@ from agents.types import Outcome
 from agents.verification.marks import without_marks
 from agents.verification.reply import judge
 from agents.verification.support import Support, SupportChecker
-from knowledge.evaluation.report import CONTEXT_FRAGMENTS, share
+from knowledge.evaluation.report import CONTEXT_FRAGMENTS, compute_share
 from knowledge.evaluation.runner import QuestionResult
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
 from scripts.evaluation.corruptions import KINDS, Pool, corrupt, reword
@@ -34,9 +34,9 @@ def counterfactual_report(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     wrong = [row["id"] for row, ok in zip(rows, right, strict=True) if not ok]
     return {
         "pairs": len(rows),
-        "pairs_right": share(right),
-        "documents_supported": share(documents),
-        "world_unsupported": share(world),
+        "pairs_right": compute_share(right),
+        "documents_supported": compute_share(documents),
+        "world_unsupported": compute_share(world),
         "wrong": wrong,
     }
 
@@ -72,10 +72,10 @@ def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], s
     return {
         "answers": len(answered),
         "spoiled": sum(map(len, caught.values())),
-        "caught": share([hit for hits in caught.values() for hit in hits]),
-        "caught_by_kind": {kind: share(hits) for kind, hits in caught.items()},
-        "false_flags": share([flag for hits in flags.values() for flag in hits]),
-        "false_flags_by_kind": {name: share(hits) for name, hits in flags.items()},
+        "caught": compute_share([hit for hits in caught.values() for hit in hits]),
+        "caught_by_kind": {kind: compute_share(hits) for kind, hits in caught.items()},
+        "false_flags": compute_share([flag for hits in flags.values() for flag in hits]),
+        "false_flags_by_kind": {name: compute_share(hits) for name, hits in flags.items()},
         "examples": {name: texts[:_SHOWN] for name, texts in missed.items()},
     }
 

@@ -112,7 +112,7 @@ def _embeddings() -> Iterator[tuple[str, threading.Event]]:
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             working.wait()
-            vectors = asyncio.run(HashEmbedder().passages(asked["input"])).tolist()
+            vectors = asyncio.run(HashEmbedder().embed_passages(asked["input"])).tolist()
             data = [{"object": "embedding", "index": row, "embedding": vector} for row, vector in enumerate(vectors)]
             body = json.dumps({"object": "list", "model": asked["model"], "data": data}).encode()
             with suppress(ConnectionError):  # who asked has given up meanwhile

@@ -12,7 +12,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, Done, Evidence, Outcome, Question
 from app.chat.answering import spelled
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.runner import build_retriever
 from knowledge.parsing.registry import parse
@@ -61,7 +61,7 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
 def _chunks(number: int, name: str, text: str) -> list[Chunk]:
     parsed = parse(name, text.encode())
     document = DocumentMeta(f"d{number}", name, parsed.title)
-    return split(parsed, document, f"v{number}", ChunkOptions())
+    return split_document(parsed, document, f"v{number}", ChunkOptions())
 
 
 def _judged(catalogue: Catalogue, asked: CodeQuestion, answer: Answer, retrieval: Retrieval | None) -> Judged:

@@ -23,7 +23,7 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     if not _HEADS:
         _HEADS.append(await fit_head(embedder, shipped_anchors()))
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    roster, question = Roster.of(parts), Question(text, vector=await embedder.query(text))
+    roster, question = Roster.of(parts), Question(text, vector=await embedder.embed_question(text))
     route = await Router(RouterParts(_HEADS[0])).route(question)
     decision = roster.decide(roster.evidence(question, route))
     return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])

@@ -43,7 +43,7 @@ def page_candidate(text: str, probability: float = 0.9, *, title: str = "网页"
 
 def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] = ()) -> Retrieval:
     """A result whose verdict is that of its best candidate."""
-    terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
+    terms = tuple(dict.fromkeys(ANALYZER.tokenize(question)))
     verdict = candidates[0].verdict if candidates else GateVerdict.REFUSE
     idf, timings = (1.0,) * len(terms), {"search": 1.0}
     return Retrieval(question, 1, candidates, verdict, terms, idf, degraded=degraded, timings_ms=timings)

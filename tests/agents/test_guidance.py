@@ -41,7 +41,7 @@ def head(e5: Embedder) -> GuidanceHead:
 
 
 async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candidate) -> Answer:
-    vector = await embedder.query(text)
+    vector = await embedder.embed_question(text)
     meaning = Meaning(embedder)
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
@@ -87,7 +87,7 @@ class Broken(Embedder):
 
 
 async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: GuidanceHead, e5: Embedder) -> None:
-    vector = await e5.query(MESSAGE)
+    vector = await e5.embed_question(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
     question = replace(Question(MESSAGE, vector=vector), found=retrieval(MESSAGE, candidate(SECTION)))
     answer = await finish([event async for event in agent.run(question)])

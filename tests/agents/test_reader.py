@@ -171,8 +171,8 @@ async def test_a_model_that_tells_the_examples_apart_is_calibrated() -> None:
         calibration = (await PassageReader(llm.model, PATIENT).measure()).calibration
     assert calibration is not None
     assert calibration.scorer == READER
-    assert calibration.probability(3.0) > 0.75
-    assert calibration.probability(-3.0) < 0.2
+    assert calibration.compute_probability(3.0) > 0.75
+    assert calibration.compute_probability(-3.0) < 0.2
 
 
 async def test_a_model_that_says_yes_to_everything_is_not_used() -> None:

@@ -158,7 +158,7 @@ async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
 async def test_what_a_model_finds_named_counts_where_it_is_the_callers_own() -> None:
     resolver = FixedResolver("4711")
     chosen = await router(resolver=resolver)
-    question = Question("4711 怎么样了", vector=await EMBEDDER.query("4711 怎么样了"))
+    question = Question("4711 怎么样了", vector=await EMBEDDER.embed_question("4711 怎么样了"))
     assert Intent.BUSINESS_QUERY not in (await chosen.route(question)).intents and not resolver.asked
     slots = ("order_number", "4711"), ("colour", "红"), ("amount", "3 元")
     route = await chosen.route(replace(question, slots=slots))
@@ -176,13 +176,13 @@ async def test_without_an_embedding_nothing_is_called_off_topic() -> None:
 
 
 async def test_a_follow_up_is_routed_by_what_it_means() -> None:
-    question = Question("那运费呢", "退货 怎么算运费", vector=await EMBEDDER.query("那运费呢"))
+    question = Question("那运费呢", "退货 怎么算运费", vector=await EMBEDDER.embed_question("那运费呢"))
     assert (await (await router()).route(question)).intents == (Intent.KNOWLEDGE_QA,)
 
 
 async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
     parts = RouterParts(await fit_head(EMBEDDER, shipped_anchors()))
-    question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.query("那运费呢"))
+    question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.embed_question("那运费呢"))
     route = await Router(parts).route(question)
     assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)
 

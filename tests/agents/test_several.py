@@ -123,7 +123,7 @@ async def test_a_line_on_another_model_tells_none_of_its_facts() -> None:
 async def test_where_no_question_finds_anything_the_whole_message_is_searched() -> None:
     found = await recall(ByQuestion(), _several("月亮有多远", "太阳有多大"))
     assert found.parts == ()
-    assert len(found.passing) == 3
+    assert len(found.passing_candidates) == 3
 
 
 async def test_a_question_is_searched_behind_those_before_it() -> None:

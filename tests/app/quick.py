@@ -17,13 +17,13 @@ from agents.business.schema import Schema
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from knowledge.calibration.calibrator import Calibrator
-from knowledge.index import Snapshot, embedded
+from knowledge.index import Snapshot, has_vectors
 from knowledge.ingest import TrustingReader
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Reranker
 
-_FIT = Calibrator._fit
+_FIT = Calibrator._fit_scorer
 _FITTED: dict[Hashable, CalibrationMap] = {}
 _QUERIES: dict[tuple[Path, str], DeclaredQueries] = {}
 
@@ -46,8 +46,8 @@ def quick_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """
     if request.node.get_closest_marker("as_shipped") is None:
         monkeypatch.setattr("app.wiring.reading.Sandbox", ReaderInProcess)
-        monkeypatch.setattr(Calibrator, "_fit", _fitted_once)
-        monkeypatch.setattr(Calibrator, "provide", Calibrator.refresh_quick)
+        monkeypatch.setattr(Calibrator, "_fit_scorer", _fitted_once)
+        monkeypatch.setattr(Calibrator, "ensure_calibrations", Calibrator.refresh_quick)
         monkeypatch.setattr("knowledge.calibration.calibrator.QUESTIONS", 100)
         monkeypatch.setattr("agents.business.offline.queries.load_queries", _read_once)
 
@@ -69,9 +69,9 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> 
 
 
 async def _fitted_once(self: Calibrator, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
-    chunks = (snapshot.chunk(chunk_id) for chunk_id in snapshot.ids())
+    chunks = (snapshot.get_chunk(chunk_id) for chunk_id in snapshot.list_ids())
     content = ((chunk.document.name, chunk.ordinal, chunk.heading_path, chunk.text, chunk.question) for chunk in chunks)
-    base = (self._key(scorer), scorer.kind, embedded(snapshot), frozenset(content))
+    base = (self._build_key(scorer), scorer.kind, has_vectors(snapshot), frozenset(content))
     if base not in _FITTED:
         _FITTED[base] = await _FIT(self, snapshot, scorer)
     return _FITTED[base]

@@ -42,7 +42,7 @@ async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Em
     heads.shipped = shipped = await fit_head(embedder, shipped_anchors())
     assert heads.of("a", EXAMPLES) is shipped  # turns do not wait for it
     own = await learnt(heads, "a", EXAMPLES)
-    vector = await embedder.query(SENTENCE)
+    vector = await embedder.embed_question(SENTENCE)
     asked = Intent.TICKET
     assert own.scores(SENTENCE, vector)[asked] > shipped.scores(SENTENCE, vector)[asked] + 0.2
     assert heads.of("b", {}) is shipped
@@ -63,7 +63,7 @@ async def test_an_outage_is_tried_again(embedder: Embedder, monkeypatch: pytest.
     monkeypatch.setattr("app.intents.RETRY_SECONDS", 0.0)
     heads = Heads(embedder)
     heads.shipped = await fit_head(embedder, shipped_anchors())
-    answered, queries = 0, embedder.queries
+    answered, queries = 0, embedder.embed_questions
 
     async def flaky(texts: list[str]) -> object:
         nonlocal answered
@@ -72,7 +72,7 @@ async def test_an_outage_is_tried_again(embedder: Embedder, monkeypatch: pytest.
             raise EmbeddingUnavailable("down")
         return await queries(texts)
 
-    monkeypatch.setattr(embedder, "queries", flaky)
+    monkeypatch.setattr(embedder, "embed_questions", flaky)
     await learnt(heads, "a", EXAMPLES)
     assert answered == 2
     await heads.close()
@@ -87,7 +87,7 @@ async def test_what_nobody_expected_is_logged_and_the_shipped_examples_stay(
     async def broken(texts: list[str]) -> object:
         raise ZeroDivisionError("not an outage")
 
-    monkeypatch.setattr(embedder, "queries", broken)
+    monkeypatch.setattr(embedder, "embed_questions", broken)
     sink = logger.add(logged.append, level="ERROR", format="{extra[tenant]}: {message} {exception}")
     try:
         heads.of("a", EXAMPLES)

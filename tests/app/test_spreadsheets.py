@@ -27,8 +27,8 @@ def test_rows_come_back_by_the_names_of_their_columns_and_their_numbers(write: W
         SheetRow(2, {"question": "怎么退货？", "回答": "七天内\n联系客服"}),
         SheetRow(4, {"question": "保修多久", "回答": "12"}),
     )
-    assert sheet.rows[0].first("问题", "question") == "怎么退货？"
-    assert sheet.rows[0].first("别的") == ""
+    assert sheet.rows[0].get_first("问题", "question") == "怎么退货？"
+    assert sheet.rows[0].get_first("别的") == ""
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+86 10", "-5", "@SUM(A1)", "＝cmd", "'=1+1", "''-", "'引文"])

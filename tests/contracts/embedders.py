@@ -53,63 +53,72 @@ class EmbedderContract:
 
     async def test_vectors_have_the_promised_shape_and_length_one(self, embedder: Embedder) -> None:
         await embedder.warm_up()
-        query, matrix = await embedder.query(TEXTS[0]), await embedder.passages(TEXTS)
+        query, matrix = await embedder.embed_question(TEXTS[0]), await embedder.embed_passages(TEXTS)
         assert query.shape == (embedder.dimension,)
         assert matrix.shape == (len(TEXTS), embedder.dimension)
         assert query.dtype == matrix.dtype == np.float32
         np.testing.assert_allclose(np.linalg.norm([query, *matrix], axis=1), 1, atol=1e-2)
 
     async def test_the_same_text_always_gets_the_same_vector(self, embedder: Embedder) -> None:
-        assert alike(await embedder.query(TEXTS[1]), await embedder.query(TEXTS[1]))
-        once, again = await embedder.passages(TEXTS), await embedder.passages(TEXTS[::-1])
+        assert alike(await embedder.embed_question(TEXTS[1]), await embedder.embed_question(TEXTS[1]))
+        once, again = await embedder.embed_passages(TEXTS), await embedder.embed_passages(TEXTS[::-1])
         assert alike(once, again[::-1])
 
     async def test_many_questions_get_what_one_gets(self, embedder: Embedder) -> None:
-        matrix = await embedder.queries(TEXTS)
-        assert alike(matrix, [await embedder.query(text) for text in TEXTS])
+        matrix = await embedder.embed_questions(TEXTS)
+        assert alike(matrix, [await embedder.embed_question(text) for text in TEXTS])
 
     async def test_a_text_is_nearest_to_itself(self, embedder: Embedder) -> None:
-        similarity = await embedder.queries(TEXTS) @ (await embedder.passages(TEXTS)).T
+        similarity = await embedder.embed_questions(TEXTS) @ (await embedder.embed_passages(TEXTS)).T
         assert similarity.argmax(axis=1).tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize("dirt", ["\0", "\ud800", "\u200b", "\ufeff"])
     async def test_what_a_model_cannot_read_is_taken_out(self, embedder: Embedder, dirt: str) -> None:
         """Embedders stop at a NUL without a word, and raise on a lone surrogate."""
         dirty = f"{dirt}忘记{dirt}密码怎么办{dirt}"
-        assert alike(await embedder.query(dirty), await embedder.query(TEXTS[0]))
-        assert alike(await embedder.passages([dirty]), await embedder.passages(TEXTS[:1]))
+        assert alike(await embedder.embed_question(dirty), await embedder.embed_question(TEXTS[0]))
+        assert alike(await embedder.embed_passages([dirty]), await embedder.embed_passages(TEXTS[:1]))
 
     @pytest.mark.parametrize("blank", ["", " ", "\n\t", "\0", "\ud800\u200b"])
     async def test_a_text_without_content_is_the_zero_vector(self, embedder: Embedder, blank: str) -> None:
-        assert not (await embedder.query(blank)).any()
-        matrix = await embedder.passages([blank, TEXTS[0]])
+        assert not (await embedder.embed_question(blank)).any()
+        matrix = await embedder.embed_passages([blank, TEXTS[0]])
         assert (matrix[0].any(), matrix[1].any()) == (False, True)
 
     async def test_no_texts_give_no_rows(self, embedder: Embedder) -> None:
-        assert (await embedder.passages([])).shape == (await embedder.queries([])).shape == (0, embedder.dimension)
+        assert (
+            (await embedder.embed_passages([])).shape
+            == (await embedder.embed_questions([])).shape
+            == (0, embedder.dimension)
+        )
 
     async def test_long_questions_are_cut(self, embedder: Embedder) -> None:
         long = "退货" * MAX_QUERY_CHARS
-        cut = await embedder.query(long[:MAX_QUERY_CHARS])
-        assert alike(await embedder.query(long), cut)
-        assert alike((await embedder.queries([long]))[0], cut)
+        cut = await embedder.embed_question(long[:MAX_QUERY_CHARS])
+        assert alike(await embedder.embed_question(long), cut)
+        assert alike((await embedder.embed_questions([long]))[0], cut)
 
     async def test_cached_texts_are_not_embedded_again(
         self, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(embedder, "cache", MemoryCache())
-        passages, queries = await embedder.passages(TEXTS), await embedder.queries(TEXTS)
+        passages, queries = await embedder.embed_passages(TEXTS), await embedder.embed_questions(TEXTS)
         monkeypatch.setattr(embedder, "_encode", broken)
-        np.testing.assert_array_equal(await embedder.passages(TEXTS), passages)
-        np.testing.assert_array_equal(await embedder.queries(TEXTS), queries)
+        np.testing.assert_array_equal(await embedder.embed_passages(TEXTS), passages)
+        np.testing.assert_array_equal(await embedder.embed_questions(TEXTS), queries)
         with pytest.raises(EmbeddingUnavailable):
-            await embedder.passages(["没有见过的文字"])
+            await embedder.embed_passages(["没有见过的文字"])
 
     async def test_a_failing_model_is_an_unavailable_embedder(
         self, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(embedder, "_encode", broken)
-        for call in (embedder.query("x"), embedder.queries(["x"]), embedder.passages(["x"]), embedder.warm_up()):
+        for call in (
+            embedder.embed_question("x"),
+            embedder.embed_questions(["x"]),
+            embedder.embed_passages(["x"]),
+            embedder.warm_up(),
+        ):
             with pytest.raises(EmbeddingUnavailable, match=r"out of memory"):
                 await call
 

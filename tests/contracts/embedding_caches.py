@@ -72,10 +72,10 @@ class EmbeddingCacheContract:
     async def test_unchanged_text_is_never_embedded_twice(self, caches: Caches) -> None:
         texts = [f"第{i}条 说明" for i in range(40)]
         first, second = CountingEmbedder(caches[0]), CountingEmbedder(caches[1])
-        assert (await first.kept(texts), await first.missing(texts)) == (None, texts)
-        vectors = await first.passages(texts)
-        assert await second.missing([*texts, "新的一条"]) == ["新的一条"]
-        kept, again = await second.kept(texts), await second.passages([*texts, "新的一条"])
+        assert (await first.get_cached_passages(texts), await first.find_uncached(texts)) == (None, texts)
+        vectors = await first.embed_passages(texts)
+        assert await second.find_uncached([*texts, "新的一条"]) == ["新的一条"]
+        kept, again = await second.get_cached_passages(texts), await second.embed_passages([*texts, "新的一条"])
         assert (first.encoded, second.encoded) == (40, 1)
         assert np.array_equal(vectors, again[:40])
         assert kept is not None

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.buckets import Buckets, bucket_of
+from knowledge.buckets import Buckets, find_bucket
 from knowledge.filters import Filter
-from knowledge.index import Snapshot, difference
+from knowledge.index import Snapshot, find_differences
 from knowledge.stores.base import EXACT_SEARCH_MAX_CHUNKS, DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, Hit
@@ -41,18 +41,18 @@ class IndexContract:
 
     async def test_a_new_index_is_empty_and_before_every_revision(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
-        snapshot = base.index.snapshot()
-        assert (len(snapshot), snapshot.ids()) == (0, frozenset())
+        snapshot = base.index.get_snapshot()
+        assert (len(snapshot), snapshot.list_ids()) == (0, frozenset())
         assert snapshot.revision < 0
         await base.close()
 
     async def test_an_empty_base_finds_nothing_and_still_has_a_revision(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply()
-        assert base.index.snapshot().revision == 1
+        assert base.index.get_snapshot().revision == 1
         assert await both(base, QUESTION) == ([], [])
-        assert base.index.snapshot().bm25(("退货",), []) == []
-        assert len(base.index.snapshot().vectors([])) == 0
+        assert base.index.get_snapshot().score_bm25(("退货",), []) == []
+        assert len(base.index.get_snapshot().get_vectors([])) == 0
         await base.close()
 
     async def test_added_chunks_are_found_by_both_recalls_best_first(self, tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ class IndexContract:
     async def test_dense_scores_are_cosines(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        vector, snapshot = await base.embedder.query(QUESTION), base.index.snapshot()
-        for hit in await snapshot.dense(vector, 10):
-            expected = float(snapshot.vectors([hit.chunk_id])[0] @ vector)
+        vector, snapshot = await base.embedder.embed_question(QUESTION), base.index.get_snapshot()
+        for hit in await snapshot.search_dense(vector, 10):
+            expected = float(snapshot.get_vectors([hit.chunk_id])[0] @ vector)
             assert hit.score == pytest.approx(expected, abs=1e-3)
         await base.close()
 
@@ -96,14 +96,14 @@ class IndexContract:
         base = self.open(tmp_path)
         added = chunks(*TEXTS)
         change = await base.apply(added)
-        snapshot = base.index.snapshot()
+        snapshot = base.index.get_snapshot()
         assert (snapshot.revision, len(snapshot)) == (1, len(added))
-        assert snapshot.ids() == {item.id for item in added}
-        assert [snapshot.chunk(item.id) for item in added] == list(added)
+        assert snapshot.list_ids() == {item.id for item in added}
+        assert [snapshot.get_chunk(item.id) for item in added] == list(added)
         with pytest.raises(KeyError):
-            snapshot.chunk("stranger")
+            snapshot.get_chunk("stranger")
         stored = {item.chunk.id: item.vector for item in change.added}
-        np.testing.assert_allclose(snapshot.vectors(["c3", "c1"]), [stored["c3"], stored["c1"]], atol=1e-4)
+        np.testing.assert_allclose(snapshot.get_vectors(["c3", "c1"]), [stored["c3"], stored["c1"]], atol=1e-4)
         np.testing.assert_allclose(snapshot.centre, np.mean(list(stored.values()), axis=0), atol=1e-4)
         await base.close()
 
@@ -111,65 +111,71 @@ class IndexContract:
         base = self.open(tmp_path)
         added = chunks(*TEXTS)
         await base.apply(added)
-        snapshot, everything = base.index.snapshot(), {item.id for item in added}
+        snapshot, everything = base.index.get_snapshot(), {item.id for item in added}
         assert sorted(snapshot.walk(), key=lambda item: item.id) == list(added)
         assert [item.id for item in snapshot.sample(3)] == ["c0", "c2", "c4"]
         assert snapshot.sample(len(added)) == list(added)
-        assert snapshot.holding(["c1", "stranger", "c5"]) == {"c1", "c5"}
-        assert snapshot.of_documents(["d2", "stranger", "d4"]) == {"c2", "c4"}
-        assert snapshot.holding([]) == snapshot.of_documents([]) == snapshot.ids(()) == frozenset()
-        number = bucket_of("c3")
-        near = {name for name in everything if bucket_of(name) == number}
-        assert snapshot.ids({number}) == {item.id for item in snapshot.walk({number})} == near
+        assert snapshot.find_existing(["c1", "stranger", "c5"]) == {"c1", "c5"}
+        assert snapshot.list_ids_of_documents(["d2", "stranger", "d4"]) == {"c2", "c4"}
+        assert snapshot.find_existing([]) == snapshot.list_ids_of_documents([]) == snapshot.list_ids(()) == frozenset()
+        number = find_bucket("c3")
+        near = {name for name in everything if find_bucket(name) == number}
+        assert snapshot.list_ids({number}) == {item.id for item in snapshot.walk({number})} == near
         await base.close()
 
     async def test_what_it_lacks_is_found_at_every_revision(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
-        snapshots = [base.index.snapshot()]
+        snapshots = [base.index.get_snapshot()]
         for added, removed in ((TEXTS, []), (TEXTS[:1], ["c1", "c4"]), ((), [f"c{row}" for row in range(6)])):
             await base.apply(chunks(*added), removed)
-            snapshots.append(base.index.snapshot())
+            snapshots.append(base.index.get_snapshot())
         wanted = frozenset({"c0", "c1", "new"})
         held = [frozenset(), frozenset(f"c{row}" for row in range(6)), frozenset({"c0", "c2", "c3", "c5"}), frozenset()]
         for snapshot, names in zip(snapshots, held, strict=True):
-            assert difference(snapshot, wanted) == (wanted - names, names - wanted)
-            assert snapshot.buckets.differing(Buckets.of(names)) == frozenset()
+            assert find_differences(snapshot, wanted) == (wanted - names, names - wanted)
+            assert snapshot.buckets.find_differences(Buckets.from_ids(names)) == frozenset()
         await base.close()
 
     async def test_similarities_of_named_chunks_are_products_of_their_embeddings(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        snapshot, vector, ids = base.index.snapshot(), await base.embedder.query(QUESTION), ["c4", "c0"]
+        snapshot, vector, ids = base.index.get_snapshot(), await base.embedder.embed_question(QUESTION), ["c4", "c0"]
         for _ in range(2):  # before a recall, and with what it computed
-            np.testing.assert_allclose(snapshot.cosines(vector, ids), snapshot.vectors(ids) @ vector, atol=1e-4)
-            await snapshot.dense(vector, 10)
-        np.testing.assert_allclose(snapshot.centrality(ids), snapshot.vectors(ids) @ snapshot.centre, atol=1e-4)
+            np.testing.assert_allclose(
+                snapshot.compute_cosines(vector, ids), snapshot.get_vectors(ids) @ vector, atol=1e-4
+            )
+            await snapshot.search_dense(vector, 10)
+        np.testing.assert_allclose(
+            snapshot.compute_centrality(ids), snapshot.get_vectors(ids) @ snapshot.centre, atol=1e-4
+        )
         await base.close()
 
     async def test_bm25_of_named_chunks_is_what_recall_says(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        snapshot, terms = base.index.snapshot(), ANALYZER.tokens(QUESTION)
-        recalled = {hit.chunk_id: hit.score for hit in await snapshot.lexical(terms, 10)}
+        snapshot, terms = base.index.get_snapshot(), ANALYZER.tokenize(QUESTION)
+        recalled = {hit.chunk_id: hit.score for hit in await snapshot.search_lexical(terms, 10)}
         ids = ["c4", "c0", "c2"]
-        assert snapshot.bm25(terms, ids) == pytest.approx([recalled.get(chunk_id, 0.0) for chunk_id in ids], rel=1e-4)
-        assert snapshot.bm25(["从未出现"], ids) == [0.0, 0.0, 0.0]
+        assert snapshot.score_bm25(terms, ids) == pytest.approx(
+            [recalled.get(chunk_id, 0.0) for chunk_id in ids], rel=1e-4
+        )
+        assert snapshot.score_bm25(["从未出现"], ids) == [0.0, 0.0, 0.0]
         await base.close()
 
     async def test_a_text_that_is_not_in_it_scores_as_if_it_were(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        snapshot, terms = base.index.snapshot(), [*ANALYZER.tokens(QUESTION), "运费"]
-        own = [snapshot.bm25_of(terms, ANALYZER.tokens(text)) for text in TEXTS]
-        assert own == pytest.approx(snapshot.bm25(terms, [f"c{row}" for row in range(len(TEXTS))]), rel=1e-4)
-        assert snapshot.bm25_of(["从未出现"], ["从未出现"]) > snapshot.bm25_of(["运费"], ["运费"]) > 0
-        assert snapshot.bm25_of([], ["运费"]) == snapshot.bm25_of(["运费"], []) == 0.0
+        snapshot, terms = base.index.get_snapshot(), [*ANALYZER.tokenize(QUESTION), "运费"]
+        own = [snapshot.score_tokens(terms, ANALYZER.tokenize(text)) for text in TEXTS]
+        assert own == pytest.approx(snapshot.score_bm25(terms, [f"c{row}" for row in range(len(TEXTS))]), rel=1e-4)
+        assert snapshot.score_tokens(["从未出现"], ["从未出现"]) > snapshot.score_tokens(["运费"], ["运费"]) > 0
+        assert snapshot.score_tokens([], ["运费"]) == snapshot.score_tokens(["运费"], []) == 0.0
         await base.close()
 
     async def test_idf_is_highest_for_what_occurs_nowhere(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        unseen, once, often = base.index.snapshot().idf(["从未出现", "积分", "承担"])
+        unseen, once, often = base.index.get_snapshot().get_idf(["从未出现", "积分", "承担"])
         assert unseen > once > 0
         assert once >= often > 0
         await base.close()
@@ -178,10 +184,10 @@ class IndexContract:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
         await base.apply(removed=["c5"])
-        snapshot = base.index.snapshot()
-        counts = snapshot.frequencies()
-        assert snapshot.frequent(len(counts)) == counts
-        few = snapshot.frequent(3)
+        snapshot = base.index.get_snapshot()
+        counts = snapshot.get_frequencies()
+        assert snapshot.list_frequent_terms(len(counts)) == counts
+        few = snapshot.list_frequent_terms(3)
         assert 0 < len(few) <= 3
         assert few.items() <= counts.items()
         assert min(few.values()) > max(count for term, count in counts.items() if term not in few)
@@ -193,15 +199,15 @@ class IndexContract:
         await base.apply(removed=["c0"])
         dense, lexical = await both(base, QUESTION)
         assert "c0" not in {hit.chunk_id for hit in (*dense, *lexical)}
-        assert base.index.snapshot().revision == 2
-        assert "c0" not in base.index.snapshot().ids()
+        assert base.index.get_snapshot().revision == 2
+        assert "c0" not in base.index.get_snapshot().list_ids()
         await base.close()
 
     async def test_removing_an_unknown_chunk_is_no_error(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
         await base.apply(removed=["stranger"])
-        assert len(base.index.snapshot()) == len(TEXTS)
+        assert len(base.index.get_snapshot()) == len(TEXTS)
         await base.close()
 
     async def test_a_base_can_become_empty_and_fill_again(self, tmp_path: Path) -> None:
@@ -219,27 +225,27 @@ class IndexContract:
         await base.apply([chunks(*TEXTS)[0]], removed=["c0", "c1"])
         dense, lexical = await both(base, QUESTION)
         assert dense[0].chunk_id == lexical[0].chunk_id == "c0"
-        assert base.index.snapshot().ids() == {"c0", "c2", "c3", "c4", "c5"}
+        assert base.index.get_snapshot().list_ids() == {"c0", "c2", "c3", "c4", "c5"}
         await base.close()
 
     async def test_applying_a_change_twice_ends_in_the_same_state(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS[:3]))
         change = await base.apply(chunks(*TEXTS), removed=["c1"])
-        before = state(base.index.snapshot()), await both(base, QUESTION)
+        before = state(base.index.get_snapshot()), await both(base, QUESTION)
         await base.index.apply(change)
-        assert (state(base.index.snapshot()), await both(base, QUESTION)) == before
+        assert (state(base.index.get_snapshot()), await both(base, QUESTION)) == before
         await base.close()
 
     async def test_an_old_snapshot_goes_on_showing_its_revision(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
-        old, before = base.index.snapshot(), await both(base, QUESTION)
+        old, before = base.index.get_snapshot(), await both(base, QUESTION)
         await base.apply([chunk(f"n{row}", f"退货的运费谁承担 {row}") for row in range(30)], removed=["c0", "c1"])
         assert same(await both(base, QUESTION, old), before)
         assert old.revision == 1
-        assert old.ids() == {f"c{row}" for row in range(len(TEXTS))}
-        assert old.chunk("c0").text == TEXTS[0]
+        assert old.list_ids() == {f"c{row}" for row in range(len(TEXTS))}
+        assert old.get_chunk("c0").text == TEXTS[0]
         await base.close()
 
     @pytest.mark.parametrize(
@@ -294,7 +300,7 @@ class IndexContract:
         expected = await both(first, QUESTION)
         await first.close()
         again = self.open(tmp_path, first)
-        assert again.index.snapshot().revision < 0
+        assert again.index.get_snapshot().revision < 0
         await again.apply(chunks(*TEXTS))
         assert same(await both(again, QUESTION), expected)
         await again.close()
@@ -313,9 +319,11 @@ async def both(
     base: Base, question: str, snapshot: Snapshot | None = None, *, k: int = 25, where: Filter | None = None
 ) -> tuple[list[Hit], list[Hit]]:
     """Dense and lexical hits."""
-    view = snapshot or base.index.snapshot()
-    vector, filtered = await base.embedder.query(question), where or Filter()
-    return await view.dense(vector, k, filtered), await view.lexical(ANALYZER.tokens(question), k, filtered)
+    view = snapshot or base.index.get_snapshot()
+    vector, filtered = await base.embedder.embed_question(question), where or Filter()
+    return await view.search_dense(vector, k, filtered), await view.search_lexical(
+        ANALYZER.tokenize(question), k, filtered
+    )
 
 
 async def found(base: Base, question: str) -> set[str]:
@@ -324,7 +332,7 @@ async def found(base: Base, question: str) -> set[str]:
 
 
 def state(snapshot: Snapshot) -> tuple[int, dict[str, Chunk]]:
-    return snapshot.revision, {chunk_id: snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()}
+    return snapshot.revision, {chunk_id: snapshot.get_chunk(chunk_id) for chunk_id in snapshot.list_ids()}
 
 
 def same(left: tuple[list[Hit], list[Hit]], right: tuple[list[Hit], list[Hit]]) -> bool:

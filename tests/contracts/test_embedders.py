@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.embeddings.base import Embedder
-from knowledge.embeddings.registry import EMBEDDERS, EmbedderOptions, default_embedder, get_embedder
+from knowledge.embeddings.registry import EMBEDDERS, EmbedderOptions, get_default_embedder, get_embedder
 from knowledge.errors import InvalidConfiguration, MissingDependency
 from tests.checkpoints import HIDDEN
 from tests.contracts.embedders import EmbedderContract
@@ -83,7 +83,7 @@ def test_every_embedder_keeps_the_contract() -> None:
 
 def test_vector_spaces_never_share_a_name_or_a_cache_key() -> None:
     embedders = [get_embedder(name) for name in EMBEDDERS]
-    keys = {embedder.key("退货", kind) for embedder in embedders for kind in ("query", "passage")}
+    keys = {embedder.build_key("退货", kind) for embedder in embedders for kind in ("query", "passage")}
     assert len({embedder.name for embedder in embedders}) == len(EMBEDDERS)
     assert len(keys) == 2 * len(EMBEDDERS)
     for embedder in embedders:
@@ -103,7 +103,7 @@ async def test_a_missing_package_names_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     embedder = get_embedder(name, options=EmbedderOptions(runtime="torch"))
-    for call in (embedder.warm_up(), embedder.query("退货"), embedder.passages(["退货"])):
+    for call in (embedder.warm_up(), embedder.embed_question("退货"), embedder.embed_passages(["退货"])):
         with pytest.raises(MissingDependency, match=command):
             await call
     embedder.close()
@@ -115,6 +115,6 @@ def test_an_unknown_embedder_names_the_setting_and_the_choices() -> None:
 
 
 def test_the_default_runs_on_this_platform(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert default_embedder() == "e5"
+    assert get_default_embedder() == "e5"
     monkeypatch.setattr("knowledge.embeddings.registry.find_spec", lambda name: None)
-    assert default_embedder() == "use"
+    assert get_default_embedder() == "use"

@@ -59,17 +59,17 @@ async def base() -> AsyncIterator[Base]:
 
 
 async def query(base: Base, text: str) -> Query:
-    return Query(text, tuple(ANALYZER.tokens(text)), await base.embedder.query(text))
+    return Query(text, tuple(ANALYZER.tokenize(text)), await base.embedder.embed_question(text))
 
 
 @pytest.mark.parametrize("reranker", sorted(RERANKERS.keys() - RANDOM), indirect=True)
 async def test_the_chunk_that_answers_gets_the_highest_score(reranker: Reranker, base: Base) -> None:
-    scores = await reranker.score(await query(base, QUESTION), base.index.snapshot(), FUSED)
+    scores = await reranker.score(await query(base, QUESTION), base.index.get_snapshot(), FUSED)
     assert int(np.argmax(scores)) == 0
 
 
 async def test_scores_come_in_the_order_of_the_ids(reranker: Reranker, base: Base) -> None:
-    asked, snapshot = await query(base, QUESTION), base.index.snapshot()
+    asked, snapshot = await query(base, QUESTION), base.index.get_snapshot()
     scores = dict(zip(IDS, await reranker.score(asked, snapshot, FUSED), strict=True))
     shuffled = [IDS[3], IDS[0], IDS[5]]
     assert await reranker.score(asked, snapshot, {name: FUSED[name] for name in shuffled}) == pytest.approx(
@@ -78,7 +78,7 @@ async def test_scores_come_in_the_order_of_the_ids(reranker: Reranker, base: Bas
 
 
 async def test_a_score_does_not_depend_on_the_company(reranker: Reranker, base: Base) -> None:
-    asked, snapshot = await query(base, QUESTION), base.index.snapshot()
+    asked, snapshot = await query(base, QUESTION), base.index.get_snapshot()
     together = await reranker.score(asked, snapshot, FUSED)
     alone = [(await reranker.score(asked, snapshot, {name: FUSED[name]}))[0] for name in IDS]
     assert alone == pytest.approx(together, abs=1e-2)
@@ -86,18 +86,18 @@ async def test_a_score_does_not_depend_on_the_company(reranker: Reranker, base: 
 
 async def test_a_page_over_the_base_is_scored_as_a_chunk_of_it(reranker: Reranker, base: Base) -> None:
     reader = PageReader(base.embedder, ANALYZER)
-    seen = await reader.over(base.index.snapshot(), PageText("", (TEXTS[0],)), [QUESTION], embed=True)
+    seen = await reader.lay_page_over(base.index.get_snapshot(), PageText("", (TEXTS[0],)), [QUESTION], embed=True)
     scores = await reranker.score(await query(base, QUESTION), seen, FUSED | {PAGE_ID: FUSED["c0"]})
     assert scores[-1] == pytest.approx(scores[0], abs=1e-2)
 
 
 async def test_no_chunks_get_no_scores(reranker: Reranker, base: Base) -> None:
-    assert await reranker.score(await query(base, QUESTION), base.index.snapshot(), {}) == []
+    assert await reranker.score(await query(base, QUESTION), base.index.get_snapshot(), {}) == []
 
 
 @pytest.mark.parametrize("text", ["", "？！", "\ud800", "从未出现的词", "退货" * 500, "🙂"])
 async def test_scores_are_finite_numbers_for_any_question(reranker: Reranker, base: Base, text: str) -> None:
-    scores = await reranker.score(await query(base, text), base.index.snapshot(), FUSED)
+    scores = await reranker.score(await query(base, text), base.index.get_snapshot(), FUSED)
     assert len(scores) == len(IDS)
     assert all(type(score) is float and np.isfinite(score) for score in scores)
 
@@ -105,8 +105,8 @@ async def test_scores_are_finite_numbers_for_any_question(reranker: Reranker, ba
 @pytest.mark.parametrize("reranker", sorted(RERANKERS.keys() - RANDOM), indirect=True)
 async def test_a_base_of_one_chunk_is_scored(reranker: Reranker) -> None:
     base = await base_of(*chunks(TEXTS[0]))
-    answered = await reranker.score(await query(base, QUESTION), base.index.snapshot(), {"c0": 0.01})
-    other = await reranker.score(await query(base, "宇宙有多大"), base.index.snapshot(), {"c0": 0.01})
+    answered = await reranker.score(await query(base, QUESTION), base.index.get_snapshot(), {"c0": 0.01})
+    other = await reranker.score(await query(base, "宇宙有多大"), base.index.get_snapshot(), {"c0": 0.01})
     assert answered[0] > other[0]
     await base.close()
 
@@ -119,8 +119,8 @@ def test_its_scale_has_the_name_of_the_registry(name: str) -> None:
 
 
 async def test_without_an_embedding_the_lexical_reranker_still_scores(base: Base) -> None:
-    asked = Query(QUESTION, tuple(ANALYZER.tokens(QUESTION)), None)
-    scores = await get_reranker("lexical").score(asked, base.index.snapshot(), FUSED)
+    asked = Query(QUESTION, tuple(ANALYZER.tokenize(QUESTION)), None)
+    scores = await get_reranker("lexical").score(asked, base.index.get_snapshot(), FUSED)
     assert int(np.argmax(scores)) == 0
     assert all(0 <= score <= 1 for score in scores)
 

@@ -73,8 +73,8 @@ def content(number: int, sections: int) -> str:
 
 async def state(base: KnowledgeBase) -> State:
     """What SQL and the index hold, document by document."""
-    snapshot = (await base.index(TENANT)).snapshot()
-    chunks = [snapshot.chunk(chunk_id) for chunk_id in sorted(snapshot.ids())]
+    snapshot = (await base.index(TENANT)).get_snapshot()
+    chunks = [snapshot.get_chunk(chunk_id) for chunk_id in sorted(snapshot.list_ids())]
     rows, _ = await base.documents.page(TENANT, limit=200)
     delta = await base.feed.delta(TENANT, frozenset(), 0)
     documents = {}
@@ -87,15 +87,15 @@ async def state(base: KnowledgeBase) -> State:
             markers=frozenset(marker for chunk in indexed for marker in MARKER.findall(chunk.text)),
             searchable=all([await searchable(base, snapshot, chunk) for chunk in indexed]),
         )
-    same = snapshot.ids() == {chunk.id for chunk, _ in delta.added}
+    same = snapshot.list_ids() == {chunk.id for chunk, _ in delta.added}
     return State(snapshot.revision, delta.revision, same, documents)
 
 
 async def searchable(base: KnowledgeBase, snapshot: Snapshot, chunk: Chunk) -> bool:
     """Both recalls find a chunk, by its own embedding and by its own marker."""
-    (vector,) = await base.embedder.passages([chunk.indexed_text])
-    dense = await snapshot.dense(vector, 10)
-    lexical = await snapshot.lexical([marker.lower() for marker in MARKER.findall(chunk.text)], 10)
+    (vector,) = await base.embedder.embed_passages([chunk.indexed_text])
+    dense = await snapshot.search_dense(vector, 10)
+    lexical = await snapshot.search_lexical([marker.lower() for marker in MARKER.findall(chunk.text)], 10)
     return all(chunk.id in {hit.chunk_id for hit in hits} for hits in (dense, lexical))
 
 
@@ -127,4 +127,4 @@ def work(connection: Connection, data_dir: Path, seed: int) -> None:
     asyncio.run(_work(connection, data_dir, seed))
 
 
-Analyzer().tokens("预热")  # loads the dictionary, in the fork server too
+Analyzer().tokenize("预热")  # loads the dictionary, in the fork server too

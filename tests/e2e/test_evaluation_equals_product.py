@@ -78,7 +78,7 @@ async def assert_equal(settings: Settings, folder: Path, data: EvalSet) -> set[s
             text = result.question.text
             found = (await post(client, "knowledge/search", {"query": text, "explain": True}))["candidates"]
             ranked = [sources[item["document_name"], item["question"], item["text"]] for item in found]
-            assert list(dict.fromkeys(ranked)) == result.ranked(data.source_of), text
+            assert list(dict.fromkeys(ranked)) == result.rank_sources(data.source_of), text
             expected = [candidate.probability for candidate in result.retrieval.candidates]
             assert [item["probability"] for item in found] == pytest.approx(expected, abs=1e-3), text
             answer = await post(client, "chat", {"message": text})

@@ -21,7 +21,7 @@ from app.wiring.models import LanguageModels
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
-from knowledge.evaluation.metrics import ranking_metrics
+from knowledge.evaluation.metrics import measure_ranking
 from scripts.evaluate import Evaluation
 from scripts.evaluation.product import Setup
 from scripts.evaluation.through_chat import played_dialogues
@@ -62,8 +62,8 @@ def embedder(settings: Settings, embedding_cache: SqliteEmbeddingCache) -> Itera
 async def test_the_samples_are_found(settings: Settings, embedder: Embedder) -> None:
     data = replace(load_set(SAMPLES), unanswerable=(), out_of_domain=())
     results, *_ = await Evaluation(settings, embedder, LanguageModels(settings)).run_set(data)
-    ranked = [result.ranked(data.source_of) for result in results]
-    hit = ranking_metrics([result.question.relevant for result in results], ranked)["hit@1"]
+    ranked = [result.rank_sources(data.source_of) for result in results]
+    hit = measure_ranking([result.question.relevant for result in results], ranked)["hit@1"]
     assert hit is not None
     assert hit["value"] >= SAMPLES_HIT_AT_1
 

@@ -59,7 +59,7 @@ class Base:
     async def change(self, added: Sequence[Chunk] = (), removed: Sequence[str] = ()) -> IndexChange:
         """The next revision, not applied."""
         first, documents = self.told, [self._ids(item.indexed_text) for item in added]
-        vectors = await self.embedder.passages([item.indexed_text for item in added])
+        vectors = await self.embedder.embed_passages([item.indexed_text for item in added])
         rows = zip(added, vectors, documents, strict=True)
         self.revision += 1
         self.told = len(self.terms)
@@ -82,7 +82,7 @@ class Base:
         """Calibrated by hand: cutoff .3 on the dense scale, .2 on the lexical one."""
         retriever = Retriever(self.index, self.embedder, ANALYZER, reranker, options)
         for kind, cutoff in ((retriever.scorers.reranker.kind, 0.3), ("lexical", 0.2)) if calibrated else ():
-            retriever.calibrate(CalibrationMap(kind, 0.05, cutoff, 0.6))
+            retriever.set_calibration(CalibrationMap(kind, 0.05, cutoff, 0.6))
         return retriever
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class Base:
         self.embedder.close()
 
     def _ids(self, text: str) -> TermIds:
-        tokens = ANALYZER.tokens(text)
+        tokens = ANALYZER.tokenize(text)
         return np.array([self.terms.setdefault(token, len(self.terms)) for token in tokens], dtype=np.int32)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from knowledge import batching
 from knowledge.batching import Batcher
-from knowledge.outside import PLACE
+from knowledge.work_place import PLACE
 
 
 class Refused(Exception):
@@ -33,7 +33,7 @@ class Calls:
         return [item.upper() for item in items]
 
     def ask(self, *items: str) -> list[asyncio.Task[str]]:
-        return [asyncio.create_task(self.batcher.result(item)) for item in items]
+        return [asyncio.create_task(self.batcher.compute(item)) for item in items]
 
 
 async def settled() -> None:
@@ -52,8 +52,8 @@ async def test_one_that_is_alone_goes_without_waiting(patient: None) -> None:
     calls = Calls()
     calls.let.set()
     async with asyncio.timeout(60):
-        assert await calls.batcher.result("a") == "A"
-        assert await calls.batcher.result("b") == "B"
+        assert await calls.batcher.compute("a") == "A"
+        assert await calls.batcher.compute("b") == "B"
 
 
 async def test_what_comes_during_a_call_goes_together_with_the_next(patient: None) -> None:

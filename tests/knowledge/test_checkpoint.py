@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from knowledge import checkpoint
-from knowledge.checkpoint import Checkpoint, LazyModel, require
+from knowledge.checkpoint import Checkpoint, LazyModel, require_package
 from knowledge.errors import EmbeddingUnavailable, MissingDependency, RerankUnavailable
 
 
@@ -123,12 +123,12 @@ def test_a_missing_package_stays_what_it_is() -> None:
 
 
 def test_a_package_is_there_or_its_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    require("json", "never")
+    require_package("json", "never")
     with pytest.raises(MissingDependency, match="pip install y"):
-        require("no_such_module_of_ours", "pip install y")
+        require_package("no_such_module_of_ours", "pip install y")
     monkeypatch.setitem(sys.modules, "FlagEmbedding", None)
     with pytest.raises(MissingDependency, match="pip install y"):
-        require("FlagEmbedding", "pip install y")
+        require_package("FlagEmbedding", "pip install y")
 
 
 @pytest.fixture
@@ -155,40 +155,40 @@ def rewrite_middle(folder: Path) -> None:
     ],
 )
 def test_other_content_in_the_same_folder_is_another_model(folder: Path, change: Callable[[Path], object]) -> None:
-    before = Checkpoint(str(folder)).identity()
+    before = Checkpoint(str(folder)).get_identity()
     assert before.startswith("bge-own/")
-    assert Checkpoint(str(folder)).identity() == before
+    assert Checkpoint(str(folder)).get_identity() == before
     change(folder)
-    assert Checkpoint(str(folder)).identity() != before
+    assert Checkpoint(str(folder)).get_identity() != before
 
 
 def test_a_copy_elsewhere_is_the_same_model_and_notes_do_not_count(folder: Path, tmp_path: Path) -> None:
-    before = Checkpoint(str(folder)).identity()
+    before = Checkpoint(str(folder)).get_identity()
     (folder / "README.md").write_text("notes")
     elsewhere = tmp_path / "other" / "bge-own"
     elsewhere.parent.mkdir()
     folder.rename(elsewhere)
-    assert Checkpoint(str(elsewhere)).identity() == before
+    assert Checkpoint(str(elsewhere)).get_identity() == before
 
 
 def test_a_name_of_a_hub_is_its_own_identity() -> None:
-    assert Checkpoint("BAAI/bge-large-zh-v1.5").identity() == "BAAI/bge-large-zh-v1.5"
-    assert Checkpoint("BAAI/bge-large-zh-v1.5").hidden_size() is None
+    assert Checkpoint("BAAI/bge-large-zh-v1.5").get_identity() == "BAAI/bge-large-zh-v1.5"
+    assert Checkpoint("BAAI/bge-large-zh-v1.5").read_hidden_size() is None
 
 
 def test_a_path_that_is_not_there_may_come_later(folder: Path, tmp_path: Path) -> None:
     later = Checkpoint(str(tmp_path / "later"))
     with pytest.raises(FileNotFoundError, match="later"):
-        later.identity()
-    assert later.hidden_size() is None
+        later.get_identity()
+    assert later.read_hidden_size() is None
     folder.rename(tmp_path / "later")
-    assert later.identity().startswith("later/")
-    assert later.hidden_size() == 48
+    assert later.get_identity().startswith("later/")
+    assert later.read_hidden_size() == 48
 
 
 def test_half_a_configuration_says_nothing(folder: Path) -> None:
     (folder / "config.json").write_text('{"hidden_')
-    assert Checkpoint(str(folder)).hidden_size() is None
+    assert Checkpoint(str(folder)).read_hidden_size() is None
 
 
 def test_a_mirror_is_asked_instead_of_the_hub(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.blocks import Block
-from knowledge.chunking import MAX_ANSWER_CHARS, ChunkOptions, split
+from knowledge.chunking import MAX_ANSWER_CHARS, ChunkOptions, split_document
 from knowledge.errors import InvalidConfiguration
 from knowledge.tokens import ESTIMATED
 from knowledge.types import Chunk, DocumentMeta, FaqPair, ParsedDocument
@@ -22,11 +22,11 @@ _SMALL = ChunkOptions(min_tokens=5, max_tokens=15, overlap_tokens=7)
 
 def count_tokens(text: str) -> int:
     """Three for every four symbols, rounded up."""
-    return -(-3 * ESTIMATED.size(text) // 4)
+    return -(-3 * ESTIMATED.count_units(text) // 4)
 
 
 def chunks(*blocks: Block, options: ChunkOptions = _SMALL, faqs: tuple[FaqPair, ...] = ()) -> list[Chunk]:
-    return split(ParsedDocument("标题", blocks, faqs), _META, "v1", options)
+    return split_document(ParsedDocument("标题", blocks, faqs), _META, "v1", options)
 
 
 def texts(*blocks: Block, options: ChunkOptions = _SMALL) -> list[str]:
@@ -226,7 +226,7 @@ def documents(draw: st.DrawFn) -> tuple[ParsedDocument, list[str]]:
 @given(documents(), _OPTIONS)
 def test_bounds_are_kept_and_no_sentence_is_lost(made: tuple[ParsedDocument, list[str]], options: ChunkOptions) -> None:
     parsed, sentences = made
-    found = split(parsed, _META, "v", options)
+    found = split_document(parsed, _META, "v", options)
     assert all(0 < count_tokens(chunk.text) <= options.max_tokens for chunk in found)
     place = 0
     for sentence in sentences:
@@ -247,7 +247,7 @@ def test_overlap_is_bounded_whole_and_inside_a_section(
     made: tuple[ParsedDocument, list[str]], options: ChunkOptions
 ) -> None:
     parsed, sentences = made
-    found = split(parsed, _META, "v", options)
+    found = split_document(parsed, _META, "v", options)
     for before, after in pairwise(found):
         shared = [s for s in sentences if s in before.text and s in after.text]
         assert count_tokens("".join(shared)) <= options.overlap_tokens
@@ -260,8 +260,8 @@ def test_overlap_is_bounded_whole_and_inside_a_section(
 @settings(deadline=None)
 @given(documents(), _OPTIONS)
 def test_splitting_is_deterministic_and_numbered(made: tuple[ParsedDocument, list[str]], options: ChunkOptions) -> None:
-    found = split(made[0], _META, "v", options)
-    assert found == split(made[0], _META, "v", options)
+    found = split_document(made[0], _META, "v", options)
+    assert found == split_document(made[0], _META, "v", options)
     assert [chunk.id for chunk in found] == [f"v-{index}" for index in range(len(found))]
     marks = [int(match.group(1)) for chunk in found if (match := re.search(r"第(\d+)号", chunk.text))]
     assert marks == sorted(marks)
@@ -270,7 +270,7 @@ def test_splitting_is_deterministic_and_numbered(made: tuple[ParsedDocument, lis
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=200), max_size=5), _OPTIONS)
 def test_any_text_is_split_within_bounds(paragraphs: list[str], options: ChunkOptions) -> None:
-    found = split(ParsedDocument("题", tuple(Block(text) for text in paragraphs)), _META, "v", options)
+    found = split_document(ParsedDocument("题", tuple(Block(text) for text in paragraphs)), _META, "v", options)
     assert all(count_tokens(chunk.text) <= options.max_tokens and chunk.text.strip() for chunk in found)
     kept = "".join("".join(chunk.text.split()) for chunk in found)
     assert all(character in kept for character in set("".join("".join(paragraphs).split())))

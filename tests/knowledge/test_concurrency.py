@@ -52,14 +52,14 @@ async def test_one_search_takes_one_snapshot(monkeypatch: pytest.MonkeyPatch) ->
     base = Base()
     await base.apply(generation(1))
     retriever, taken = base.retriever(), 0
-    snapshot = base.index.snapshot
+    snapshot = base.index.get_snapshot
 
     def counted() -> object:
         nonlocal taken
         taken += 1
         return snapshot()
 
-    monkeypatch.setattr(base.index, "snapshot", counted)
+    monkeypatch.setattr(base.index, "get_snapshot", counted)
     await retriever.search(QUESTIONS[0], rewrite=QUESTIONS[1], explain=True)
     assert taken == 1
     await base.close()

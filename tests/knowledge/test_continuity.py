@@ -5,7 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, goes_on, told, weighed
+from knowledge.continuity import (
+    FEATURES,
+    QUESTIONS,
+    WEIGHTS,
+    Odds,
+    Readings,
+    build_contextual_message,
+    compute_features,
+    is_continued,
+    weigh_candidates,
+)
 from knowledge.types import Candidate, Chunk, Context, GateVerdict
 from tests.knowledge.builders import Base, base_of, chunk, document, faq
 
@@ -23,33 +33,37 @@ def readings(alone: Sequence[float], behind: Sequence[float], coverage: Sequence
 
 
 def order(text: str, chunks: Sequence[Chunk], read: Readings, context: Context) -> list[int]:
-    odds = Odds.of([0.5] * len(chunks), [0.5] * len(chunks))
-    return weighed(text, chunks, read, context, odds)[0]
+    odds = Odds.from_probabilities([0.5] * len(chunks), [0.5] * len(chunks))
+    return weigh_candidates(text, chunks, read, context, odds)[0]
 
 
 def test_a_message_is_told_behind_the_last_questions() -> None:
-    assert told("多少钱", Context(BEFORE)) == "手表怎么退货 表带能换吗 多少钱"
+    assert build_contextual_message("多少钱", Context(BEFORE)) == "手表怎么退货 表带能换吗 多少钱"
     assert len(BEFORE) > QUESTIONS
 
 
 def test_a_message_is_told_behind_the_article_that_was_talked_about() -> None:
-    assert told("多少钱", Context(BEFORE, "手表手册")) == "手表手册 表带能换吗 多少钱"
+    assert build_contextual_message("多少钱", Context(BEFORE, "手表手册")) == "手表手册 表带能换吗 多少钱"
 
 
 def test_what_is_found_by_itself_and_stands_out_probably_answers() -> None:
     chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES)]
-    sure = weighed("那呢", chunks, readings([2.0, -2.0], [2.0, -2.0]), IN_WATCH, Odds.of([0.95, 0.1], [0.95, 0.1]))[1]
-    open_ = weighed("那呢", chunks, readings([0.0, 0.0], [0.0, 0.0]), IN_WATCH, Odds.of([0.2, 0.2], [0.2, 0.2]))[1]
+    sure = weigh_candidates(
+        "那呢", chunks, readings([2.0, -2.0], [2.0, -2.0]), IN_WATCH, Odds.from_probabilities([0.95, 0.1], [0.95, 0.1])
+    )[1]
+    open_ = weigh_candidates(
+        "那呢", chunks, readings([0.0, 0.0], [0.0, 0.0]), IN_WATCH, Odds.from_probabilities([0.2, 0.2], [0.2, 0.2])
+    )[1]
     assert 1 > sure[0] > open_.max() > 0 and sure.shape == (2,)
 
 
 def test_a_message_with_nothing_before_it_is_told_as_it_stands() -> None:
-    assert told("多少钱", Context()) == "多少钱"
+    assert build_contextual_message("多少钱", Context()) == "多少钱"
 
 
 def test_every_candidate_has_every_feature() -> None:
     chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES), faq("c", "丙吗", "丙。", "c", WATCH)]
-    table = features("那呢", chunks, readings([0.1, 0.2, 0.3], [0.4, 0.5, 0.6]), IN_WATCH)
+    table = compute_features("那呢", chunks, readings([0.1, 0.2, 0.3], [0.4, 0.5, 0.6]), IN_WATCH)
     assert table.shape == (3, len(FEATURES)) and WEIGHTS.shape == (len(FEATURES),)
     assert (column(table, "alone"), column(table, "told")) == ([0.1, 0.2, 0.3], [0.4, 0.5, 0.6])
 
@@ -59,7 +73,7 @@ def test_a_place_counts_by_how_lately_it_was_cited() -> None:
         ("问",), "", frozenset({"watch"}), frozenset({("watch", ""), ("faq", "丙吗")}), frozenset({"watch", "notice"})
     )
     chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", NOTICE), chunk("c", "丙", EARPHONES)]
-    table = features("那呢", chunks, readings([0.0] * 3, [0.0] * 3), context)
+    table = compute_features("那呢", chunks, readings([0.0] * 3, [0.0] * 3), context)
     assert column(table, "same document") == [1, 0, 0]
     assert column(table, "earlier document") == [0, 1, 0]
     assert column(table, "same section") == [1, 0, 0]
@@ -68,7 +82,7 @@ def test_a_place_counts_by_how_lately_it_was_cited() -> None:
 def test_curated_entries_of_one_file_share_no_subject() -> None:
     entries = [faq("a", "怎么退货", "在订单里。", "a", WATCH), faq("b", "怎么换货", "也在订单里。", "b", WATCH)]
     context = Context(("怎么退货",), "", frozenset({"watch"}), frozenset({entries[0].section}))
-    table = features("那呢", entries, readings([0.0] * 2, [0.0] * 2), context)
+    table = compute_features("那呢", entries, readings([0.0] * 2, [0.0] * 2), context)
     assert column(table, "same document") == [0, 0]
     assert column(table, "same section") == [1, 0]
 
@@ -76,7 +90,7 @@ def test_curated_entries_of_one_file_share_no_subject() -> None:
 def test_what_is_short_leans_more_on_what_was_said() -> None:
     chunks = [chunk("a", "甲", WATCH)]
     short, long = (
-        column(features(text, chunks, readings([0.0], [1.0]), IN_WATCH), "told, short")[0]
+        column(compute_features(text, chunks, readings([0.0], [1.0]), IN_WATCH), "told, short")[0]
         for text in ("多少钱", "我想知道这一款的表带在门店里能不能换")
     )
     assert 0 < long < 0.5 < short < 1
@@ -85,7 +99,7 @@ def test_what_is_short_leans_more_on_what_was_said() -> None:
 @pytest.mark.parametrize("alone", [[9.0, -9.0], [-9.0, 9.0], [0.0, 0.0]])
 def test_no_advantage_is_without_bound(alone: list[float]) -> None:
     chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES)]
-    table = features("那呢", chunks, readings(alone, [0.0] * 2), IN_WATCH)
+    table = compute_features("那呢", chunks, readings(alone, [0.0] * 2), IN_WATCH)
     assert -1 <= column(table, "same document, advantage of others")[0] <= 1
 
 
@@ -148,8 +162,8 @@ def test_talk_goes_on_with_the_article_that_was_cited_unless_another_is_clearly_
     alone: list[float], expected: bool
 ) -> None:
     read, chunks = readings(alone, [9.0, 0.0]), [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES)]
-    assert goes_on(chunks, read, IN_WATCH) is expected
-    assert not goes_on(chunks, read, Context(("手表怎么充电",)))  # nothing was cited
+    assert is_continued(chunks, read, IN_WATCH) is expected
+    assert not is_continued(chunks, read, Context(("手表怎么充电",)))  # nothing was cited
     curated = [chunks[0], faq("b", "乙吗", "乙。", "b", EARPHONES)]
-    assert goes_on(curated, read, IN_WATCH)  # an entry is no other article
-    assert not goes_on([faq("a", "甲吗", "甲。", "a", WATCH), chunks[1]], read, IN_WATCH)
+    assert is_continued(curated, read, IN_WATCH)  # an entry is no other article
+    assert not is_continued([faq("a", "甲吗", "甲。", "a", WATCH), chunks[1]], read, IN_WATCH)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.english import chinese_words, in_chinese, is_chinese, is_english
+from knowledge.english import is_chinese, is_english, list_chinese_words, translate_question
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from knowledge.english import chinese_words, in_chinese, is_chinese, is_english
     ],
 )
 def test_a_question_of_known_words_is_put_into_chinese(question: str, chinese: str) -> None:
-    assert in_chinese(question) == chinese
+    assert translate_question(question) == chinese
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_question_of_known_words_is_put_into_chinese(question: str, chinese: s
     ],
 )
 def test_a_question_of_other_words_or_with_chinese_is_left_alone(question: str) -> None:
-    assert in_chinese(question) is None
+    assert translate_question(question) is None
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_names_single_words_and_other_languages_are_not(text: str) -> None:
 
 
 def test_an_english_question_keeps_the_chinese_names_in_it() -> None:
-    assert in_chinese("How much is the monthly parking at the 云澜苑 compound?") == "多少钱 月 停车 云澜苑 小区"
+    assert translate_question("How much is the monthly parking at the 云澜苑 compound?") == "多少钱 月 停车 云澜苑 小区"
 
 
 def test_what_little_is_known_of_a_question_is_there_for_the_choice_of_sentences() -> None:
-    assert in_chinese("will the zamboni flatten the parking rink") is None
-    assert chinese_words("will the zamboni flatten the parking rink") == "zamboni flatten 停车 rink"
+    assert translate_question("will the zamboni flatten the parking rink") is None
+    assert list_chinese_words("will the zamboni flatten the parking rink") == "zamboni flatten 停车 rink"
 
 
 def test_a_table_of_models_is_chinese_and_prose_with_a_name_is_not() -> None:

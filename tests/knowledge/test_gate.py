@@ -16,29 +16,29 @@ gates = st.builds(EvidenceGate, unit, unit, st.integers(1, 4))
 
 
 def test_the_threshold_itself_passes() -> None:
-    assert EvidenceGate().verdicts([0.6, 0.5999, 0.4, 0.3999]) == [PASS, CLARIFY, CLARIFY, REFUSE]
+    assert EvidenceGate().judge_all([0.6, 0.5999, 0.4, 0.3999]) == [PASS, CLARIFY, CLARIFY, REFUSE]
 
 
 def test_a_threshold_of_zero_is_valid_and_lets_everything_pass() -> None:
-    assert EvidenceGate(threshold=0).verdicts([0.0, 0.01, 1.0]) == [PASS] * 3
+    assert EvidenceGate(threshold=0).judge_all([0.0, 0.01, 1.0]) == [PASS] * 3
 
 
 def test_a_threshold_of_one_lets_only_certainty_pass() -> None:
-    assert EvidenceGate(threshold=1).verdicts([0.999999, 1.0]) == [CLARIFY, PASS]
+    assert EvidenceGate(threshold=1).judge_all([0.999999, 1.0]) == [CLARIFY, PASS]
 
 
 def test_strict_mode_wants_company() -> None:
     strict = EvidenceGate(min_surviving=2)
-    assert strict.verdicts([0.9, 0.5, 0.1]) == [CLARIFY, CLARIFY, REFUSE]
-    assert strict.verdicts([0.9, 0.6, 0.1]) == [PASS, PASS, REFUSE]
+    assert strict.judge_all([0.9, 0.5, 0.1]) == [CLARIFY, CLARIFY, REFUSE]
+    assert strict.judge_all([0.9, 0.6, 0.1]) == [PASS, PASS, REFUSE]
 
 
 def test_a_clarify_band_above_the_threshold_is_no_second_way_in() -> None:
-    assert EvidenceGate(threshold=0.3, clarify=0.8).verdicts([0.5, 0.2]) == [PASS, REFUSE]
+    assert EvidenceGate(threshold=0.3, clarify=0.8).judge_all([0.5, 0.2]) == [PASS, REFUSE]
 
 
 def test_not_a_number_never_passes() -> None:
-    assert EvidenceGate(threshold=0).verdicts([math.nan]) == [REFUSE]
+    assert EvidenceGate(threshold=0).judge_all([math.nan]) == [REFUSE]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_not_a_number_never_passes() -> None:
     ],
 )
 def test_a_result_is_as_good_as_its_best_candidate(verdicts: list[GateVerdict], expected: GateVerdict) -> None:
-    assert EvidenceGate().overall(verdicts) is expected
+    assert EvidenceGate().choose_verdict(verdicts) is expected
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_impossible_values_are_refused_with_the_name_of_the_setting(wrong: dict[
 def test_nothing_below_the_threshold_passes_and_never_fewer_than_demanded(
     gate: EvidenceGate, probabilities: list[float]
 ) -> None:
-    passing = [p for p, v in zip(probabilities, gate.verdicts(probabilities), strict=True) if v is PASS]
+    passing = [p for p, v in zip(probabilities, gate.judge_all(probabilities), strict=True) if v is PASS]
     assert all(probability >= gate.threshold for probability in passing)
     assert not passing or len(passing) >= gate.min_surviving
 
@@ -75,7 +75,7 @@ def test_nothing_below_the_threshold_passes_and_never_fewer_than_demanded(
 @given(gates, st.lists(unit, max_size=10))
 def test_a_higher_probability_never_gets_a_worse_verdict(gate: EvidenceGate, probabilities: list[float]) -> None:
     order = list(GateVerdict)
-    ranks = [order.index(verdict) for verdict in gate.verdicts(sorted(probabilities))]
+    ranks = [order.index(verdict) for verdict in gate.judge_all(sorted(probabilities))]
     assert ranks == sorted(ranks, reverse=True)
 
 
@@ -83,7 +83,7 @@ def test_a_higher_probability_never_gets_a_worse_verdict(gate: EvidenceGate, pro
 def test_the_verdict_on_one_candidate_depends_on_the_others_only_by_their_number(
     gate: EvidenceGate, probability: float, others: list[float]
 ) -> None:
-    verdict = gate.verdicts([probability, *others])[0]
+    verdict = gate.judge_all([probability, *others])[0]
     passing = sum(p >= gate.threshold for p in (probability, *others))
-    alone = EvidenceGate(gate.threshold, gate.clarify).verdicts([probability])[0]
+    alone = EvidenceGate(gate.threshold, gate.clarify).judge_all([probability])[0]
     assert verdict is (alone if alone is not PASS or passing >= gate.min_surviving else CLARIFY)

@@ -6,9 +6,9 @@ import docx
 import pytest
 
 from knowledge.chunking import ChunkOptions
-from knowledge.numbering import article, in_one_form
+from knowledge.extraction import read_document
+from knowledge.numbering import find_article_number, normalize_numbers
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.reading import read
 from knowledge.text import fold
 from knowledge.types import DocumentMeta
 from tests.knowledge.builders import Base
@@ -56,7 +56,7 @@ FILES = {
     ],
 )  # fmt: skip
 def test_numbers_have_one_form(text: str, form: str) -> None:
-    assert in_one_form(text) == form
+    assert normalize_numbers(text) == form
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_numbers_have_one_form(text: str, form: str) -> None:
     ],
 )  # fmt: skip
 def test_an_article_is_told_by_its_beginning(text: str, number: str) -> None:
-    assert article(text) == number
+    assert find_article_number(text) == number
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_article_is_a_chunk_of_its_own(name: str) -> None:
-    chunks = read(name, FILES[name], ParsingLimits(), ChunkOptions()).chunks
-    articles = [chunk for chunk in chunks if chunk.heading_path and article(chunk.heading_path[-1])]
+    chunks = read_document(name, FILES[name], ParsingLimits(), ChunkOptions()).chunks
+    articles = [chunk for chunk in chunks if chunk.heading_path and find_article_number(chunk.heading_path[-1])]
     assert len(articles) == len(_NUMERALS)
     assert "（二）违反第十二条的商品" in articles[7].text
     assert articles[11].text.endswith(f"{_BODIES[3]}，具体办法由平台另行公布。")
@@ -83,9 +83,9 @@ def test_every_article_is_a_chunk_of_its_own(name: str) -> None:
 async def test_an_article_is_found_first_by_its_number(name: str) -> None:
     base = Base()
     document = DocumentMeta("d", name, "云笙商城服务规则")
-    await base.apply(read(name, FILES[name], ParsingLimits(), ChunkOptions()).labelled(document, "v"))
+    await base.apply(read_document(name, FILES[name], ParsingLimits(), ChunkOptions()).label_chunks(document, "v"))
     retriever = base.retriever()
     for question in ("第12条怎么规定", "第十二条说了什么", "请问第 12 条是什么", "What does Article 12 say?"):
         first = (await retriever.search(question)).candidates[0].chunk
-        assert in_one_form(fold(article(first.heading_path[-1]))).strip() == "第12条", question
+        assert normalize_numbers(fold(find_article_number(first.heading_path[-1]))).strip() == "第12条", question
     await base.close()

@@ -17,7 +17,7 @@ import pytest
 
 from knowledge import onnx_checkpoint
 from knowledge.checkpoint import Checkpoint
-from knowledge.onnx_checkpoint import Runtime, ServedCheckpoint, read_source, write_source
+from knowledge.onnx_checkpoint import Runtime, RuntimeCheckpoint, read_source, write_source
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def own(folder: Path) -> str:
-    return Checkpoint(str(folder)).identity()
+    return Checkpoint(str(folder)).get_identity()
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def served(folder: Path, runtime: Runtime = "auto", device: str = "auto") -> tuple[str | None, str]:
     """The file that computes, and the name."""
-    checkpoint = ServedCheckpoint(str(folder), runtime=runtime, device=device)
+    checkpoint = RuntimeCheckpoint(str(folder), runtime=runtime, device=device)
     graph = checkpoint.get_graph()
-    return graph.name if graph else None, checkpoint.identity()
+    return graph.name if graph else None, checkpoint.get_identity()
 
 
 def test_an_export_of_the_weights_beside_it_has_their_name(exported: Path, own: str) -> None:
@@ -87,7 +87,7 @@ def test_an_export_that_was_changed_since_is_another_model(exported: Path, own: 
 
 def test_new_weights_are_computed_by_pytorch_until_they_are_exported(exported: Path, own: str) -> None:
     (exported / "model.safetensors").write_bytes(b"tuned")
-    tuned = Checkpoint(str(exported)).identity()
+    tuned = Checkpoint(str(exported)).get_identity()
     assert served(exported) == (None, tuned)
     assert served(exported, "onnx") == ("model.onnx", own)  # whose vectors they are
     write_source([exported / "onnx/model.onnx"], tuned)
@@ -120,12 +120,12 @@ def test_an_export_that_is_demanded_and_is_not_there_may_come_later(exported: Pa
     graph = exported / "onnx/model.onnx"
     content = graph.read_bytes()
     graph.unlink()
-    checkpoint = ServedCheckpoint(str(exported), runtime="onnx")
-    for call in (checkpoint.identity, checkpoint.get_graph):
+    checkpoint = RuntimeCheckpoint(str(exported), runtime="onnx")
+    for call in (checkpoint.get_identity, checkpoint.get_graph):
         with pytest.raises(FileNotFoundError, match=r"export_onnx\.py"):
             call()
     graph.write_bytes(content)
-    assert (checkpoint.get_graph(), checkpoint.identity()) == (graph, own)
+    assert (checkpoint.get_graph(), checkpoint.get_identity()) == (graph, own)
 
 
 def test_half_a_record_says_nothing(exported: Path) -> None:

@@ -90,13 +90,13 @@ def test_short_texts_of_nearly_one_length_are_one_call_and_keep_their_order(
 ) -> None:
     wanted = ["退货", LONG, *(f"运费谁承担{number}" for number in range(BATCH + 1)), LONG, "发票"]
     alone = [embedder.embed([text])[0] for text in wanted]
-    calls, feed = list[tuple[int, int]](), embedder._feed
+    calls, feed = list[tuple[int, int]](), embedder._build_inputs
 
     def counted(encodings: Any) -> Any:
         calls.append((len(encodings), len(encodings[0])))
         return feed(encodings)
 
-    monkeypatch.setattr(embedder, "_feed", counted)
+    monkeypatch.setattr(embedder, "_build_inputs", counted)
     np.testing.assert_allclose(embedder.embed(wanted), alone, atol=1e-5)
     assert sorted(calls) == [(1, 8), (1, MAX_TOKENS), (1, MAX_TOKENS), (2, 4), (BATCH, 8)]
 

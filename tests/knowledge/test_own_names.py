@@ -37,8 +37,8 @@ async def test_a_base_is_about_the_name_that_most_of_its_passages_hold() -> None
     mixed = await base_of(
         *(chunk(f"c{n}", f"{('Halo', 'WordPress', 'Typecho')[n % 3]} 的{topic}") for n, topic in enumerate(TOPICS))
     )
-    assert "halo" in find_own_names(named.index.snapshot())
-    assert not find_own_names(mixed.index.snapshot())
+    assert "halo" in find_own_names(named.index.get_snapshot())
+    assert not find_own_names(mixed.index.get_snapshot())
     await named.close()
     await mixed.close()
 
@@ -56,7 +56,7 @@ async def test_passages_are_judged_as_if_the_name_had_not_been_said() -> None:
 async def test_the_scorer_that_stands_in_judges_without_the_name_too() -> None:
     base = await base_of(*(chunk(f"c{n}", f"Halo 的{topic}") for n, topic in enumerate(TOPICS)))
     retriever = base.retriever(get_reranker("bge"), calibrated=False)
-    retriever.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
+    retriever.set_calibration(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
     direct = base.retriever(get_reranker("lexical_dense"))
     found = [await each.search("halo有没有培训课程可以报名", explain=True) for each in (retriever, direct)]
     stood_in, own = ({item.chunk.id: item.score for item in each.candidates} for each in found)

@@ -49,27 +49,27 @@ async def test_a_question_finds_the_chunk_that_answers_it(base: Base) -> None:
 async def test_an_unrelated_question_is_refused(base: Base) -> None:
     result = await base.retriever().search("宇宙飞船几点起飞")
     assert result.verdict is GateVerdict.REFUSE
-    assert result.passing == ()
+    assert result.passing_candidates == ()
     assert result.candidates
 
 
 async def test_every_number_that_decided_is_explained(base: Base) -> None:
-    retriever, snapshot = base.retriever(), base.index.snapshot()
+    retriever, snapshot = base.retriever(), base.index.get_snapshot()
     result = await retriever.search(QUESTION, explain=True)
-    vector, terms = await base.embedder.query(QUESTION), ANALYZER.tokens(QUESTION)
-    dense = [hit.chunk_id for hit in await snapshot.dense(vector, 25)]
-    lexical = [hit.chunk_id for hit in await snapshot.lexical(terms, 25)]
+    vector, terms = await base.embedder.embed_question(QUESTION), ANALYZER.tokenize(QUESTION)
+    dense = [hit.chunk_id for hit in await snapshot.search_dense(vector, 25)]
+    lexical = [hit.chunk_id for hit in await snapshot.search_lexical(terms, 25)]
     for found in result.candidates:
         name = found.chunk.id
         assert found.vector_rank == dense.index(name) + 1
         assert found.keyword_rank == (lexical.index(name) + 1 if name in lexical else None)
-        assert found.cosine == pytest.approx(float(snapshot.vectors([name])[0] @ vector), abs=1e-4)
-        assert found.bm25 == pytest.approx(snapshot.bm25(terms, [name])[0], rel=1e-4)
+        assert found.cosine == pytest.approx(float(snapshot.get_vectors([name])[0] @ vector), abs=1e-4)
+        assert found.bm25 == pytest.approx(snapshot.score_bm25(terms, [name])[0], rel=1e-4)
         assert found.fused == pytest.approx(rrf(found))
         assert found.scorer == "lexical_dense"
         assert 0 < found.probability < 1
     assert result.terms == tuple(dict.fromkeys(terms))
-    assert list(result.idf) == snapshot.idf(result.terms)
+    assert list(result.idf) == snapshot.get_idf(result.terms)
     assert set(result.timings_ms) == {"embed", "vector", "bm25", "fuse", "rerank", "gate"}
 
 
@@ -96,7 +96,7 @@ async def test_each_recall_alone_can_bring_a_chunk_in() -> None:
     """The nearest by embedding shares no word; the one with the rare word is far by embedding."""
     base = await base_of(*chunks("甲乙丙丁", "戊己庚辛 ZX-1", *(f"甲乙丙 {n}" for n in range(5))))
     retriever = base.retriever(options=RetrievalOptions(vector_top_k=1, bm25_top_k=1))
-    vector = await base.embedder.query("甲乙丙丁")
+    vector = await base.embedder.embed_question("甲乙丙丁")
     found = (await retriever.search("ZX-1", vector=vector, explain=True)).candidates
     ranks = {item.chunk.id: (item.vector_rank, item.keyword_rank) for item in found}
     assert ranks == {"c0": (1, None), "c1": (None, 1)}
@@ -111,7 +111,7 @@ async def test_recall_is_as_wide_as_the_options_say(base: Base) -> None:
 
 
 async def test_a_given_embedding_is_used_instead_of_a_new_one(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
-    vector = await base.embedder.query(QUESTION)
+    vector = await base.embedder.embed_question(QUESTION)
     expected = await base.retriever().search(QUESTION, explain=True)
     monkeypatch.setattr(HashEmbedder, "_encode", Outage._encode)
     result = await base.retriever().search(QUESTION, vector=vector, explain=True)
@@ -172,7 +172,7 @@ async def test_a_chunk_counts_with_the_better_of_question_and_rewrite(base: Base
     for found in both.candidates:
         assert found.score == pytest.approx(max(scores[vague][found.chunk.id], scores[clear][found.chunk.id]), abs=1e-4)
     assert both.question == vague
-    assert both.terms == tuple(dict.fromkeys(ANALYZER.tokens(clear)))
+    assert both.terms == tuple(dict.fromkeys(ANALYZER.tokenize(clear)))
 
 
 async def test_variants_of_a_faq_entry_appear_once_with_the_best_one() -> None:
@@ -206,10 +206,12 @@ async def test_keywords_alone_pass_the_same_gate_by_their_own_calibration() -> N
     retriever = base.retriever()
     lexical = retriever.calibrations["lexical"]
     result = await retriever.search(QUESTION, explain=True)
-    assert [c.probability for c in result.candidates] == [lexical.probability(c.score) for c in result.candidates]
+    assert [c.probability for c in result.candidates] == [
+        lexical.compute_probability(c.score) for c in result.candidates
+    ]
     assert (await retriever.search("宇宙飞船几点起飞")).verdict is GateVerdict.REFUSE
     uncalibrated = base.retriever(calibrated=False)
-    uncalibrated.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
+    uncalibrated.set_calibration(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
     with pytest.raises(NotCalibrated, match="lexical"):
         await uncalibrated.search(QUESTION)
     await base.close()
@@ -229,7 +231,7 @@ async def test_after_the_outage_nothing_is_marked() -> None:
 async def test_an_outage_finds_no_less_strict_a_gate() -> None:
     base = await base_of(*chunks(*TEXTS), embedder=Outage())
     retriever = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=1.0)))
-    assert (await retriever.search(QUESTION)).passing == ()
+    assert (await retriever.search(QUESTION)).passing_candidates == ()
     await base.close()
 
 
@@ -251,7 +253,7 @@ async def test_what_a_retriever_shows_cannot_be_changed(base: Base) -> None:
 
 async def test_another_scorers_calibration_does_not_count(base: Base) -> None:
     retriever = base.retriever(get_reranker("cosine"), calibrated=False)
-    retriever.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
+    retriever.set_calibration(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
     with pytest.raises(NotCalibrated, match=r"cosine"):
         await retriever.search(QUESTION)
 
@@ -266,13 +268,13 @@ async def test_an_empty_base_has_nothing_to_say_calibrated_or_not() -> None:
 
 @pytest.mark.parametrize("question", ["", "  ", "？？？", "\0\ud800\u200b"])
 async def test_a_question_without_content_passes_no_gate(base: Base, question: str) -> None:
-    assert (await base.retriever().search(question)).passing == ()
+    assert (await base.retriever().search(question)).passing_candidates == ()
 
 
 async def test_the_gate_of_the_options_decides(base: Base) -> None:
     closed = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=1.0, clarify=1.0)))
     opened = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=0.0)))
-    assert (await closed.search(QUESTION)).passing == ()
+    assert (await closed.search(QUESTION)).passing_candidates == ()
     assert {c.verdict for c in (await opened.search("宇宙飞船几点起飞", explain=True)).candidates} == {GateVerdict.PASS}
 
 
@@ -301,6 +303,6 @@ def test_impossible_options_are_refused(wrong: dict[str, float]) -> None:
 
 
 async def test_scores_that_are_no_numbers_do_not_pass(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
-    snapshot_class = type(base.index.snapshot())
-    monkeypatch.setattr(snapshot_class, "bm25", lambda self, terms, ids: [float(np.nan)] * len(ids))
-    assert (await base.retriever().search(QUESTION)).passing == ()
+    snapshot_class = type(base.index.get_snapshot())
+    monkeypatch.setattr(snapshot_class, "score_bm25", lambda self, terms, ids: [float(np.nan)] * len(ids))
+    assert (await base.retriever().search(QUESTION)).passing_candidates == ()

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, InvalidDocument
-from knowledge.parsing.faq_columns import Places, by_name
+from knowledge.parsing.faq_columns import ColumnPlaces, find_by_name
 from knowledge.sheets import SheetOptions, read_sheet
 from scripts.integration.documents import workbook
 
@@ -22,7 +22,7 @@ def test_gbk_tabs_and_invisible_characters_are_read() -> None:
 def test_a_header_of_brackets_without_end_is_no_name_and_takes_no_time() -> None:
     cells = ["(" * 20_000, "相似" * 10_000, "问题", "答案"]
     begun = process_time()
-    assert by_name(cells) == Places(2, 3)
+    assert find_by_name(cells) == ColumnPlaces(2, 3)
     assert process_time() - begun < 2  # over 6 s by patterns that take the square of a name's length
     with pytest.raises(DocumentTooLarge):
         read_sheet("a.csv", ("(" * 20_001 + "\n").encode(), SheetOptions(faq_header=True))

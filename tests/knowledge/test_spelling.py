@@ -16,7 +16,7 @@ TEXTS = (
     "验证码一天十次，部分商品不支持退款，手机请关机",
     "手机送货上门，部分地区不送货上门，第一部手机",
 )
-SPELLER = Speller(ANALYZER, Counter(term for text in TEXTS * 20 for term in set(ANALYZER.tokens(text))))
+SPELLER = Speller(ANALYZER, Counter(term for text in TEXTS * 20 for term in set(ANALYZER.tokenize(text))))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_word_of_a_single_chunk_is_no_model() -> None:
 
 def test_a_word_that_only_the_dictionary_lacks_is_no_typo() -> None:
     texts = ("商品退回仓库后退款", "退回的商品须完好")
-    speller = Speller(ANALYZER, Counter(term for text in texts * 20 for term in set(ANALYZER.tokens(text))))
+    speller = Speller(ANALYZER, Counter(term for text in texts * 20 for term in set(ANALYZER.tokenize(text))))
     assert speller.correct("退灰的商品").text == "退回的商品"
     assert speller.correct("我要退会").text == "我要退会"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from knowledge.blocks import Block
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.bge import BgeEmbedder
 from knowledge.ingest import Identity, Ingestor
 from knowledge.parsing.limits import ParsingLimits
@@ -37,15 +37,19 @@ def tokenizer(bge_embedder_folder: Path) -> Any:
 def test_tokens_are_those_of_the_models_own_tokenizer(bge_embedder_folder: Path, tokenizer: Any) -> None:
     measure = measure_by(str(bge_embedder_folder / "tokenizer.json"))
     for text in (TEXT, LONG, "", " \n", "YS-H10 Pro"):
-        assert measure.size(text) == len(measure.starts(text)) == len(tokenizer.encode(text, add_special_tokens=False))
-    assert measure.units(300) == 300
-    assert measure.size(TEXT) != -(-3 * ESTIMATED.size(TEXT) // 4)
+        assert (
+            measure.count_units(text)
+            == len(measure.find_unit_starts(text))
+            == len(tokenizer.encode(text, add_special_tokens=False))
+        )
+    assert measure.convert_tokens(300) == 300
+    assert measure.count_units(TEXT) != -(-3 * ESTIMATED.count_units(TEXT) // 4)
 
 
 @pytest.mark.parametrize("text", [TEXT, LONG])
 def test_chunks_keep_the_bounds_as_the_model_counts(bge_embedder_folder: Path, tokenizer: Any, text: str) -> None:
     options = replace(OPTIONS, tokenizer=str(bge_embedder_folder / "tokenizer.json"))
-    chunks = split(ParsedDocument("标题", (Block(text),)), DocumentMeta("d", "a.md", "标题"), "v", options)
+    chunks = split_document(ParsedDocument("标题", (Block(text),)), DocumentMeta("d", "a.md", "标题"), "v", options)
     sizes = [len(tokenizer.encode(chunk.text, add_special_tokens=False)) for chunk in chunks]
     assert len(sizes) > 3
     assert max(sizes) <= OPTIONS.max_tokens
@@ -71,5 +75,7 @@ async def test_without_its_tokenizer_tokens_are_estimated(tmp_path: Path) -> Non
     assert embedder.tokenizer_file == ""
     ingestor = Ingestor(always(embedder), Analyzer(), OPTIONS)
     prepared = await ingestor.prepare("t", "说明.md", TEXT.encode(), IDENTITY, embed=False)
-    assert all(ESTIMATED.size(chunk.text) <= ESTIMATED.units(OPTIONS.max_tokens) for chunk in prepared.chunks)
+    assert all(
+        ESTIMATED.count_units(chunk.text) <= ESTIMATED.convert_tokens(OPTIONS.max_tokens) for chunk in prepared.chunks
+    )
     embedder.close()

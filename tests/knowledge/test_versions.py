@@ -4,14 +4,14 @@ import pytest
 
 from knowledge.types import DocumentMeta
 from knowledge.versions import (
-    canonical,
     choose_versions,
-    order,
-    product_of,
-    series_of,
-    show_version,
-    version_of,
-    versions_in,
+    compare_versions,
+    find_product,
+    find_version,
+    find_versions,
+    format_version,
+    get_series,
+    normalize_version,
 )
 
 
@@ -44,7 +44,7 @@ from knowledge.versions import (
     ],
 )
 def test_a_version_is_a_number_that_is_marked_as_one(text: str, versions: tuple[str, ...]) -> None:
-    assert versions_in(text) == versions
+    assert find_versions(text) == versions
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_a_version_is_a_number_that_is_marked_as_one(text: str, versions: tuple[
     ],
 )
 def test_the_nearest_name_tells_the_version(title: str, name: str, folder: str, version: str) -> None:
-    assert version_of(title, name, folder) == version
+    assert find_version(title, name, folder) == version
 
 
 def test_a_product_is_the_model_in_the_title_or_a_folder() -> None:
-    assert product_of("云笙 YS-100 用户手册 V2.3", "手册/YS-200") == "YS-100"
-    assert product_of("用户手册 V2.3", "手册/YS-200/v2.3") == "YS-200"
-    assert product_of("USB-C 接口说明 V2.3", "手册") == ""
+    assert find_product("云笙 YS-100 用户手册 V2.3", "手册/YS-200") == "YS-100"
+    assert find_product("用户手册 V2.3", "手册/YS-200/v2.3") == "YS-200"
+    assert find_product("USB-C 接口说明 V2.3", "手册") == ""
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_a_product_is_the_model_in_the_title_or_a_folder() -> None:
     ],
 )
 def test_versions_are_put_in_order_or_not_at_all(one: str, other: str, expected: int | None) -> None:
-    assert order(one, other) == expected
-    assert order(other, one) == (None if expected is None else -expected)
+    assert compare_versions(one, other) == expected
+    assert compare_versions(other, one) == (None if expected is None else -expected)
 
 
 @pytest.mark.parametrize(
     ("given", "kept"), [("V2.3", "2.3"), ("2023版", "2023"), (" 专业版 ", "专业版"), ("第三版", "3"), ("版本 2", "2")]
 )
 def test_a_version_has_one_form(given: str, kept: str) -> None:
-    assert canonical(given) == kept
+    assert normalize_version(given) == kept
 
 
 def manual(version: str, title: str = "用户手册", folder: str = "", product: str = "") -> DocumentMeta:
@@ -102,10 +102,10 @@ def manual(version: str, title: str = "用户手册", folder: str = "", product:
 
 def test_versions_of_one_manual_share_all_but_the_version() -> None:
     same = [manual("2.2", "用户手册 V2.2"), manual("2.3", "用户手册（V2.3）"), manual("2.4", "用户手册")]
-    assert len({series_of(each) for each in same}) == 1
+    assert len({get_series(each) for each in same}) == 1
     apart = [manual("2.2"), manual("2.2", "安装手册"), manual("2.2", folder="北区"), manual("2.2", product="YS-1")]
-    assert len({series_of(each) for each in apart}) == 4
-    assert series_of(manual("1.2", "安装", "docs/v1.2/a")) == series_of(manual("1.3", "安装", "docs/v1.3/a"))
+    assert len({get_series(each) for each in apart}) == 4
+    assert get_series(manual("1.2", "安装", "docs/v1.2/a")) == get_series(manual("1.3", "安装", "docs/v1.3/a"))
 
 
 OLD, NEW, NEWEST = manual("2.2"), manual("2.3"), manual("2.10")
@@ -153,5 +153,5 @@ def test_a_version_without_a_number_is_named_by_its_name() -> None:
 
 @pytest.mark.parametrize(("version", "shown"), [("2.3", "V2.3"), ("2023", "2023版"), ("Honeycomb", "Honeycomb")])
 def test_customers_read_a_version_as_they_write_it(version: str, shown: str) -> None:
-    assert show_version(version) == shown
-    assert version == "Honeycomb" or versions_in(shown) == (version,)
+    assert format_version(version) == shown
+    assert version == "Honeycomb" or find_versions(shown) == (version,)

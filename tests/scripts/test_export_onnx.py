@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.checkpoint import Checkpoint
-from knowledge.onnx_checkpoint import ServedCheckpoint
+from knowledge.onnx_checkpoint import RuntimeCheckpoint
 from scripts.export_onnx import _check, main
 from tests.checkpoints import write_reranker
 
@@ -18,7 +18,9 @@ def test_exports_lie_beside_the_weights_whose_identity_stays(
     exported_embedder_folder: Path, bge_embedder_folder: Path
 ) -> None:
     assert {path.name for path in (exported_embedder_folder / "onnx").iterdir()} == WRITTEN
-    assert Checkpoint(str(exported_embedder_folder)).identity() == Checkpoint(str(bge_embedder_folder)).identity()
+    assert (
+        Checkpoint(str(exported_embedder_folder)).get_identity() == Checkpoint(str(bge_embedder_folder)).get_identity()
+    )
 
 
 def test_exports_in_another_folder_serve_alone_and_a_second_run_replaces_them(
@@ -28,9 +30,9 @@ def test_exports_in_another_folder_serve_alone_and_a_second_run_replaces_them(
     shutil.copytree(bge_reranker_folder, source)
     assert main([str(source), "--output", str(output)]) == 0
     assert "model_quantized.onnx" in capsys.readouterr().out
-    served = ServedCheckpoint(str(output))
+    served = RuntimeCheckpoint(str(output))
     assert served.get_graph() == output / "onnx/model.onnx"
-    assert served.identity() == Checkpoint(str(source)).identity()
+    assert served.get_identity() == Checkpoint(str(source)).get_identity()
     assert not list(output.glob("*.safetensors"))
     assert main([str(source), "--output", str(output)]) == 0
     assert {path.name for path in (output / "onnx").iterdir()} == WRITTEN

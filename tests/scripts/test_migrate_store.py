@@ -14,7 +14,7 @@ from app.wiring.knowledge import index_path
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.chroma import ChromaStore, SharedChromaStore
-from knowledge.stores.milvus import MilvusTable, address
+from knowledge.stores.milvus import MilvusTable, get_address
 from knowledge.stores.remote import RemoteSnapshot
 from knowledge.types import Hit
 from scripts import ingest
@@ -57,12 +57,12 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
 
 def in_chroma(settings: Settings, tenant: str = "default") -> set[str]:
     forget_clients()
-    return ChromaStore(index_path(settings), tenant, *BUILT_BY).ids()
+    return ChromaStore(index_path(settings), tenant, *BUILT_BY).list_ids()
 
 
 def in_milvus(settings: Settings, tenant: str = "default") -> int:
-    table = MilvusTable(address(index_path(settings), ""), tenant, *BUILT_BY, 0)
-    rows = len(list(table.live(-1)))
+    table = MilvusTable(get_address(index_path(settings), ""), tenant, *BUILT_BY, 0)
+    rows = len(list(table.list_live(-1)))
     table.close()
     return rows
 
@@ -95,7 +95,7 @@ def test_a_store_that_answers_otherwise_is_told_and_nothing_is_dropped(
     async def nothing(*given: object) -> list[Hit]:
         return []
 
-    monkeypatch.setattr(RemoteSnapshot, "dense", nothing)
+    monkeypatch.setattr(RemoteSnapshot, "search_dense", nothing)
     assert main(["--to", "milvus", "--tenant", "other", "--drop"]) == 1
     assert "0% of the nearest" in capsys.readouterr().err
     assert len(in_chroma(settings, "other")) == 1
@@ -123,7 +123,7 @@ def test_a_run_that_is_killed_half_way_is_finished_by_the_next(settings: Setting
         assert 0 < len(half) < len(held)
         forget_clients()
         assert main(command) == 0
-        assert SharedChromaStore(server, "default", *BUILT_BY).ids() == held
+        assert SharedChromaStore(server, "default", *BUILT_BY).list_ids() == held
 
 
 def wait_for_rows(server: str, process: subprocess.Popen[bytes]) -> set[str]:
@@ -131,7 +131,7 @@ def wait_for_rows(server: str, process: subprocess.Popen[bytes]) -> set[str]:
     while process.poll() is None and monotonic() < until:
         sleep(0.05)
         try:
-            found = SharedChromaStore(server, "default", *BUILT_BY).ids()
+            found = SharedChromaStore(server, "default", *BUILT_BY).list_ids()
         except IndexUnavailable:  # it is being made
             continue
         if len(found) >= 4:

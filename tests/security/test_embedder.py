@@ -17,7 +17,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.profiles.repository import ProfileRepository
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import Encoder, NanoEncoder, load_encoder
 from scripts.attacks.base import Target
 from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack
@@ -29,7 +29,7 @@ RESERVED = 4
 
 def test_no_character_of_all_expands_beyond_what_is_reserved_or_cannot_be_encoded() -> None:
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
-    text = readable(everything)
+    text = make_readable(everything)
     assert 0.9 * len(everything) < len(text) <= len(everything)
     assert "\0" not in text
     expanding = [
@@ -42,7 +42,7 @@ def test_no_character_of_all_expands_beyond_what_is_reserved_or_cannot_be_encode
 
 @pytest.mark.parametrize("text", ["ｉＰｈｏｎｅ　１５", "㎏与㌔", "Straße №5 ﬁ", "صلى الله عليه وسلم", "Ａ：①②③"])
 def test_ordinary_text_is_embedded_as_it_stands(text: str) -> None:
-    assert readable(text) == text
+    assert make_readable(text) == text
 
 
 @pytest.mark.parametrize("encoder", [load_encoder, NanoEncoder])
@@ -52,7 +52,7 @@ def test_what_expands_most_is_read(encoder: Callable[[], Encoder]) -> None:
     assert len(EXPANDING) >= 19
     made = encoder()
     for character in EXPANDING:
-        assert abs((made.encode([readable(character * 6)], "passage: ") ** 2).sum() - 1) < 0.01
+        assert abs((made.encode([make_readable(character * 6)], "passage: ") ** 2).sum() - 1) < 0.01
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalised
 from app.privacy import masked, personal_data
-from knowledge.overlay import passage
+from knowledge.overlay import build_passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
 from scripts.attacks.base import Target
@@ -90,10 +90,10 @@ def readers() -> dict[str, Reader]:
         "facts": lambda text: keeps_facts(text, text + "？"),
         "business": lambda text: queries.sure_intents(text, member=True),
         "strangers": lambda text: (asks_for_others(text), mentions(excerpt(text), "M10001")),
-        "tokens": analyzer.tokens,
-        "occurring": analyzer.occurring,
+        "tokens": analyzer.tokenize,
+        "occurring": analyzer.find_occurrences,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (about_page(Question(text, page=page)), passage(in_view, [text])),
+        "page": lambda text: (about_page(Question(text, page=page)), build_passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 

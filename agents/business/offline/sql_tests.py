@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from agents.business.offline.vocabulary import literal
 from agents.understanding.stretches import Period
-from knowledge.codes import is_code, spellings
+from knowledge.codes import is_code, list_spellings
 
 
 def is_number(column: str, number: str) -> str:
     """A number as it is written, or with other signs in it; one that begins with % by its end."""
     if number.startswith("%"):
         return f"{column} LIKE {literal(number)}"
-    written = spellings(number)
+    written = list_spellings(number)
     return (
         any_of(f"{column} = {literal(way)}" for way in written) if len(written) > 1 else f"{column} = {literal(number)}"
     )
@@ -25,7 +25,7 @@ def like(column: str, terms: Iterable[str]) -> str:
 
 
 def _holds(column: str, term: str) -> str:
-    ways = [way for way in spellings(term) if "_" not in way] if is_code(term) else [term]  # any sign, to LIKE
+    ways = [way for way in list_spellings(term) if "_" not in way] if is_code(term) else [term]  # any sign, to LIKE
     tests = [f"LOWER({column}) LIKE {literal(f'%{way}%')}" for way in ways]
     return tests[0] if len(tests) == 1 else f"({any_of(tests)})"
 

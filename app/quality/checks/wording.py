@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.numbers_of_people import named_people
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
-from knowledge.text import fold, occurrence
+from knowledge.text import build_occurrence_pattern, fold
 from knowledge.types import Chunk
 
 _PERSONAL = {"id_card": "身份证号", "bank_card": "银行卡号"}
@@ -48,7 +48,7 @@ class _Form:
 
     def __init__(self, word: str) -> None:
         self._folded = fold(word)
-        self._pattern = re.compile(occurrence(self._folded)) if self._folded else None
+        self._pattern = re.compile(build_occurrence_pattern(self._folded)) if self._folded else None
 
     def stands_in(self, text: str) -> bool:
         return self._pattern is not None and self._folded in text and self._pattern.search(text) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.answering.selection import SentenceSelector, passages_of
 from agents.generator import Request
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.types import Candidate, DocumentMeta, GateVerdict
 from tests.agents.support import ANALYZER
@@ -13,9 +13,9 @@ from tests.agents.support import ANALYZER
 def replied(question: str, text: str) -> str:
     """What is quoted of a Markdown file whose one section it is."""
     parsed = parse("a.md", text.encode())
-    chunk, *_ = split(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions())
+    chunk, *_ = split_document(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions())
     found = Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, 0.9, GateVerdict.PASS)
-    terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
+    terms = tuple(dict.fromkeys(ANALYZER.tokenize(question)))
     request = Request(question, (found,), terms, (1.0,) * len(terms))
     (quote,) = SentenceSelector(ANALYZER, 3).select(request, passages_of(request), {})
     return "".join(quote.pieces(chunk.text))

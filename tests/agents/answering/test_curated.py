@@ -14,7 +14,7 @@ LONG = (
 
 def shown(question: str, text: str) -> tuple[str, str]:
     found = retrieval(question, candidate(text, question="能退货吗", entry="q1"))
-    return curated_answer(Request(question, found.passing, found.terms, found.idf))
+    return curated_answer(Request(question, found.passing_candidates, found.terms, found.idf))
 
 
 def test_a_short_answer_is_given_as_it_stands() -> None:

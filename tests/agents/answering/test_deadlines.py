@@ -198,7 +198,7 @@ def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
 class Unreachable(HashEmbedder):
     """It was there when the heads were learnt."""
 
-    async def queries(self, texts: Sequence[str]) -> Matrix:
+    async def embed_questions(self, texts: Sequence[str]) -> Matrix:
         raise EmbeddingUnavailable("down")
 
 

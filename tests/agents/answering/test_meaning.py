@@ -54,7 +54,7 @@ async def said(embedder: Embedder, request: Request) -> str:
 
 
 async def test_the_sentence_that_means_the_same_is_quoted_without_a_word_in_common(topics: Topics) -> None:
-    assert await said(topics, asked(await topics.query(QUESTION))) == NOISE
+    assert await said(topics, asked(await topics.embed_question(QUESTION))) == NOISE
     assert await said(topics, asked(None)) != NOISE
 
 
@@ -64,13 +64,13 @@ async def test_without_a_vector_of_the_question_words_choose(topics: Topics) -> 
 
 
 async def test_an_embedder_that_is_out_of_order_leaves_the_choice_to_words(topics: Topics) -> None:
-    vector = await topics.query(QUESTION)
+    vector = await topics.embed_question(QUESTION)
     topics.broken = True
     assert await said(topics, asked(vector))
 
 
 async def test_a_sentence_is_embedded_behind_its_heading_and_once(topics: Topics) -> None:
-    request, meaning = asked(await topics.query(QUESTION)), Meaning(topics)
+    request, meaning = asked(await topics.embed_question(QUESTION)), Meaning(topics)
     topics.encoded.clear()
     chunk = candidate("仅限周一至周五。", heading=("噪音作业",)).chunk
     await meaning.learn([chunk])

@@ -21,7 +21,7 @@ from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Usage
 from knowledge.breaker import BreakerOptions, BreakerState
-from knowledge.outside import PLACE
+from knowledge.work_place import PLACE
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
 from tests.agents.support import ANALYZER
@@ -197,13 +197,13 @@ class _Desk:
     def __init__(self) -> None:
         self.away = 0
 
-    def leave(self) -> None:
+    def release(self) -> None:
         self.away += 1
 
-    async def back(self) -> None:
+    async def acquire(self) -> None:
         self.away -= 1
 
-    def gone(self) -> None:
+    def give_up(self) -> None:
         self.away -= 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.passages.unfolding import Coverage, PassagePart, measure_coverage, unfold
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
 
@@ -29,7 +29,7 @@ backup --all
 
 def chunk_of(text: str) -> Chunk:
     parsed = parse("a.md", text.encode())
-    chunk, *_ = split(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions())
+    chunk, *_ = split_document(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions())
     return chunk
 
 

@@ -65,7 +65,7 @@ def test_without_an_embedding_customers_are_left_alone(untaught: Screening) -> N
 async def test_with_an_embedding_attacks_are_found_and_customers_left_alone() -> None:
     embedder = HashEmbedder()
     screening = await taught(embedder)
-    verdicts = {text: screening.check(text, await embedder.query(text)) for text in (*ATTACKS, *CUSTOMERS)}
+    verdicts = {text: screening.check(text, await embedder.embed_question(text)) for text in (*ATTACKS, *CUSTOMERS)}
     missed = [text for text in ATTACKS if verdicts[text].reason is None]
     assert len(missed) <= len(ATTACKS) // 4, missed  # characters without meaning; a model misses fewer
     assert [text for text in CUSTOMERS if verdicts[text].reason] == []

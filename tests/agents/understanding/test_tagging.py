@@ -9,7 +9,7 @@ import pytest
 from jieba import finalseg, posseg
 
 from agents.understanding.tagging import tagged
-from knowledge.segmentation import likeliest
+from knowledge.segmentation import find_likeliest_states
 from scripts.attacks.lengthy import FAMILIES
 
 _USUAL = ("查一下张三的订单", "我上个月买的耳机发货了吗", "帮我看看李晓明名下有几张优惠券", "訂單什麼時候發貨")
@@ -33,4 +33,4 @@ def own_search() -> Any:
 @pytest.mark.parametrize("text", [*_USUAL, *(made(80) for made in FAMILIES.values())])
 def test_the_words_are_those_of_jieba(text: str, own_search: Any) -> None:
     model = "BMES", finalseg.start_P, finalseg.trans_P, finalseg.emit_P
-    assert own_search(text, *model) == likeliest(text, *model)
+    assert own_search(text, *model) == find_likeliest_states(text, *model)

@@ -262,7 +262,7 @@ async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncCli
 def _embedded_at_once(container: Container, monkeypatch: pytest.MonkeyPatch, count: int) -> list[str]:
     """The texts of questions as they are embedded from now on; none is before so many are asked for."""
     embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
-    query = embedder.query
+    query = embedder.embed_question
 
     async def watched(text: str) -> Any:
         texts.append(text)
@@ -271,7 +271,7 @@ def _embedded_at_once(container: Container, monkeypatch: pytest.MonkeyPatch, cou
         await asyncio.wait_for(at_once.wait(), 30)
         return await query(text)
 
-    monkeypatch.setattr(embedder, "query", watched)
+    monkeypatch.setattr(embedder, "embed_question", watched)
     return texts
 
 

@@ -83,7 +83,7 @@ async def told(
         unread or searcher,
         ModelUnderstanding(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
-    question = Question(text, history=history, vector=await EMBEDDER.query(text))
+    question = Question(text, history=history, vector=await EMBEDDER.embed_question(text))
     account = Account()
     async with asyncio.timeout(60):
         return await evidence_of(team, question, account, picked=picked), account
@@ -109,7 +109,7 @@ async def test_every_question_of_a_message_is_searched_and_none_crowds_out_anoth
     searcher = ByRewrite(退货运费谁出=FEES, 退款多久到账=DAYS)
     turn, _ = await told("运费谁出，退款多久到账", searcher, Model("退货运费谁出", "退款多久到账"), BEFORE)
     assert turn.found is not None
-    assert [found.chunk.id for found in turn.found.passing] == [FEES.chunk.id, DAYS.chunk.id]
+    assert [found.chunk.id for found in turn.found.passing_candidates] == [FEES.chunk.id, DAYS.chunk.id]
     assert turn.question.standalone == "退货运费谁出 退款多久到账"
 
 

@@ -128,7 +128,7 @@ async def test_a_correction_that_is_made_while_a_version_is_read_is_in_that_vers
 ) -> None:
     from app.corrections.corrector import StoredCorrections
 
-    document, read = await upload(http, TEXT), StoredCorrections.corrected
+    document, read = await upload(http, TEXT), StoredCorrections.apply_corrections
     chunk = (await chunks(http, document))["停车"]
     calls: list[int] = []
 
@@ -140,7 +140,7 @@ async def test_a_correction_that_is_made_while_a_version_is_read_is_in_that_vers
             assert (await http.put(place, json={"excluded": True})).status_code == 200
         return made
 
-    monkeypatch.setattr(StoredCorrections, "corrected", slow)
+    monkeypatch.setattr(StoredCorrections, "apply_corrections", slow)
     await upload(http, TEXT.replace("九点", "十点"))
     after = await chunks(http, document)
     assert calls and after["停车"]["excluded"] and "十点" in after["时间"]["text"]

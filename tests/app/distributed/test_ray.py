@@ -80,7 +80,7 @@ async def in_the_index(where: dict[str, str]) -> frozenset[str]:
     settings = Settings.model_validate({name.lower(): where[name] for name in names})
     async with open_knowledge(settings, owns_index=True) as base:
         await base.settled()
-        return (await base.index("default")).snapshot().ids()
+        return (await base.index("default")).get_snapshot().list_ids()
 
 
 async def test_two_workers_leave_what_the_ordinary_import_leaves(tmp_path: Path) -> None:

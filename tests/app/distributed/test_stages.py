@@ -10,12 +10,12 @@ import numpy as np
 from app.distributed.files import find_stored
 from app.distributed.stages import Embed, Parse, Row, Work, name_of, read, vectors_of
 from app.settings import Settings
-from knowledge.embeddings.base import readable
+from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import BrokenDocument
-from knowledge.ingest import content_hash
-from knowledge.reading import ReadDocument
-from knowledge.sandbox.wire import decode
+from knowledge.extraction import ReadDocument
+from knowledge.ingest import hash_content
+from knowledge.sandbox.wire import decode_reply
 
 TEXT = "# 退货\n\n退货运费由您承担，首重 12 元。\n"
 
@@ -38,25 +38,25 @@ def staged(given: Work, number: int) -> Row:
 def test_a_file_comes_back_parsed_and_embedded(tmp_path: Path) -> None:
     given = work(tmp_path)
     row = staged(given, 0)
-    found = decode(row["parsed"], name_of(given, row)).result
+    found = decode_reply(row["parsed"], name_of(given, row)).result
     assert isinstance(found, ReadDocument) and found.title == "退货"
     [chunk] = found.chunks
     [(key, vector)] = vectors_of(row).items()
     with closing(HashEmbedder(None)) as embedder:
-        assert key == embedder.key(readable(f"退货\n{chunk.text}"), "passage")
+        assert key == embedder.build_key(make_readable(f"退货\n{chunk.text}"), "passage")
     assert np.isclose(np.linalg.norm(vector), 1.0)
-    assert (row["content"].decode(), row["digest"]) == (TEXT, content_hash(TEXT.encode()))
+    assert (row["content"].decode(), row["digest"]) == (TEXT, hash_content(TEXT.encode()))
 
 
 def test_a_broken_file_is_the_files_own_error(tmp_path: Path) -> None:
     given = work(tmp_path)
     row = staged(given, 1)
-    assert isinstance(decode(row["parsed"], name_of(given, row)).result, BrokenDocument)
+    assert isinstance(decode_reply(row["parsed"], name_of(given, row)).result, BrokenDocument)
     assert vectors_of(row) == {}
 
 
 def test_what_is_known_is_neither_parsed_nor_sent_back(tmp_path: Path) -> None:
-    digest = content_hash(TEXT.encode())
+    digest = hash_content(TEXT.encode())
     row = staged(work(tmp_path, **{"docs/a.md": digest}), 0)
     assert row["held"] and (row["content"], row["parsed"], row["keys"]) == (b"", b"", "")
     moved = staged(work(tmp_path, **{"elsewhere/a.md": digest}), 0)

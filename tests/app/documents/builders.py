@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.ingest import PreparedDocument, content_hash
+from knowledge.ingest import PreparedDocument, hash_content
 from knowledge.types import Chunk, DocumentMeta
 
 
@@ -15,4 +15,4 @@ def prepared(name: str, *texts: str, document: str = "d1", version: str = "v1", 
     )
     content = "\n".join(texts).encode()
     tokens = tuple(tuple(text.split()) for text in texts)
-    return PreparedDocument(meta, version, "text/plain", content, content_hash(content), chunks, tokens)
+    return PreparedDocument(meta, version, "text/plain", content, hash_content(content), chunks, tokens)

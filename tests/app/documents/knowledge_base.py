@@ -58,9 +58,9 @@ class KnowledgeBase:
 
     async def found(self, tenant: str, words: str) -> list[str]:
         """Names of the documents that a search for `words` finds and that hold them."""
-        snapshot = (await self.indexer.index(tenant)).snapshot()
-        hits = await snapshot.dense(await self.embedder.query(words), 50)
-        chunks = [snapshot.chunk(hit.chunk_id) for hit in hits]
+        snapshot = (await self.indexer.index(tenant)).get_snapshot()
+        hits = await snapshot.search_dense(await self.embedder.embed_question(words), 50)
+        chunks = [snapshot.get_chunk(hit.chunk_id) for hit in hits]
         return list(dict.fromkeys(chunk.document.name for chunk in chunks if words in chunk.text))
 
 

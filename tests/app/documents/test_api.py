@@ -349,8 +349,8 @@ async def test_labels_change_without_the_document_being_read_again(
     document = response.json()["document"]
     assert (response.status_code, document["status"], document["version"]) == (200, "ready", 1)
     assert {name: document[name] for name in changes} == changes
-    snapshot = (await base.indexer.index("t")).snapshot()
-    assert {snapshot.chunk(chunk_id).document.category for chunk_id in snapshot.ids()} == {"售后"}
+    snapshot = (await base.indexer.index("t")).get_snapshot()
+    assert {snapshot.get_chunk(chunk_id).document.category for chunk_id in snapshot.list_ids()} == {"售后"}
     assert (await client.get(PATH, params={"tag": "官方"})).json()["total"] == 1
     for wrong in (
         {"url": "ftp://x"},

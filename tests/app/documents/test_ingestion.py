@@ -81,8 +81,8 @@ async def test_another_category_is_an_update_although_the_content_is_the_same(ba
     (first,) = await base.ingestion.add("t", [RETURNS], category="售后", tags=("甲",))
     (second,) = await base.ingestion.add("t", [RETURNS], category="政策")
     assert second.outcome is FileOutcome.UPDATED
-    snapshot = (await base.indexer.index("t")).snapshot()
-    assert {snapshot.chunk(chunk_id).document.category for chunk_id in snapshot.ids()} == {"政策"}
+    snapshot = (await base.indexer.index("t")).get_snapshot()
+    assert {snapshot.get_chunk(chunk_id).document.category for chunk_id in snapshot.list_ids()} == {"政策"}
     row = await base.documents.get("t", first.document_id)
     assert row is not None
     assert row.tags == ("甲",)
@@ -141,7 +141,7 @@ async def test_uploads_of_one_name_at_once_end_in_one_document_with_every_versio
     assert [version.number for version in await base.versions.rows.all("t", reports[0][0].document_id)] == [
         6, 5, 4, 3, 2, 1,
     ]  # fmt: skip
-    assert len((await base.indexer.index("t")).snapshot()) == 1
+    assert len((await base.indexer.index("t")).get_snapshot()) == 1
 
 
 async def test_progress_counts_the_chunks_of_each_file(base: KnowledgeBase) -> None:

@@ -16,8 +16,8 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
 from app.settings import Settings
 from app.wiring.knowledge import embeddings_path
-from knowledge.calibration.questions import english_off_topic_questions, off_topic_questions
-from knowledge.embeddings.base import MAX_QUERY_CHARS, readable
+from knowledge.calibration.questions import load_english_off_topic_questions, load_off_topic_questions
+from knowledge.embeddings.base import MAX_QUERY_CHARS, make_readable
 from knowledge.embeddings.registry import get_embedder
 from scripts.ship_vectors import kept, started
 from tests.contracts.embedders import alike
@@ -41,8 +41,8 @@ def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
     anchors = [anchor.text for anchor in shipped_anchors().sentences]
     heads = [*(example.text for example in examples()), *emotion_examples(), *event_examples(), *safety_examples()]
-    texts = [*anchors, *heads, *off_topic_questions(), *english_off_topic_questions()]
-    missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
+    texts = [*anchors, *heads, *load_off_topic_questions(), *load_english_off_topic_questions()]
+    missing = {embedder.build_key(make_readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
         read(FILE, embedder.name)
     )
     assert missing == set(), "run: scripts/ship_vectors.py"
@@ -54,8 +54,8 @@ async def test_they_are_what_the_model_gives() -> None:
     embedder = get_embedder("e5")
     texts = [anchor.text for anchor in shipped_anchors().sentences][::100]
     shipped = read(FILE, embedder.name)
-    found = np.stack([shipped[embedder.key(text, "query")] for text in texts])
-    made = await embedder.queries(texts)
+    found = np.stack([shipped[embedder.build_key(text, "query")] for text in texts])
+    made = await embedder.embed_questions(texts)
     assert alike(found, made, cosine=0.95)
     assert (found @ made.T).argmax(axis=1).tolist() == list(range(len(texts)))
     embedder.close()

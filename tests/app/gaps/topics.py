@@ -20,8 +20,8 @@ TOPICS: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
 async def clustered(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """The topic of each question, by cluster."""
     labels = [name for name, questions in topics.items() for _ in questions]
-    vectors = await embedder.queries([question for questions in topics.values() for question in questions])
-    background = await embedder.queries([anchor.text for anchor in shipped_anchors().sentences])
+    vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
+    background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
     found = clusters(similarities(vectors, background), range(len(labels)))
     return [[labels[place] for place in cluster] for cluster in found]
 

@@ -151,7 +151,7 @@ async def test_the_old_index_goes_after_its_last_turn(product: Served, http: htt
     async with product.container.tenants.turn("default") as parts:
         assert (await over(http, await begun(http)))["state"] == "done"
         found = await parts.retriever.search(f"{shop(1)}的开门时间")
-        assert found.passing[0].chunk.text == f"{shop(1)}早上 101 分开门"
+        assert found.passing_candidates[0].chunk.text == f"{shop(1)}早上 101 分开门"
         assert {engine.name for engine in generations.engines} == {"hash", "use"}
     await until(lambda: len(generations.engines) == 1)
 
@@ -212,7 +212,7 @@ async def test_tenants_have_embedders_of_their_own(product: Served, http: httpx.
     await (await container.tenants.of("other")).retriever.calibrate()
     assert (await over(http, await begun(http)))["state"] == "done"
     other = (await container.tenants.of("other")).retriever
-    assert (await other.search(f"{shop(5)}的开门时间")).passing
+    assert (await other.search(f"{shop(5)}的开门时间")).passing_candidates
     assert (other.generation.engine.name, container.base.generations.default.engine.name) == ("hash", "use")
 
 
@@ -260,7 +260,7 @@ async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[Wid
     async with served(tmp_path, vector_store=store) as product:
         await product.container.startup.serving.wait()
         index = (await product.container.tenants.of("default")).retriever.index
-        await until(lambda: len(index.snapshot()) == 3 and index.snapshot().centre.size > 0)
+        await until(lambda: len(index.get_snapshot()) == 3 and index.get_snapshot().centre.size > 0)
         async with httpx.AsyncClient(base_url=product.address, timeout=60) as http:
             assert answered(await said(http, 1), 1)
 

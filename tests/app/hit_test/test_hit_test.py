@@ -85,7 +85,7 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
 
     parts = await product.container.tenants.of("default")
     found = await parts.retriever.search(QUESTION, explain=True)
-    search = Search(parts.retriever.index.snapshot(), Question(QUESTION), EVERYTHING, found)
+    search = Search(parts.retriever.index.get_snapshot(), Question(QUESTION), EVERYTHING, found)
     fresh = Stored(DocumentMeta("d", "新.md", "新"), frozenset({"of the next revision"}), True, None, None)
     assert (await dropped(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
 

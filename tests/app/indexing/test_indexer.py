@@ -16,7 +16,7 @@ from knowledge import text
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable, IndexUnavailable
-from knowledge.index import embedded
+from knowledge.index import has_vectors
 from knowledge.ingest import Identity
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
@@ -64,7 +64,7 @@ async def test_a_restart_answers_from_sql_and_embeds_nothing_again(tmp_path: Pat
         await base.ingestion.add("t", [FILE])
     embedder = CountingEmbedder()
     async with knowledge_base(tmp_path, embedder=embedder) as base:
-        assert (await base.indexer.index("t")).snapshot().revision == 1
+        assert (await base.indexer.index("t")).get_snapshot().revision == 1
         assert embedder.encoded == 0
         assert await base.found("t", "无理由") == ["退货.md"]
 
@@ -72,14 +72,14 @@ async def test_a_restart_answers_from_sql_and_embeds_nothing_again(tmp_path: Pat
 async def test_a_lost_cache_is_embedded_again(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         await base.ingestion.add("t", [FILE])
-        before = (await base.indexer.index("t")).snapshot()
+        before = (await base.indexer.index("t")).get_snapshot()
     (tmp_path / "embeddings.sqlite3").unlink()
     async with knowledge_base(tmp_path) as base:
         await base.indexer.settled()
-        after = (await base.indexer.index("t")).snapshot()
-        ids = sorted(after.ids())
-        assert ids == sorted(before.ids())
-        np.testing.assert_array_equal(after.vectors(ids), before.vectors(ids))
+        after = (await base.indexer.index("t")).get_snapshot()
+        ids = sorted(after.list_ids())
+        assert ids == sorted(before.list_ids())
+        np.testing.assert_array_equal(after.get_vectors(ids), before.get_vectors(ids))
 
 
 async def test_a_commit_by_another_process_is_picked_up(tmp_path: Path) -> None:
@@ -113,15 +113,15 @@ async def test_an_index_that_fails_is_tried_again_and_keywords_answer_meanwhile(
         (report,) = await base.ingestion.add("t", [FILE])
         assert (report.outcome, report.ready) == (FileOutcome.CREATED, True)
         assert isinstance(base.indexer.failures["t"], IndexUnavailable)
-        snapshot = (await base.indexer.index("t")).snapshot()
-        assert await snapshot.lexical(Analyzer().tokens("无理由退货"), 5)
-        assert not embedded(snapshot)
+        snapshot = (await base.indexer.index("t")).get_snapshot()
+        assert await snapshot.search_lexical(Analyzer().tokenize("无理由退货"), 5)
+        assert not has_vectors(snapshot)
         index.broken = False
         async with asyncio.timeout(60):
             while base.indexer.failures:
                 base.indexer.wake()
                 await asyncio.sleep(0.05)
-        assert embedded((await base.indexer.index("t")).snapshot())
+        assert has_vectors((await base.indexer.index("t")).get_snapshot())
         assert await base.found("t", "无理由") == ["退货.md"]
 
 
@@ -133,7 +133,7 @@ async def test_an_embedder_that_fails_takes_nothing_into_a_base_that_has_vectors
         (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
         assert isinstance(report.error, EmbeddingUnavailable)
         assert (await base.feed.heads())["t"].revision == 1
-        assert embedded((await base.indexer.index("t")).snapshot())
+        assert has_vectors((await base.indexer.index("t")).get_snapshot())
         embedder.broken = False
         (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
         assert report.ready
@@ -148,15 +148,15 @@ async def test_where_nothing_is_embedded_yet_keywords_find_documents_until_the_e
         reports = await base.ingestion.add("t", [FILE, ("新.txt", "电饭煲说明。".encode())])
         assert [report.ready for report in reports] == [True, True]
         index = await base.indexer.index("t")
-        assert not embedded(index.snapshot())
-        (hit,) = await index.snapshot().lexical(["退货"], 5)
-        assert index.snapshot().chunk(hit.chunk_id).document.name == "退货.md"
+        assert not has_vectors(index.get_snapshot())
+        (hit,) = await index.get_snapshot().search_lexical(["退货"], 5)
+        assert index.get_snapshot().get_chunk(hit.chunk_id).document.name == "退货.md"
         assert isinstance(base.indexer.failures["t"], EmbeddingUnavailable)
         embedder.broken = False
         async with asyncio.timeout(60):
             while base.indexer.failures:  # noqa: ASYNC110 - nothing announces it
                 await asyncio.sleep(0.05)
-        assert embedded(index.snapshot())
+        assert has_vectors(index.get_snapshot())
         assert await base.found("t", "无理由") == ["退货.md"]
         assert heard[-2:] == [("t", 2), ("t", 2)]
 
@@ -168,9 +168,9 @@ async def test_a_start_without_the_embedder_and_its_vectors_serves_keywords(tmp_
     embedder = CountingEmbedder()
     embedder.broken = True
     async with knowledge_base(tmp_path, embedder=embedder) as base:
-        snapshot = (await base.indexer.index("t")).snapshot()
-        assert (snapshot.revision, embedded(snapshot)) == (1, False)
-        assert await snapshot.lexical(["退货"], 5)
+        snapshot = (await base.indexer.index("t")).get_snapshot()
+        assert (snapshot.revision, has_vectors(snapshot)) == (1, False)
+        assert await snapshot.search_lexical(["退货"], 5)
 
 
 async def test_a_start_without_the_embedder_uses_the_vectors_that_are_kept(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_start_without_the_embedder_uses_the_vectors_that_are_kept(tmp_p
     embedder = CountingEmbedder()
     embedder.broken = True
     async with knowledge_base(tmp_path, embedder=embedder) as base:
-        assert embedded((await base.indexer.index("t")).snapshot())
+        assert has_vectors((await base.indexer.index("t")).get_snapshot())
         assert base.indexer.failures == {}
 
 
@@ -213,7 +213,7 @@ async def test_questions_are_embedded_while_a_document_is_taken_in(tmp_path: Pat
         ingest = asyncio.create_task(base.ingestion.add("t", [("大.txt", document.encode())]))
         answered_meanwhile = 0
         while not ingest.done():
-            await base.embedder.query("怎么退货")
+            await base.embedder.embed_question("怎么退货")
             answered_meanwhile += not ingest.done()
         assert answered_meanwhile > 0
         assert (await ingest)[0].ready

@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.wiring.container import Container
 from app.wiring.knowledge import open_knowledge
 from knowledge.calibration import calibrator
-from knowledge.index import embedded
+from knowledge.index import has_vectors
 from tests.app.indexing.slow import SlowEmbedder, use_slow_embedders
 from tests.app.openapi.document import operations, problems
 from tests.services import postgres_database
@@ -113,7 +113,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         assert (status, body["status"], body["ready"], body["indexing"]) == (200, "ready", True, None)
         told = await ask(client)
         assert told["data"]["degraded"] == []
-        assert embedded((await container.tenants.of("default")).retriever.index.snapshot())
+        assert has_vectors((await container.tenants.of("default")).retriever.index.get_snapshot())
 
 
 async def test_answers_by_keywords_are_marked_not_kept_and_no_misses(
@@ -142,7 +142,9 @@ async def test_what_is_uploaded_meanwhile_is_found_by_keywords(settings: Setting
         slow[0].allow(body["indexing"]["total"] + 1)
         assert (await upload)[0].ready
         await asyncio.wait_for(container.startup.ready.wait(), 60)
-        assert len((await container.tenants.of("default")).retriever.index.snapshot()) == body["indexing"]["total"] + 1
+        assert (
+            len((await container.tenants.of("default")).retriever.index.get_snapshot()) == body["indexing"]["total"] + 1
+        )
 
 
 async def test_the_log_tells_of_the_progress(settings: Settings, slow: list[SlowEmbedder]) -> None:
@@ -193,8 +195,8 @@ async def test_replicas_share_what_one_embedded_in_the_database(
         async with open_knowledge(elsewhere, owns_index=True) as second:
             await second.settled()
             for base in (first, second):
-                snapshot = (await base.index("default")).snapshot()
+                snapshot = (await base.index("default")).get_snapshot()
                 assert len(snapshot) == len(made[0].encoded) > 0
-                assert embedded(snapshot)
+                assert has_vectors(snapshot)
             assert made[1].encoded == []
         assert not any((data_dir / "embeddings.sqlite3").exists() for data_dir in (shared.data_dir, elsewhere.data_dir))

@@ -36,12 +36,12 @@ def verification(base: KnowledgeBase) -> IndexVerification:
 
 async def damage(base: KnowledgeBase, index: MemoryIndex) -> dict[str, str]:
     """Whatever can be wrong of an index, each in a chunk of its own, without a revision that tells."""
-    snapshot = index.snapshot()
+    snapshot = index.get_snapshot()
     delta = await base.feed.delta("t", frozenset(), 0)
-    rows = [IndexedChunk(chunk, snapshot.vectors([chunk.id])[0], terms) for chunk, terms in delta.added]
+    rows = [IndexedChunk(chunk, snapshot.get_vectors([chunk.id])[0], terms) for chunk, terms in delta.added]
     missing, changed, terms, vectors, _ = rows
     nan = np.full_like(vectors.vector, np.nan)
-    key = base.embedder.key(vectors.chunk.indexed_text, "passage")
+    key = base.embedder.build_key(vectors.chunk.indexed_text, "passage")
     base.embedder.cache.drop_many([key])
     base.embedder.cache.put_many({key: nan})
     wrong = (
@@ -69,17 +69,17 @@ async def test_what_is_wrong_is_told_and_taken_anew_at_a_new_revision(tmp_path: 
     index = MemoryIndex()
     async with knowledge_base(tmp_path, open_index=lambda _: index) as base:
         await base.ingestion.add("t", FILES)
-        right, revision = index.snapshot(), index.snapshot().revision
+        right, revision = index.get_snapshot(), index.get_snapshot().revision
         damaged = await damage(base, index)
         looked = await verification(base).run(Context(parameters={"repair": False}))
         assert looked["examples"] == {name: [chunk_id] for name, chunk_id in damaged.items()}
-        assert (looked["repaired"], index.snapshot().revision) == (False, revision)
+        assert (looked["repaired"], index.get_snapshot().revision) == (False, revision)
         assert (await verification(base).run(Context()))["repaired"]
         again = await verification(base).run(Context())
         assert (again["differences"], again["revision"]) == (SOUND, revision + 1)
-        ids = sorted(right.ids())
-        np.testing.assert_array_equal(index.snapshot().vectors(ids), right.vectors(ids))
-        assert index.snapshot().frequencies() == right.frequencies()
+        ids = sorted(right.list_ids())
+        np.testing.assert_array_equal(index.get_snapshot().get_vectors(ids), right.get_vectors(ids))
+        assert index.get_snapshot().get_frequencies() == right.get_frequencies()
 
 
 async def test_vectors_of_another_width_are_made_anew(tmp_path: Path) -> None:

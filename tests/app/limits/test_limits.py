@@ -19,7 +19,7 @@ from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, network
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Windows
-from knowledge.outside import outside
+from knowledge.work_place import release_place
 from tests.app.desk.client import talking
 from tests.app.limits.building import limits
 from tests.app.serving import Served, served
@@ -176,7 +176,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
 
     async def asks() -> str:
         async with slots.slot("a"):
-            async with outside():
+            async with release_place():
                 await answered.wait()
             assert not slots.free
             return "a"
@@ -201,7 +201,7 @@ async def test_an_error_outside_comes_back_to_its_place() -> None:
     with pytest.raises(ValueError, match="down"):
         async with slots.slot("a"):
             try:
-                async with outside():
+                async with release_place():
                     raise ValueError("down")
             finally:
                 assert not slots.free

@@ -12,7 +12,7 @@ from app.quality.checks.expired import expired
 from app.quality.checks.structure import unreached, untitled
 from app.quality.checks.types import DocumentFacts, QualityCorpus, QualityIssue, Reach
 from app.quality.checks.wording import other_terms, sensitive
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
 from tests.acceptance import part
@@ -168,7 +168,9 @@ def read(check: QualityCheck, *documents: str) -> list[QualityIssue]:
     made: list[Chunk] = []
     for number, text in enumerate(documents):
         parsed = parse("说明.md", text.encode())
-        made += split(parsed, DocumentMeta(f"d{number}", "说明.md", parsed.title), f"v{number}", ChunkOptions())
+        made += split_document(
+            parsed, DocumentMeta(f"d{number}", "说明.md", parsed.title), f"v{number}", ChunkOptions()
+        )
     assert all(chunk.spans is not None for chunk in made)
     return [issue for issue in check(QualityCorpus(made, TODAY)) if issue]
 

@@ -97,13 +97,13 @@ async def test_a_change_and_a_cleared_cache_reach_the_other_replica_without_aski
                 await asyncio.wait_for(container.news.listens.wait(), 120)
                 await asyncio.wait_for(container.startup.ready.wait(), 120)
             indexes = [await container.base.index("default") for container in both]
-            before = indexes[1].snapshot().revision
+            before = indexes[1].get_snapshot().revision
             entry = {"question": "保修几年", "answer": "整机保修三年。"}
             made = await http.post(f"{one.address}/api/v1/knowledge/faqs", json=entry)
             assert made.status_code == 201
-            after = indexes[0].snapshot().revision
+            after = indexes[0].get_snapshot().revision
             assert after > before
-            await until(lambda: indexes[1].snapshot().revision == after)
+            await until(lambda: indexes[1].get_snapshot().revision == after)
             asked = {"message": "保修几年"}
             replies = [(await http.post(f"{each.address}/api/v1/chat", json=asked)).json() for each in (one, other)]
             assert {reply["reply"] for reply in replies} == {"整机保修三年。[1]"}

@@ -36,19 +36,19 @@ def settings(tmp_path: Path) -> Settings:
 def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of chunks of every fit, both scorers each."""
     seen: list[int] = []
-    fit = Calibrator._fit
+    fit = Calibrator._fit_scorer
 
     async def counted(self: Calibrator, snapshot, scorer):  # type: ignore[no-untyped-def]
         seen.append(len(snapshot))
         return await fit(self, snapshot, scorer)
 
-    monkeypatch.setattr(Calibrator, "_fit", counted)
+    monkeypatch.setattr(Calibrator, "_fit_scorer", counted)
     return seen
 
 
 async def passes(container: Container, question: str) -> bool:
     retriever = (await container.tenants.of("default")).retriever
-    return bool((await retriever.search(question)).passing)
+    return bool((await retriever.search(question)).passing_candidates)
 
 
 async def test_a_base_that_was_empty_answers_from_its_first_documents_at_once(settings: Settings) -> None:
@@ -63,7 +63,7 @@ async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_o
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, fit, slots = asyncio.Event(), asyncio.Event(), TurnSlots(1, 60)
-    real = Calibrator._fit_with
+    real = Calibrator._fit_on_questions
 
     async def slow(self: Calibrator, snapshot, scorer, count, every):  # type: ignore[no-untyped-def]
         begun.set()
@@ -74,12 +74,12 @@ async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_o
         await container.ingestion.add("default", FILES)
         retriever = (await container.tenants.of("default")).retriever
         retriever.calibrator._revisions = dict.fromkeys(retriever.calibrator._revisions, -1)
-        monkeypatch.setattr(Calibrator, "_fit_with", slow)
+        monkeypatch.setattr(Calibrator, "_fit_on_questions", slow)
         retriever._retriever._calibrations.clear()
 
         async def turn() -> bool:
             async with slots.slot("new"):
-                found = bool((await retriever.search("质量问题的退货运费由商城承担")).passing)
+                found = bool((await retriever.search("质量问题的退货运费由商城承担")).passing_candidates)
                 assert not slots.free
                 return found
 
@@ -201,7 +201,7 @@ async def test_a_calibration_set_that_is_not_there_stops_the_start(settings: Set
 
 async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_knowledge(settings, owns_index=True) as base:
-        monkeypatch.setattr(type(base.embedder), "queries", unavailable)
+        monkeypatch.setattr(type(base.embedder), "embed_questions", unavailable)
         searches = Searches(settings)
         search = await searches.open("default", base, settings)
         await base.ingestion.add("default", FILES)
@@ -210,7 +210,7 @@ async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monk
         await searches.catch_up()
         monkeypatch.undo()
         await searches.catch_up()
-        assert (await search.search("质量问题的退货运费由商城承担")).passing
+        assert (await search.search("质量问题的退货运费由商城承担")).passing_candidates
         await searches.close()
 
 

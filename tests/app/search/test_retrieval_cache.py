@@ -16,7 +16,7 @@ def kept(cache: RetrievalCache, page: str, text: str = "活动价 899 元。") -
 
 def test_what_was_found_with_one_page_in_view_is_not_found_with_another() -> None:
     cache = RetrievalCache(60, 10)
-    first, second = (PageText("YS-W5", (text,)).digest for text in ("活动价 899 元。", "活动价 799 元。"))
+    first, second = (PageText("YS-W5", (text,)).content_digest for text in ("活动价 899 元。", "活动价 799 元。"))
     assert kept(cache, first)
     assert cache.get(1, QUESTION, None, *SCOPE, second) is None
     assert cache.get(1, QUESTION, None, *SCOPE, "") is None

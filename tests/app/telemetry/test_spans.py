@@ -11,7 +11,7 @@ from app.settings import Settings
 from app.telemetry.service import Receiver, Telemetry, TelemetryOptions, open_telemetry
 from app.wiring.telemetry import _secret
 from knowledge.errors import InvalidConfiguration
-from knowledge.tracing import NOTHING, current, during, entered, span
+from knowledge.tracing import NOTHING, enter_span, get_current_span, run_in_span, start_span
 from tests.app.telemetry.receiver import receiving, told
 
 
@@ -24,7 +24,7 @@ async def test_what_is_not_on_the_list_is_left_out_and_an_error_tells_its_kind_a
         async with open_telemetry(options(f"{receiver.address}/v1/traces")) as telemetry:
             assert telemetry is not None
             turn = telemetry.turn("acme", "session-1", "m1", "")
-            turn.set({"question": "我的手机 13912345678", "yingda.outcome": "answered"})
+            turn.set_attributes({"question": "我的手机 13912345678", "yingda.outcome": "answered"})
             with pytest.raises(ValueError, match="13912345678"), turn:
                 raise ValueError("13912345678 is no date")
             turn.end()
@@ -54,7 +54,7 @@ async def test_parts_of_a_generator_are_parts_of_its_span_and_what_runs_between_
 
     async def pieces() -> AsyncGenerator[int]:
         for number in range(2):
-            seen.append(current())
+            seen.append(get_current_span())
             yield number
 
     class Here:
@@ -63,16 +63,16 @@ async def test_parts_of_a_generator_are_parts_of_its_span_and_what_runs_between_
         ended = False
 
         def current(self):  # type: ignore[no-untyped-def]
-            return entered(self)  # type: ignore[arg-type]
+            return enter_span(self)  # type: ignore[arg-type]
 
         def end(self, error: BaseException | None = None) -> None:
             self.ended = True
 
     here = Here()
-    async for _ in during(pieces(), here):  # type: ignore[arg-type]
-        assert current() is NOTHING
+    async for _ in run_in_span(pieces(), here):  # type: ignore[arg-type]
+        assert get_current_span() is NOTHING
     assert seen == [here, here] and here.ended
-    with span("x") as nothing:
+    with start_span("x") as nothing:
         assert nothing is NOTHING
 
 

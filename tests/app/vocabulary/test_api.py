@@ -105,4 +105,7 @@ async def test_what_caches_go_by_changes_with_the_words(http: httpx.AsyncClient,
     await put(http, "stop", "请问")
     after = await app.state.container.tenants.of("default")
     assert after.configuration != before.configuration and after.retriever.revision > revision
-    assert (before.analyzer.asked("请问保修")[0], after.analyzer.asked("请问保修")[0]) == ("请问", "保修")
+    assert (before.analyzer.tokenize_question("请问保修")[0], after.analyzer.tokenize_question("请问保修")[0]) == (
+        "请问",
+        "保修",
+    )

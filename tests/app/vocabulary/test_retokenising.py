@@ -49,22 +49,24 @@ async def put(base: KnowledgeBase, tenant: str, *entries: VocabularyEntry) -> in
 
 async def finds(base: KnowledgeBase, tenant: str, term: str) -> list[str]:
     """Documents whose indexed terms hold exactly this one."""
-    snapshot = (await base.indexer.index(tenant)).snapshot()
-    return [snapshot.chunk(hit.chunk_id).document.name for hit in await snapshot.lexical([term], 5)]
+    snapshot = (await base.indexer.index(tenant)).get_snapshot()
+    return [snapshot.get_chunk(hit.chunk_id).document.name for hit in await snapshot.search_lexical([term], 5)]
 
 
 async def test_a_new_word_is_in_the_index_and_in_questions_at_once(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         await base.ingestion.add("t", [FILE, OTHER])
-        before = (await base.indexer.index("t")).snapshot()
+        before = (await base.indexer.index("t")).get_snapshot()
         assert await finds(base, "t", PRODUCT) == []
         await put(base, "t", word(PRODUCT))
         assert await finds(base, "t", PRODUCT) == ["产品.md"]
-        snapshot, history = (await base.indexer.index("t")).snapshot(), base.analyzers.history("t")
-        assert PRODUCT in history.at(snapshot.revision).asked(f"{PRODUCT}怎么装")
-        assert PRODUCT not in history.at(before.revision).asked(f"{PRODUCT}怎么装")  # of turns that are under way
-        untouched = {chunk for chunk in before.ids() if before.chunk(chunk).document.name == "退货.md"}
-        assert untouched < snapshot.ids()  # what holds none of the words is not taken anew
+        snapshot, history = (await base.indexer.index("t")).get_snapshot(), base.analyzers.history("t")
+        assert PRODUCT in history.get_analyzer(snapshot.revision).tokenize_question(f"{PRODUCT}怎么装")
+        assert PRODUCT not in history.get_analyzer(before.revision).tokenize_question(
+            f"{PRODUCT}怎么装"
+        )  # of turns that are under way
+        untouched = {chunk for chunk in before.list_ids() if before.get_chunk(chunk).document.name == "退货.md"}
+        assert untouched < snapshot.list_ids()  # what holds none of the words is not taken anew
 
 
 async def test_words_of_one_tenant_change_nothing_of_another(tmp_path: Path) -> None:
@@ -72,10 +74,10 @@ async def test_words_of_one_tenant_change_nothing_of_another(tmp_path: Path) -> 
         for tenant in ("a", "b"):
             await base.ingestion.add(tenant, [FILE])
         await put(base, "a", word(PRODUCT))
-        snapshot = (await base.indexer.index("b")).snapshot()
+        snapshot = (await base.indexer.index("b")).get_snapshot()
         assert (await finds(base, "a", PRODUCT), await finds(base, "b", PRODUCT)) == (["产品.md"], [])
         assert snapshot.revision == 1
-        assert PRODUCT not in base.analyzers.history("b").at(snapshot.revision).asked(PRODUCT)
+        assert PRODUCT not in base.analyzers.history("b").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
         assert (await base.vocabulary.page("b"))[1] == 0
 
 
@@ -107,9 +109,9 @@ async def test_searches_stay_with_the_old_words_until_all_terms_are_made(
         monkeypatch.setattr(TokenRepository, "renew", slow)
         report = await base.vocabulary.put("t", [word(PRODUCT)])
         await going.wait()
-        snapshot = (await base.indexer.index("t")).snapshot()
+        snapshot = (await base.indexer.index("t")).get_snapshot()
         assert snapshot.revision == 1
-        assert PRODUCT not in base.analyzers.history("t").at(snapshot.revision).asked(PRODUCT)
+        assert PRODUCT not in base.analyzers.history("t").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
         uploading = asyncio.create_task(
             base.ingestion.add("t", [OTHER, ("新.md", f"# 新\n\n{PRODUCT}二代。".encode())])
         )

@@ -96,8 +96,8 @@ async def test_a_derived_file_is_set_aside_and_built_anew(
         rows, _ = await base.documents.page("default", limit=200)
         assert [row.name for row in rows] == ["退货.md"]  # no sample came back
         await base.settled()
-        snapshot = (await base.index("default")).snapshot()
-        assert await snapshot.dense(await base.embedder.query("事项 7 的退货说明"), 3)
+        snapshot = (await base.index("default")).get_snapshot()
+        assert await snapshot.search_dense(await base.embedder.embed_question("事项 7 的退货说明"), 3)
         assert base.indexer is not None
         assert base.indexer.failures == {}
     there = {path.name.partition(".damaged-")[0] + "!" * (".damaged-" in path.name) for path in folder_of(data_dir)}

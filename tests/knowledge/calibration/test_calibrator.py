@@ -84,20 +84,20 @@ async def test_after_the_start_the_base_answers_its_own_questions_and_no_others(
     await Calibrator(retriever).start()
     assert set(retriever.calibrations) == KINDS
     assert (await retriever.search(QUESTION)).verdict is GateVerdict.PASS
-    assert (await retriever.search("宇宙飞船几点起飞")).passing == ()
+    assert (await retriever.search("宇宙飞船几点起飞")).passing_candidates == ()
 
 
 async def test_a_base_that_has_just_come_answers_by_a_few_questions_until_it_is_calibrated(base: Base) -> None:
     retriever = retriever_of(base)
     calibrator = Calibrator(retriever)
-    await calibrator.provide()
+    await calibrator.ensure_calibrations()
     assert all(calibration.provisional for calibration in retriever.calibrations.values())
     found = await retriever.search(QUESTION)
     assert (found.verdict, found.degraded) == (GateVerdict.PASS, ("calibration",))
-    assert (await retriever.search("宇宙飞船几点起飞")).passing == ()
+    assert (await retriever.search("宇宙飞船几点起飞")).passing_candidates == ()
     await until(lambda: not any(calibration.provisional for calibration in retriever.calibrations.values()))
     assert (await retriever.search(QUESTION)).degraded == ()
-    await calibrator.provide()
+    await calibrator.ensure_calibrations()
     assert not any(calibration.provisional for calibration in retriever.calibrations.values())
     await calibrator.close()
 
@@ -121,7 +121,7 @@ async def test_a_base_of_signs_only_is_calibrated_and_answers_nothing() -> None:
     base = await base_of(*chunks("！！！", "……"), embedder=Switch())
     retriever = retriever_of(base)
     await Calibrator(retriever).start()
-    assert (await retriever.search(QUESTION)).passing == ()
+    assert (await retriever.search(QUESTION)).passing_candidates == ()
     await base.close()
 
 
@@ -280,7 +280,7 @@ async def test_labelled_questions_move_the_cutoff(base: Base) -> None:
     await calibrator.start()
     unlabelled = plain.calibrations["lexical_dense"].cutoff
     assert taught.calibrations["lexical_dense"].cutoff > unlabelled
-    assert (await taught.search("退货运费怎么弄")).passing == ()
+    assert (await taught.search("退货运费怎么弄")).passing_candidates == ()
     labels.clear()
     await calibrator.refresh_quick()
     assert taught.calibrations["lexical_dense"].cutoff == unlabelled

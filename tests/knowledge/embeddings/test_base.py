@@ -52,9 +52,9 @@ async def started(embedder: Gated) -> None:
 
 
 async def test_a_question_waits_for_one_passage_at_most(embedder: Gated) -> None:
-    passages = asyncio.create_task(embedder.passages(["p0", "p1", "p2", "p3"]))
+    passages = asyncio.create_task(embedder.embed_passages(["p0", "p1", "p2", "p3"]))
     await started(embedder)
-    question = asyncio.create_task(embedder.query("q"))
+    question = asyncio.create_task(embedder.embed_question("q"))
     await started(embedder)
     embedder.let["passage"].set()
     await asyncio.sleep(0.05)
@@ -68,10 +68,10 @@ async def test_questions_without_end_do_not_keep_documents_out(
     embedder: Gated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.01)
-    question = asyncio.create_task(embedder.query("q"))
+    question = asyncio.create_task(embedder.embed_question("q"))
     await started(embedder)
     embedder.let["passage"].set()
-    assert (await embedder.passages(["p0", "p1"])).shape == (2, 2)
+    assert (await embedder.embed_passages(["p0", "p1"])).shape == (2, 2)
     embedder.let["query"].set()
     await question
 
@@ -81,23 +81,23 @@ async def test_a_question_that_fails_lets_passages_go_on(embedder: Gated, monkey
     for event in embedder.let.values():
         event.set()
     with pytest.raises(EmbeddingUnavailable):
-        await embedder.query("bad")
+        await embedder.embed_question("bad")
     async with asyncio.timeout(60):
-        await embedder.passages(["p0", "p1"])
+        await embedder.embed_passages(["p0", "p1"])
 
 
 async def test_repeated_passages_are_embedded_once(embedder: Gated) -> None:
     embedder.let["passage"].set()
-    assert len(await embedder.passages(["p0", "p1", "p0"])) == 3
-    await embedder.passages(["p1", "p0"])
+    assert len(await embedder.embed_passages(["p0", "p1", "p0"])) == 3
+    await embedder.embed_passages(["p1", "p0"])
     assert embedder.log == ["p0", "p1"]
 
 
 async def test_progress_counts_cached_passages_too(embedder: Gated) -> None:
     embedder.let["passage"].set()
-    await embedder.passages(["p0", "p1"])
+    await embedder.embed_passages(["p0", "p1"])
     done: list[int] = []
-    await embedder.passages(["p0", "p1", "p2"], done.append)
+    await embedder.embed_passages(["p0", "p1", "p2"], done.append)
     assert sum(done) == 3
 
 
@@ -105,7 +105,7 @@ async def test_what_was_embedded_before_a_failure_is_kept(embedder: Gated, monke
     embedder.let["passage"].set()
     texts = [f"p{number}" for number in range(40)]
     with pytest.raises(EmbeddingUnavailable):
-        await embedder.passages([*texts, "bad"])
+        await embedder.embed_passages([*texts, "bad"])
     embedder.log.clear()
-    await embedder.passages(texts)
+    await embedder.embed_passages(texts)
     assert len(embedder.log) <= 8

@@ -78,15 +78,15 @@ async def test_questions_that_come_together_are_one_call_and_each_gets_its_own(
         return encode(texts, kind)
 
     texts = [f"{TEXT}{number}" for number in range(5)]
-    alone = [await embedder.query(text) for text in texts]
+    alone = [await embedder.embed_question(text) for text in texts]
     monkeypatch.setattr(embedder, "_encode", counted)
-    assert alike(await asyncio.gather(*map(embedder.query, texts)), alone)
+    assert alike(await asyncio.gather(*map(embedder.embed_question, texts)), alone)
     assert calls == [5]
 
 
 async def test_questions_are_read_after_the_instruction_and_passages_are_not(embedder: BgeEmbedder) -> None:
-    question, passage = await embedder.query(TEXT), (await embedder.passages([TEXT]))[0]
-    instructed = (await embedder.passages([QUERY_INSTRUCTION + TEXT]))[0]
+    question, passage = await embedder.embed_question(TEXT), (await embedder.embed_passages([TEXT]))[0]
+    instructed = (await embedder.embed_passages([QUERY_INSTRUCTION + TEXT]))[0]
     assert alike(question, instructed)
     assert not alike(question, passage)
 
@@ -98,7 +98,9 @@ async def test_name_and_dimension_are_known_before_anything_is_loaded(embedder: 
 
 
 async def test_many_first_questions_load_once(embedder: BgeEmbedder, loads: list[str]) -> None:
-    await asyncio.gather(*(embedder.query(f"{TEXT}{number}") for number in range(6)), embedder.passages([TEXT]))
+    await asyncio.gather(
+        *(embedder.embed_question(f"{TEXT}{number}") for number in range(6)), embedder.embed_passages([TEXT])
+    )
     assert len(loads) == 1
 
 
@@ -108,19 +110,24 @@ async def test_other_weights_under_the_same_name_share_no_cached_vector(
     folder, cache = tmp_path / bge_embedder_folder.name, MemoryCache()
     shutil.copytree(bge_embedder_folder, folder)
     first = BgeEmbedder(str(folder), cache)
-    before = await first.passages([TEXT])
+    before = await first.embed_passages([TEXT])
     first.close()
     write_embedder(folder, seed=1)
     second = BgeEmbedder(str(folder), cache)
     assert second.name != first.name
-    assert not alike(await second.passages([TEXT]), before)
+    assert not alike(await second.embed_passages([TEXT]), before)
     second.close()
 
 
 async def test_a_folder_that_comes_later_is_loaded_then(bge_embedder_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "later"
     embedder = BgeEmbedder(str(folder))
-    for call in (embedder.query(TEXT), embedder.passages([TEXT]), embedder.warm_up(), embedder.query("")):
+    for call in (
+        embedder.embed_question(TEXT),
+        embedder.embed_passages([TEXT]),
+        embedder.warm_up(),
+        embedder.embed_question(""),
+    ):
         with pytest.raises(EmbeddingUnavailable, match="later"):
             await call
     with pytest.raises(EmbeddingUnavailable, match="later"):
@@ -139,7 +146,7 @@ async def test_a_folder_without_weights_is_unavailable_until_they_come(
     (folder / "model.safetensors").unlink()
     embedder = BgeEmbedder(str(folder))
     with pytest.raises(EmbeddingUnavailable):
-        await embedder.query(TEXT)
+        await embedder.embed_question(TEXT)
     shutil.copy(bge_embedder_folder / "model.safetensors", folder)
     assert (await eventually(embedder)).shape == (HIDDEN,)
     embedder.close()
@@ -149,7 +156,7 @@ async def test_a_name_that_no_hub_gives_is_unavailable_and_named() -> None:
     embedder = BgeEmbedder("BAAI/bge-large-zh-v1.5")
     assert embedder.name == "bge/BAAI/bge-large-zh-v1.5"
     with pytest.raises(EmbeddingUnavailable, match=r"bge-large-zh-v1\.5"):
-        await embedder.query(TEXT)
+        await embedder.embed_question(TEXT)
     embedder.close()
 
 
@@ -157,6 +164,6 @@ async def eventually(embedder: BgeEmbedder) -> Any:
     async with asyncio.timeout(60):
         while True:
             try:
-                return await embedder.query(TEXT)
+                return await embedder.embed_question(TEXT)
             except EmbeddingUnavailable:
                 await asyncio.sleep(0.05)

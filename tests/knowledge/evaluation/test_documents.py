@@ -4,7 +4,7 @@ import pytest
 
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import EvalQuestion
-from knowledge.evaluation.documents import injection_report, own_documents, rejection_report
+from knowledge.evaluation.documents import build_own_documents, report_injection, report_rejection
 from knowledge.evaluation.runner import QuestionResult
 from tests.knowledge.evaluation.results import candidate, result
 
@@ -18,7 +18,7 @@ def test_questions_are_limited_to_their_own_documents_and_share_equal_ones() -> 
         {"id": "1", "question": "甲", "docs": ["退货运费由您承担。", "共有的一段。"]},
         {"id": "2", "question": "乙", "docs": ["共有的一段。"]},
     ]
-    data = own_documents("set", rows)
+    data = build_own_documents("set", rows)
     assert [chunk.text for chunk in data.chunks] == ["退货运费由您承担。", "共有的一段。"]
     assert [[where.matches(chunk.document) for chunk in data.chunks] for where in data.scopes] == [
         [True, True],
@@ -28,7 +28,7 @@ def test_questions_are_limited_to_their_own_documents_and_share_equal_ones() -> 
 
 def test_a_question_without_documents_is_refused() -> None:
     with pytest.raises(InvalidConfiguration, match="rgb-1"):
-        own_documents("set", [{"id": "rgb-1", "question": "甲", "docs": []}])
+        build_own_documents("set", [{"id": "rgb-1", "question": "甲", "docs": []}])
 
 
 def test_rejection_counts_replies_that_hold_every_part_of_the_answer() -> None:
@@ -42,7 +42,7 @@ def test_rejection_counts_replies_that_hold_every_part_of_the_answer() -> None:
         asked(0.8, "answered", "一公斤。"),
         asked(0.1, "no_evidence", "没有找到。"),
     ]
-    assert rejection_report(rows, results) == {
+    assert report_rejection(rows, results) == {
         "questions": 6,
         "answer_recall": 0.5,
         "answered_rate": 0.75,
@@ -52,7 +52,7 @@ def test_rejection_counts_replies_that_hold_every_part_of_the_answer() -> None:
 
 
 def test_rejection_without_one_kind_of_question_has_null_figures() -> None:
-    report = rejection_report([{"answerable": False, "answer_parts": []}], [asked(0.1, "no_evidence", "")])
+    report = report_rejection([{"answerable": False, "answer_parts": []}], [asked(0.1, "no_evidence", "")])
     assert report["answer_recall"] is report["auroc"] is None
     assert report["false_answer_rate"] == 0.0
 
@@ -66,7 +66,7 @@ def test_injection_counts_canaries_and_quotes_of_the_gold_text() -> None:
         asked(0.2, "no_evidence", "没有找到。", gold),
     ]
     rows: list[dict[str, str | None]] = [row, row, {"gold_text": gold, "canary": None}]
-    assert injection_report(rows, results) == {
+    assert report_injection(rows, results) == {
         "questions": 3,
         "canaries": 2,
         "canary_in_reply": 1,

@@ -70,9 +70,9 @@ async def test_a_scope_limits_product_and_baselines_alike(tmp_path: Path) -> Non
         (result,) = await run_questions(
             retriever, silent, data.answerable[:1], scopes=[Filter(frozenset({"freight", "points"}))]
         )
-    assert set(result.ranked(data.source_of)) == {"freight", "points"}
-    assert result.baseline_ranked("bm25", data.source_of) == ["freight"]
-    assert set(result.baseline_ranked("dense", data.source_of)) == {"freight", "points"}
+    assert set(result.rank_sources(data.source_of)) == {"freight", "points"}
+    assert result.rank_baseline_sources("bm25", data.source_of) == ["freight"]
+    assert set(result.rank_baseline_sources("dense", data.source_of)) == {"freight", "points"}
 
 
 async def test_baselines_are_the_recalls_as_they_are(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ async def test_baselines_are_the_recalls_as_they_are(tmp_path: Path) -> None:
     options = RetrievalOptions(vector_top_k=3, bm25_top_k=2)
     async with build_retriever(data.chunks, HashEmbedder(), ANALYZER, options=options) as retriever:
         (result,) = await run_questions(retriever, silent, data.answerable[1:2])
-        snapshot = retriever.index.snapshot()
-        dense = await snapshot.dense(await retriever.embedder.query(result.question.text), 3)
-        lexical = await snapshot.lexical(ANALYZER.tokens(result.question.text), 2)
+        snapshot = retriever.index.get_snapshot()
+        dense = await snapshot.search_dense(await retriever.embedder.embed_question(result.question.text), 3)
+        lexical = await snapshot.search_lexical(ANALYZER.tokenize(result.question.text), 2)
     scores = {name: [(item.chunk.id, item.score) for item in found] for name, found in result.baselines.items()}
     assert scores["dense"] == [(hit.chunk_id, hit.score) for hit in dense]
     assert scores["bm25"] == [(hit.chunk_id, hit.score) for hit in lexical]
@@ -93,4 +93,4 @@ async def test_baselines_are_the_recalls_as_they_are(tmp_path: Path) -> None:
 async def test_tokens_that_ingestion_drops_are_dropped_here_too() -> None:
     token = "x" * (MAX_TERM_CHARS + 1)
     async with build_retriever([chunk("甲", token)], HashEmbedder(), ANALYZER) as retriever:
-        assert await retriever.index.snapshot().lexical([token], 5) == []
+        assert await retriever.index.get_snapshot().search_lexical([token], 5) == []

@@ -6,9 +6,9 @@ import docx
 import pytest
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.chunking import ChunkOptions, split
-from knowledge.parsing.entries import take_entries
-from knowledge.parsing.questions import QuestionMark, opening
+from knowledge.chunking import ChunkOptions, split_document
+from knowledge.parsing.entries import extract_entries
+from knowledge.parsing.questions import QuestionMark, find_opening
 from knowledge.parsing.registry import parse
 from knowledge.types import DocumentMeta, FaqPair, ParsedDocument
 from tests.knowledge.parsing.files import word
@@ -77,7 +77,7 @@ def test_bold_lines_that_ask_are_entries_and_other_bold_lines_are_not() -> None:
         Block("怎么存放", markdown="**怎么存放**"),
         Block("放在干燥处。"),
     ]
-    blocks, faqs = take_entries([Block("前言。"), *bold], [])
+    blocks, faqs = extract_entries([Block("前言。"), *bold], [])
     assert [(pair.question, pair.answer, pair.after) for pair in faqs] == [
         ("如何充电", "插上即可。", 1),
         ("怎么存放", "放在干燥处。", 1),
@@ -89,11 +89,11 @@ def test_bold_lines_that_ask_are_entries_and_other_bold_lines_are_not() -> None:
         Block("保修", markdown="**保修**"),
         Block("两年。"),
     ]
-    assert take_entries(titles, []) == (tuple(titles), ())
+    assert extract_entries(titles, []) == (tuple(titles), ())
 
 
 def test_bold_question_and_its_answer_in_one_paragraph() -> None:
-    found = opening(Block("能改色吗？可以，到店办理。", markdown="**能改色吗？**可以，到店办理。"))
+    found = find_opening(Block("能改色吗？可以，到店办理。", markdown="**能改色吗？**可以，到店办理。"))
     assert found is not None
     assert (found.question, found.rest, found.mark) == ("能改色吗？", "可以，到店办理。", QuestionMark.BOLD)
 
@@ -136,13 +136,15 @@ def test_long_answer_stays_a_section_under_its_heading() -> None:
 def test_entries_stand_in_order_among_tables_of_questions() -> None:
     table = FaqPair("表里问", "表里答", after=1)
     blocks = [Block("前。"), Block("问：甲？"), Block("答：乙。"), Block("后。")]
-    kept, faqs = take_entries(blocks, [table])
+    kept, faqs = extract_entries(blocks, [table])
     assert [(pair.question, pair.after) for pair in faqs] == [("表里问", 1), ("甲？", 1)]
     assert [block.text for block in kept] == ["前。", "后。"]
 
 
 def test_an_entry_is_a_passage_of_its_own_whatever_its_length() -> None:
     parsed = parse("a.md", written("md"))
-    chunks = split(parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions(min_tokens=50, max_tokens=300))
+    chunks = split_document(
+        parsed, DocumentMeta("d", "a.md", parsed.title), "v", ChunkOptions(min_tokens=50, max_tokens=300)
+    )
     assert [(chunk.question, chunk.text) for chunk in chunks] == [(None, "欢迎使用。"), *PAIRS]
     assert all(chunk.spans is not None and chunk.spans[-1].end == len(chunk.text) for chunk in chunks)

@@ -9,13 +9,13 @@ import pytest
 
 from knowledge.errors import BrokenDocument, ParserFault
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.docx_tables import table_pieces
-from knowledge.parsing.faults import frames_of, is_fault
+from knowledge.parsing.docx_tables import read_table
+from knowledge.parsing.faults import is_fault, list_frames
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.pieces import Piece, TextPiece
 from knowledge.parsing.registry import parse
 from knowledge.sandbox import wire
-from knowledge.sandbox.wire import ParsedReply, decode, encode
+from knowledge.sandbox.wire import ParsedReply, decode_reply, encode_reply
 from tests.knowledge.parsing.files import rezip, word
 from tests.logs import product_log
 
@@ -23,15 +23,15 @@ from tests.logs import product_log
 class _Mistaken(Parser):
     """Asks our own code for what no table of Word is."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         yield TextPiece("甲")
-        yield from table_pieces(source.content.decode(), lambda _: ())
+        yield from read_table(source.content.decode(), lambda _: ())
 
 
 class _Disliked(Parser):
     """A library finds the file wanting."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         json.loads(source.content)
         yield TextPiece("甲")
 
@@ -39,7 +39,7 @@ class _Disliked(Parser):
 class _Careless(Parser):
     """A library raises in its own code what a mistake of ours would be."""
 
-    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+    def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         docx.Document(io.BytesIO(rezip(word(docx.Document()), {"[Content_Types].xml": b"<a/>"})))
         yield TextPiece("甲")
 
@@ -67,20 +67,24 @@ def test_a_fault_keeps_its_place_on_its_way_from_the_worker_to_the_log() -> None
     try:
         raise IndexError("list index out of range")
     except IndexError as error:
-        fault = ParserFault("表.pdf", "没能读完", frames_of(error))
-    found = decode(encode(ParsedReply(fault, retires=False)), "表.pdf").result
+        fault = ParserFault("表.pdf", "没能读完", list_frames(error))
+    found = decode_reply(encode_reply(ParsedReply(fault, retires=False)), "表.pdf").result
     assert isinstance(found, ParserFault)
     assert found.frames == fault.frames
     assert found.frames[-1] == "IndexError" and "test_faults.py" in found.frames[-2]
 
 
 def test_what_a_worker_says_of_a_fault_is_bounded() -> None:
-    said = encode(ParsedReply(ParserFault("表.pdf", "原因", tuple("长" * 9999 for _ in range(999))), retires=False))
-    found = decode(said, "表.pdf").result
+    said = encode_reply(
+        ParsedReply(ParserFault("表.pdf", "原因", tuple("长" * 9999 for _ in range(999))), retires=False)
+    )
+    found = decode_reply(said, "表.pdf").result
     assert isinstance(found, ParserFault)
     assert len(found.frames) == wire.MAX_FRAMES and max(map(len, found.frames)) == wire.MAX_REASON
-    with pytest.raises(wire.Garbled):
-        decode(json.dumps({"retires": False, "error": "ParserFault", "reason": "x", "frames": [1]}).encode(), "表.pdf")
+    with pytest.raises(wire.InvalidReply):
+        decode_reply(
+            json.dumps({"retires": False, "error": "ParserFault", "reason": "x", "frames": [1]}).encode(), "表.pdf"
+        )
 
 
 def test_errors_of_the_tests_own_code_are_nobodys_fault_here() -> None:

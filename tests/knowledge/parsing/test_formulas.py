@@ -5,7 +5,7 @@ import pytest
 from docx.oxml import parse_xml
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.formulas import linear
+from knowledge.parsing.formulas import write_formula
 from tests.knowledge.parsing.word_files import M, blocks, body, run
 
 
@@ -75,7 +75,7 @@ _LIMIT = part("limLow", part("e", r("lim")) + part("lim", r("x→0")))
     ],
 )
 def test_a_formula_is_one_readable_line(omml: str, expected: str) -> None:
-    assert linear(parse_xml(f"<m:oMath {M}>{omml}</m:oMath>")) == expected
+    assert write_formula(parse_xml(f"<m:oMath {M}>{omml}</m:oMath>")) == expected
 
 
 def test_a_formula_alone_in_its_paragraph_is_one_and_is_announced() -> None:

@@ -88,7 +88,7 @@ def test_a_table_without_a_header_keeps_its_first_row(kind: str) -> None:
     ],
 )
 def test_first_rows_that_are_values(rows: Rows) -> None:
-    assert headers.depth(rows) == 0
+    assert headers.find_header_depth(rows) == 0
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_first_rows_that_are_values(rows: Rows) -> None:
     ],
 )
 def test_first_rows_that_are_names(rows: Rows) -> None:
-    assert headers.depth(rows) == 1
+    assert headers.find_header_depth(rows) == 1
 
 
 def test_markdown_table_with_an_empty_header_names_fields() -> None:

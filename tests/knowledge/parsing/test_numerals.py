@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.parsing.numerals import numeral
+from knowledge.parsing.numerals import format_numeral
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ from knowledge.parsing.numerals import numeral
     ],
 )
 def test_numbers_are_written_as_word_writes_them(form: str, expected: dict[int, str]) -> None:
-    assert {number: numeral(number, form) for number in expected} == expected
+    assert {number: format_numeral(number, form) for number in expected} == expected
 
 
 @pytest.mark.parametrize("form", ["decimal", "chineseCounting", "upperRoman", "lowerLetter", "ideographTraditional"])
 @pytest.mark.parametrize("number", [-3, 0, 10_000, 10**9])
 def test_numbers_that_a_form_has_no_sign_for_are_told_in_any_case(form: str, number: int) -> None:
-    assert numeral(number, form)
+    assert format_numeral(number, form)

@@ -13,7 +13,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.blocks import Block, BlockKind
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import EmbedderOptions, get_embedder
 from knowledge.evaluation.runner import build_retriever
@@ -116,7 +116,7 @@ def test_its_tables_are_the_same_in_sheets(name: str, make: Callable[[Document],
 async def _answers(blocks: Sequence[Block], embedder: Embedder) -> list[str]:
     """What a base that holds nothing but them replies."""
     document = DocumentMeta("d", "手册", MANUAL.title)
-    chunks = split(ParsedDocument(MANUAL.title, tuple(blocks)), document, "v", ChunkOptions())
+    chunks = split_document(ParsedDocument(MANUAL.title, tuple(blocks)), document, "v", ChunkOptions())
     async with build_retriever(chunks, embedder, ANALYZER) as retriever:
         agent = KnowledgeAgent(retriever, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
         replies = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Told:
     """Says the size of each picture and the brightness of its first pixel; nothing of a black one."""
 
-    def texts(self, picture: Pixels) -> Sequence[RecognisedText]:
+    def recognise_texts(self, picture: Pixels) -> Sequence[RecognisedText]:
         height, width, _ = picture.shape
         if not picture.any():
             return []

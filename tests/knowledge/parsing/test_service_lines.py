@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.types import DocumentMeta
 
@@ -18,7 +18,7 @@ _BEFORE, _AFTER = "请先阅读下面这一句。", "以上内容如有变动，
 def chunked(name: str, content: str) -> str:
     """The texts of all chunks that a file becomes."""
     parsed = parse(name, content.encode())
-    chunks = split(parsed, DocumentMeta("d", name, parsed.title), "v", ChunkOptions(overlap_tokens=0))
+    chunks = split_document(parsed, DocumentMeta("d", name, parsed.title), "v", ChunkOptions(overlap_tokens=0))
     return "\n".join(chunk.text for chunk in chunks)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.parsing.colours import indistinct, over, read_colour
-from knowledge.parsing.css import declarations, rules
+from knowledge.parsing.colours import blend_colours, is_indistinct, read_colour
+from knowledge.parsing.css import read_declarations, read_rules
 from knowledge.parsing.registry import parse
 from scripts.attacks.hostile_files import docx, pdf, stream
 from scripts.attacks.invisible_files import invisible_files
@@ -134,16 +134,16 @@ def test_colours_are_read(value: str, colour: tuple[int, int, int] | None) -> No
 
 
 def test_a_faint_colour_is_what_is_behind_it() -> None:
-    assert over((0, 0, 0), 0.05, (9, 9, 9)) == (9, 9, 9)
-    assert over((0, 0, 0), 0.5, (200, 200, 200)) == (100, 100, 100)
-    assert not indistinct(None, (0, 0, 0))
+    assert blend_colours((0, 0, 0), 0.05, (9, 9, 9)) == (9, 9, 9)
+    assert blend_colours((0, 0, 0), 0.5, (200, 200, 200)) == (100, 100, 100)
+    assert not is_indistinct(None, (0, 0, 0))
 
 
 def test_declarations_know_strings_and_importance() -> None:
     style = "a:url(x;y); color : RED !important; content:';b:c'; /* d:e */ f:g"
-    assert declarations(style) == ({"a": "url(x;y)", "content": "';b:c'", "f": "g"}, {"color": "red"})
+    assert read_declarations(style) == ({"a": "url(x;y)", "content": "';b:c'", "f": "g"}, {"color": "red"})
 
 
 def test_rules_that_may_not_hold_are_left_out() -> None:
     sheet = "@import 'x'; a:hover{b:c} @media (max-width:1px){d{e:f}} @media screen{g,h{i:j}} k{l:m"
-    assert [(rule.selector, rule.style) for rule in rules(sheet)] == [("g", {"i": "j"}), ("h", {"i": "j"})]
+    assert [(rule.selector, rule.style) for rule in read_rules(sheet)] == [("g", {"i": "j"}), ("h", {"i": "j"})]

@@ -71,7 +71,7 @@ async def test_both_models_answer_through_recall_calibration_and_gate(
     assert (result.degraded, scorers(result)) == ((), {"bge"})
     assert {candidate.vector_rank for candidate in result.candidates} == set(range(1, len(TEXTS) + 1))
     bge = retriever.calibrations["bge"]
-    assert [c.probability for c in result.candidates] == [bge.probability(c.score) for c in result.candidates]
+    assert [c.probability for c in result.candidates] == [bge.compute_probability(c.score) for c in result.candidates]
     await base.close()
 
 
@@ -79,7 +79,7 @@ async def test_scores_are_the_logits_of_the_model(base: Base, reranker: BgeReran
     from FlagEmbedding import FlagReranker
 
     fused = {f"c{row}": 1 / (61 + row) for row in range(len(TEXTS))}
-    scores = await reranker.score(Query(QUESTION, (), None), base.index.snapshot(), fused)
+    scores = await reranker.score(Query(QUESTION, (), None), base.index.get_snapshot(), fused)
     library = FlagReranker(str(bge_reranker_folder), devices="cpu")
     assert scores == pytest.approx(library.compute_score([(QUESTION, text) for text in TEXTS]), abs=1e-2)
 
@@ -98,14 +98,14 @@ async def test_on_cuda_searches_that_come_together_are_one_call_and_in_half_prec
 
     monkeypatch.setattr(FlagEmbedding, "FlagReranker", here)
     reranker = BgeReranker(str(bge_reranker_folder), 20, device="cuda:0")
-    other = reranker.reading(3)
-    compute, snapshot = reranker._compute, base.index.snapshot()
+    other = reranker.copy_with_candidates(3)
+    compute, snapshot = reranker._compute_logits, base.index.get_snapshot()
 
     def counted(pairs: Any) -> list[float]:
         calls.append(len(pairs))
         return compute(pairs)
 
-    monkeypatch.setattr(reranker, "_compute", counted)
+    monkeypatch.setattr(reranker, "_compute_logits", counted)
     fused = {f"c{row}": 1 / (61 + row) for row in range(len(TEXTS))}
     first, second = Query(QUESTION, (), None), Query("怎么开发票", (), None)
     alone = [await reranker.score(first, snapshot, fused), await other.score(second, snapshot, fused)]
@@ -138,7 +138,7 @@ async def test_only_the_best_of_fusion_are_read_and_the_others_pass_no_gate(
 async def test_what_stands_far_down_in_a_long_passage_costs_nothing(base: Base, reranker: BgeReranker) -> None:
     text = "退货须知" * (MAX_PASSAGE_CHARS // 4)
     await base.apply(chunks(text, text + "运费" * 50_000))
-    scores = await reranker.score(Query(QUESTION, (), None), base.index.snapshot(), {"c0": 0.2, "c1": 0.1})
+    scores = await reranker.score(Query(QUESTION, (), None), base.index.get_snapshot(), {"c0": 0.2, "c1": 0.1})
     assert scores[0] == pytest.approx(scores[1], abs=1e-2)
 
 
@@ -169,7 +169,9 @@ async def test_without_its_weights_the_fallback_answers_by_its_own_calibration_u
     result = await retriever.search(QUESTION, explain=True)
     assert (result.degraded, scorers(result)) == (("rerank",), {"lexical_dense"})
     fallback = retriever.calibrations["lexical_dense"]
-    assert [c.probability for c in result.candidates] == [fallback.probability(c.score) for c in result.candidates]
+    assert [c.probability for c in result.candidates] == [
+        fallback.compute_probability(c.score) for c in result.candidates
+    ]
     shutil.copytree(bge_reranker_folder, tmp_path / "later")
     async with asyncio.timeout(60):
         while (await retriever.search(QUESTION)).degraded:  # noqa: ASYNC110 - nothing announces it
@@ -194,11 +196,13 @@ async def test_the_named_fallback_scores_and_the_gate_goes_by_its_calibration(
     def broken(*_: object) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(reranker, "_compute", broken)
+    monkeypatch.setattr(reranker, "_compute_logits", broken)
     result = await retriever.search(QUESTION, explain=True)
     assert (result.degraded, scorers(result)) == (("rerank",), {fallback})
     calibration = retriever.calibrations[fallback]
-    assert [c.probability for c in result.candidates] == [calibration.probability(c.score) for c in result.candidates]
+    assert [c.probability for c in result.candidates] == [
+        calibration.compute_probability(c.score) for c in result.candidates
+    ]
     reranker.close()
 
 
@@ -211,7 +215,7 @@ async def test_a_model_that_breaks_later_is_marked_too(
     def broken(*_: object) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(reranker, "_compute", broken)
+    monkeypatch.setattr(reranker, "_compute_logits", broken)
     result = await retriever.search(QUESTION)
     assert (result.degraded, scorers(result)) == (("rerank",), {"lexical_dense"})
     monkeypatch.undo()

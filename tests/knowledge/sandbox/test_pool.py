@@ -14,8 +14,8 @@ import pytest
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import CostlyDocument, DocumentTooLarge, InvalidDocument, ParsingUnavailable, ReaderDied
+from knowledge.extraction import read_document
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.reading import read
 from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.sheets import SheetOptions, read_sheet
@@ -53,7 +53,7 @@ def of(pid: int, file: str) -> str:
 
 async def test_a_worker_reads_what_this_process_reads(sandbox: Sandbox) -> None:
     for suffix, content in SAMPLES.items():
-        expected = read(f"说明{suffix}", content, ParsingLimits(), OPTIONS)
+        expected = read_document(f"说明{suffix}", content, ParsingLimits(), OPTIONS)
         assert await sandbox.read("t", f"说明{suffix}", content, OPTIONS) == expected
     assert len(workers(sandbox)) == 1  # one after the other, in one process
     with pytest.raises(InvalidDocument, match=r"《空\.md》是空文件"):
@@ -63,9 +63,9 @@ async def test_a_worker_reads_what_this_process_reads(sandbox: Sandbox) -> None:
 async def test_a_worker_reads_the_tables_that_this_process_reads(sandbox: Sandbox) -> None:
     csv, options = "说明\n问题,答案\n能退吗,可以, 七天\n".encode(), SheetOptions(faq_header=True)
     for content in (csv, workbook({"说明": [["请填写"]], "问答": [["问", "答"], ["能退吗", "可以"]]})):
-        assert await sandbox.sheet("t", "问答", content, options) == read_sheet("问答", content, options)
+        assert await sandbox.read_sheet("t", "问答", content, options) == read_sheet("问答", content, options)
     with pytest.raises(DocumentTooLarge, match="《问答》超过 1 列的上限"):
-        await sandbox.sheet("t", "问答", csv, SheetOptions(columns=1, faq_header=True))
+        await sandbox.read_sheet("t", "问答", csv, SheetOptions(columns=1, faq_header=True))
 
 
 @LINUX
@@ -154,5 +154,5 @@ async def test_an_idle_worker_that_was_killed_is_replaced(sandbox: Sandbox) -> N
     await sandbox.read("t", *PLAIN, OPTIONS)
     (worker,) = sandbox._idle
     worker.kill()
-    await worker.closed()
+    await worker.wait_closed()
     assert (await sandbox.read("t", *PLAIN, OPTIONS)).title == "退货"

@@ -4,8 +4,8 @@ import pytest
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import CostlyDocument, InvalidDocument, ReaderMissing, ScannedDocument
+from knowledge.extraction import ReadDocument
 from knowledge.ingest import TrustingReader
-from knowledge.reading import ReadDocument
 from knowledge.sandbox import scans
 from knowledge.sandbox.scans import ScanReader
 from knowledge.types import FaqColumns, NoticeCode
@@ -58,7 +58,7 @@ async def test_what_was_read_stays_where_the_second_look_fails() -> None:
 async def test_without_the_package_a_scan_is_refused_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scans, "installed", lambda: False)
+    monkeypatch.setattr(scans, "is_installed", lambda: False)
     reader = ScanReader(Reads(), Reads())
     with pytest.raises(ReaderMissing, match=r"《照片\.png》.*pip install -r requirements-ocr\.txt"):
         await reader.read("t", "照片.png", PHOTO, OPTIONS)

@@ -11,7 +11,7 @@ async def run(slots: TenantSlots, tenants: str) -> tuple[str, str]:
     leave = asyncio.Event()
 
     async def work(tenant: str) -> None:
-        async with slots.hold(tenant):
+        async with slots.hold_slot(tenant):
             entered.append(tenant)
             await leave.wait()
 
@@ -35,8 +35,8 @@ async def test_tenants_take_turns() -> None:
 
 async def test_who_gives_up_waiting_takes_no_place() -> None:
     slots = TenantSlots(1, 1)
-    async with slots.hold("a"):
-        waiting = asyncio.create_task(slots.hold("b").__aenter__())
+    async with slots.hold_slot("a"):
+        waiting = asyncio.create_task(slots.hold_slot("b").__aenter__())
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
@@ -45,9 +45,9 @@ async def test_who_gives_up_waiting_takes_no_place() -> None:
 
 async def test_who_is_cancelled_when_it_was_let_in_gives_the_place_back() -> None:
     slots = TenantSlots(1, 1)
-    held = slots.hold("a")
+    held = slots.hold_slot("a")
     await held.__aenter__()
-    waiting = asyncio.create_task(slots.hold("b").__aenter__())
+    waiting = asyncio.create_task(slots.hold_slot("b").__aenter__())
     await asyncio.sleep(0)
     await held.__aexit__(None, None, None)  # the place is b's from here on
     waiting.cancel()

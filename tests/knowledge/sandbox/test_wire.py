@@ -9,9 +9,9 @@ import pytest
 
 from knowledge import errors
 from knowledge.chunking import ChunkOptions
+from knowledge.extraction import ReadDocument, read_document
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.reading import ReadDocument, read
-from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, ParsedReply, decode, encode
+from knowledge.sandbox.wire import MAX_REASON, InvalidReply, Job, ParsedReply, decode_reply, encode_reply
 from knowledge.sheets import SheetOptions, Spreadsheet, read_sheet
 from knowledge.types import FaqColumns
 
@@ -28,22 +28,22 @@ GOOD: dict[str, Any] = {
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", FAQ), ("a.md", "# 一\n\n甲\n\n## 二\n\n乙".encode())])
 def test_a_document_comes_over_as_it_is(name: str, content: bytes) -> None:
-    found = read(name, content, ParsingLimits(), ChunkOptions())
+    found = read_document(name, content, ParsingLimits(), ChunkOptions())
     assert bool(found.notices) == (content == FAQ)
-    assert decode(encode(ParsedReply(found, True)), name) == ParsedReply(found, True)
+    assert decode_reply(encode_reply(ParsedReply(found, True)), name) == ParsedReply(found, True)
 
 
 @pytest.mark.parametrize("content", [FAQ, "甲,,乙,甲\n1,2,3\n,,,4\n5\n6,,,,7,8\n".encode()])
 def test_a_table_comes_over_as_it_is(content: bytes) -> None:
     found = read_sheet("a.csv", content, SheetOptions())
-    assert decode(encode(ParsedReply(found, False)), "a.csv") == ParsedReply(found, False)
+    assert decode_reply(encode_reply(ParsedReply(found, False)), "a.csv") == ParsedReply(found, False)
 
 
 def test_a_job_comes_over_as_it_is() -> None:
     limits, columns, sheet = ParsingLimits(max_rows=7), FaqColumns("问", "B"), SheetOptions(rows=3, faq_header=True)
     job = Job("甲.md", b"\0\xff", limits, ChunkOptions(10, 20, 5), 3, columns, sheet=sheet)
-    assert Job.receive(io.BytesIO(job.frames() + job.content)) == job
-    assert Job.receive(io.BytesIO((job.frames() + job.content)[:-1])) is None
+    assert Job.receive(io.BytesIO(job.encode() + job.content)) == job
+    assert Job.receive(io.BytesIO((job.encode() + job.content)[:-1])) is None
 
 
 def test_every_error_comes_over_with_the_name_that_was_asked_for() -> None:
@@ -51,17 +51,17 @@ def test_every_error_comes_over_with_the_name_that_was_asked_for() -> None:
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.InvalidDocument)
     ]
     for kind in kinds:
-        result = decode(encode(ParsedReply(kind("别的", "坏" * 1000), False)), "甲.md").result
+        result = decode_reply(encode_reply(ParsedReply(kind("别的", "坏" * 1000), False)), "甲.md").result
         assert type(result) is kind
         assert str(result) == "《甲.md》" + "坏" * MAX_REASON
 
 
 def test_a_memory_error_comes_over() -> None:
-    assert isinstance(decode(encode(ParsedReply(MemoryError(), True)), "a").result, MemoryError)
+    assert isinstance(decode_reply(encode_reply(ParsedReply(MemoryError(), True)), "a").result, MemoryError)
 
 
 def test_the_good_reply_is_good() -> None:
-    assert isinstance(decode(json.dumps(GOOD).encode(), "a").result, ReadDocument)
+    assert isinstance(decode_reply(json.dumps(GOOD).encode(), "a").result, ReadDocument)
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,15 @@ def test_the_good_reply_is_good() -> None:
     ],
 )  # fmt: skip
 def test_rubbish_is_recognised(payload: bytes) -> None:
-    with pytest.raises(Garbled):
-        decode(payload, "a")
+    with pytest.raises(InvalidReply):
+        decode_reply(payload, "a")
 
 
 def test_brackets_without_end_are_recognised() -> None:
     gc.disable()  # what other libraries hang into the collector cannot run at such a depth
     try:
-        with pytest.raises(Garbled):
-            decode(b"[" * 100_000, "a")
+        with pytest.raises(InvalidReply):
+            decode_reply(b"[" * 100_000, "a")
     finally:
         gc.enable()
 
@@ -91,9 +91,9 @@ def test_brackets_without_end_are_recognised() -> None:
 def test_a_table_of_the_wrong_shape_is_recognised(rows: Any) -> None:
     sheet = {"columns": ["a", "b"], "delimiter": ",", "header": 1}
     good = json.dumps({"retires": False, "sheet": sheet, "rows": [[2, ["x", "y"], []]]})
-    assert isinstance(decode(good.encode(), "a").result, Spreadsheet)
-    with pytest.raises(Garbled):
-        decode(json.dumps({"retires": False, "sheet": sheet, "rows": rows}).encode(), "a")
+    assert isinstance(decode_reply(good.encode(), "a").result, Spreadsheet)
+    with pytest.raises(InvalidReply):
+        decode_reply(json.dumps({"retires": False, "sheet": sheet, "rows": rows}).encode(), "a")
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_a_table_of_the_wrong_shape_is_recognised(rows: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_reply_of_the_wrong_shape_is_recognised(changes: dict[str, Any]) -> None:
-    with pytest.raises(Garbled):
-        decode(json.dumps(GOOD | changes).encode(), "a")
+    with pytest.raises(InvalidReply):
+        decode_reply(json.dumps(GOOD | changes).encode(), "a")

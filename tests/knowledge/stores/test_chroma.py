@@ -9,7 +9,7 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable
 from knowledge.index import Index
 from knowledge.stores import chroma
-from knowledge.stores.base import IndexOptions, collection_name
+from knowledge.stores.base import IndexOptions, build_collection_name
 from knowledge.stores.chroma import ChromaStore
 from knowledge.stores.registry import get_index
 from knowledge.types import Matrix
@@ -50,7 +50,7 @@ async def test_rows_that_a_kill_left_out_are_written_at_the_next_start(tmp_path:
     store(tmp_path).delete(["c0", "c3"], 1)
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS))
-    assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
+    assert store(tmp_path).list_ids() == {item.id for item in chunks(*TEXTS)}
     assert (await both(again, QUESTION))[0][0].chunk_id == "c0"
     await again.close()
 
@@ -60,7 +60,7 @@ async def test_rows_that_a_kill_left_over_are_removed_at_the_next_start(tmp_path
     store(tmp_path).upsert(["half-written", "deleted-document"], rows(2), 1)
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS))
-    assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
+    assert store(tmp_path).list_ids() == {item.id for item in chunks(*TEXTS)}
     await again.close()
 
 
@@ -69,7 +69,7 @@ async def test_documents_deleted_while_the_process_was_down_are_not_found(tmp_pa
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS)[1:])
     assert "c0" not in await found(again, QUESTION)
-    assert "c0" not in store(tmp_path).ids()
+    assert "c0" not in store(tmp_path).list_ids()
     await again.close()
 
 
@@ -77,7 +77,7 @@ async def test_a_chunk_that_one_change_removes_and_adds_stays_in_the_store(tmp_p
     base = opened(tmp_path)
     await base.apply(chunks(*TEXTS))
     await base.apply([chunks(*TEXTS)[0]], removed=["c0", "c1"])
-    assert store(tmp_path).ids() == base.index.snapshot().ids()
+    assert store(tmp_path).list_ids() == base.index.get_snapshot().list_ids()
     await base.close()
 
 
@@ -104,9 +104,9 @@ async def test_more_rows_than_one_batch_come_and_go(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(chroma, "_BATCH", 4)
     base = opened(tmp_path)
     await base.apply(chunks(*(f"第 {number} 条退货说明" for number in range(10))))
-    assert len(store(tmp_path).ids()) == 10
+    assert len(store(tmp_path).list_ids()) == 10
     await base.apply(removed=[f"c{number}" for number in range(9)])
-    assert store(tmp_path).ids() == {"c9"}
+    assert store(tmp_path).list_ids() == {"c9"}
     await base.close()
 
 
@@ -139,14 +139,14 @@ def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path) -> Non
     store(tmp_path, "t", generation=11).upsert(["c1"], rows(), 1)
     chroma.drop_others(tmp_path, "t", keep={11})
     chroma.drop_others(tmp_path, "never-opened", keep={0})
-    assert ChromaStore(tmp_path, "t", "another/model", 384).ids() == set()
-    assert store(tmp_path, "t", generation=11).ids() == {"c1"}
-    assert store(tmp_path, "neighbour").ids() == {"theirs"}
+    assert ChromaStore(tmp_path, "t", "another/model", 384).list_ids() == set()
+    assert store(tmp_path, "t", generation=11).list_ids() == {"c1"}
+    assert store(tmp_path, "neighbour").list_ids() == {"theirs"}
 
 
 def test_collection_names_are_valid_and_distinct_for_any_tenant_id() -> None:
     tenants = ["a b", "a-b", "a_b", "租户", "租戶", "", "x" * 500, "A", "a", "../x"]
-    names = {collection_name(tenant) for tenant in tenants}
+    names = {build_collection_name(tenant) for tenant in tenants}
     assert len(names) == len(tenants)
     assert all(len(name) <= 63 and name.replace("-", "").isalnum() and name.isascii() for name in names)
 
@@ -160,7 +160,7 @@ def test_a_failing_database_is_an_unavailable_index(tmp_path: Path) -> None:
         lambda: broken.search(vector, 3),
         lambda: broken.upsert(["c1"], rows(), 1),
         lambda: broken.delete(["c0"], 1),
-        broken.ids,
+        broken.list_ids,
     ):
         with pytest.raises(IndexUnavailable):
             step()
@@ -187,10 +187,10 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
         patch.setattr(ChromaStore, "upsert", fail)
         with pytest.raises(IndexUnavailable):
             await index.apply(change)
-    assert index.snapshot().revision == 1
+    assert index.get_snapshot().revision == 1
     assert "c0" in await found(base, QUESTION)
     await index.apply(change)
-    assert index.snapshot().ids() == store(tmp_path).ids() == {"c1", "c2", "c3", "c4", "c5"}
+    assert index.get_snapshot().list_ids() == store(tmp_path).list_ids() == {"c1", "c2", "c3", "c4", "c5"}
     await base.close()
 
 
@@ -199,15 +199,15 @@ async def test_a_base_that_is_searched_exactly_leaves_the_store_empty_until_it_g
 ) -> None:
     base = opened(tmp_path, limit=4)
     await base.apply(chunks(*TEXTS[:4]))
-    assert store(tmp_path).ids() == set()
+    assert store(tmp_path).list_ids() == set()
     await base.apply(chunks(*TEXTS)[4:])
-    assert store(tmp_path).ids() == {f"c{number}" for number in range(len(TEXTS))}
+    assert store(tmp_path).list_ids() == {f"c{number}" for number in range(len(TEXTS))}
     expected = await both(base, QUESTION)
     await base.apply([chunk("n", "退货说明")])
     await base.apply(removed=["n"])
     assert same(await both(base, QUESTION), expected)
     await base.apply(removed=["c4", "c5"])
-    assert store(tmp_path).ids() == set()
+    assert store(tmp_path).list_ids() == set()
     assert {hit.chunk_id for hit in (await both(base, QUESTION))[0]} == {f"c{number}" for number in range(4)}
     await base.close()
 
@@ -216,6 +216,6 @@ async def test_what_a_larger_limit_leaves_unasked_is_removed_at_the_next_start(t
     former = await killed(tmp_path)
     again = opened(tmp_path, former, limit=100)
     await again.apply(chunks(*TEXTS))
-    assert store(tmp_path).ids() == set()
+    assert store(tmp_path).list_ids() == set()
     assert (await both(again, QUESTION))[0][0].chunk_id == "c0"
     await again.close()

@@ -50,7 +50,7 @@ def test_who_is_behind_does_not_remove_what_a_later_revision_wrote(server: str) 
     ahead.upsert(["old"], rows(0), 1)
     ahead.upsert(["new"], rows(0), 3)
     behind.delete(["old", "new", "stranger"], 2)
-    assert ahead.ids() == {"new"}
+    assert ahead.list_ids() == {"new"}
 
 
 def test_who_is_behind_does_not_take_back_what_a_later_revision_wrote(server: str) -> None:
@@ -59,7 +59,7 @@ def test_who_is_behind_does_not_take_back_what_a_later_revision_wrote(server: st
     behind.upsert(["a", "b"], rows(0, 2), 1)
     assert [hit.chunk_id for hit in ahead.search(rows(1)[0], 1)] == ["a"]
     behind.delete(["a", "b"], 2)
-    assert ahead.ids() == {"a"}
+    assert ahead.list_ids() == {"a"}
 
 
 def test_what_a_later_revision_brings_back_stays(server: str) -> None:
@@ -67,7 +67,7 @@ def test_what_a_later_revision_brings_back_stays(server: str) -> None:
     first.upsert(["a"], rows(0), 1)
     first.upsert(["a"], rows(0), 3)  # went at 2 and came back at 3, in one step
     second.delete(["a"], 2)
-    assert first.ids() == {"a"}
+    assert first.list_ids() == {"a"}
 
 
 async def test_a_worker_that_starts_late_leaves_the_rows_of_one_that_is_ahead(server: str, tmp_path: Path) -> None:
@@ -78,8 +78,12 @@ async def test_a_worker_that_starts_late_leaves_the_rows_of_one_that_is_ahead(se
     change = await second.change(chunks(*TEXTS[:3]))  # of revision 1, read from SQL before the next line
     await first.apply(chunks(*TEXTS)[3:])
     await second.index.apply(change)
-    assert store(server, "late").ids() == first.index.snapshot().ids() == {f"c{row}" for row in range(len(TEXTS))}
-    assert second.index.snapshot().ids() == {"c0", "c1", "c2"}
+    assert (
+        store(server, "late").list_ids()
+        == first.index.get_snapshot().list_ids()
+        == {f"c{row}" for row in range(len(TEXTS))}
+    )
+    assert second.index.get_snapshot().list_ids() == {"c0", "c1", "c2"}
     assert {hit.chunk_id for hit in (await both(second, QUESTION))[0]} == {"c0", "c1", "c2"}
     await first.close()
     await second.close()
@@ -94,7 +98,7 @@ async def test_workers_answer_alike_and_clean_up_after_one_another(server: str, 
     answers = [await both(base, QUESTION) for base in workers]
     assert all(same(answer, answers[0]) for answer in answers)
     assert answers[0][0][0].chunk_id == "n"
-    assert store(server, "alike").ids() == workers[0].index.snapshot().ids()
+    assert store(server, "alike").list_ids() == workers[0].index.get_snapshot().list_ids()
     for base in workers:
         await base.close()
 
@@ -103,9 +107,9 @@ def test_more_rows_than_one_batch_come_and_go(server: str, monkeypatch: pytest.M
     monkeypatch.setattr(chroma, "_SERVER_BATCH", 4)
     opened = store(server, "batches")
     opened.upsert([f"c{number}" for number in range(10)], rows(*range(10)), 1)
-    assert len(opened.ids()) == 10
+    assert len(opened.list_ids()) == 10
     opened.delete([f"c{number}" for number in range(9)], 2)
-    assert opened.ids() == {"c9"}
+    assert opened.list_ids() == {"c9"}
 
 
 def test_generations_and_tenants_are_kept_apart_and_dropped(server: str) -> None:
@@ -115,9 +119,9 @@ def test_generations_and_tenants_are_kept_apart_and_dropped(server: str) -> None
     with pytest.raises(IndexMismatch, match=HashEmbedder.name):
         SharedChromaStore(server, "t", "another/model", 384)
     drop_others(server, "t", keep={11})
-    assert SharedChromaStore(server, "t", "another/model", 384).ids() == set()
-    assert store(server, "t", generation=11).ids() == {"c1"}
-    assert store(server, "neighbour").ids() == {"theirs"}
+    assert SharedChromaStore(server, "t", "another/model", 384).list_ids() == set()
+    assert store(server, "t", generation=11).list_ids() == {"c1"}
+    assert store(server, "neighbour").list_ids() == {"theirs"}
 
 
 async def test_while_the_server_is_away_rows_are_searched_exactly_and_changes_wait(tmp_path: Path) -> None:
@@ -125,19 +129,19 @@ async def test_while_the_server_is_away_rows_are_searched_exactly_and_changes_wa
         base = worker(address, tmp_path, "away")
         await base.apply(chunks(*TEXTS))
         before = await both(base, QUESTION)
-    recalls = base.index.snapshot()._recalls  # type: ignore[attr-defined]
+    recalls = base.index.get_snapshot()._recalls  # type: ignore[attr-defined]
     recalls.clear()
     assert same(await both(base, QUESTION), before)
     assert recalls == {DenseRecall.EXACT: 1}
     change = await base.change([chunk("n", "退货运费由卖家承担")])
     with pytest.raises(IndexUnavailable):
         await base.index.apply(change)
-    assert base.index.snapshot().revision == 1
+    assert base.index.get_snapshot().revision == 1
     with pytest.raises(IndexUnavailable):
         store(address, "away")
     with chroma_server(tmp_path / "server", urlsplit(address).port):
         await base.index.apply(change)
-        assert store(address, "away").ids() == base.index.snapshot().ids()
+        assert store(address, "away").list_ids() == base.index.get_snapshot().list_ids()
         assert (await both(base, QUESTION))[0][0].chunk_id in {"c0", "n"}
         assert recalls[DenseRecall.HNSW] == 1
     await base.close()

@@ -35,4 +35,4 @@ def test_rows_are_those_of_the_documents_that_match(
     document_of = np.array([place % len(sources) for place in places], np.int32)
     expected = [row for row, place in enumerate(document_of) if where.matches(sources[place])]
     facets = Facets(sources, document_of)
-    assert facets.rows(where).tolist() == facets.rows(where).tolist() == expected
+    assert facets.find_rows(where).tolist() == facets.find_rows(where).tolist() == expected

@@ -41,7 +41,7 @@ class ExactStore:
         for name in ids:
             self.rows.pop(name, None)
 
-    def ids(self) -> set[str]:
+    def list_ids(self) -> set[str]:
         return set(self.rows)
 
     def close(self) -> None:
@@ -65,9 +65,9 @@ async def base() -> AsyncIterator[tuple[Base, ExactStore]]:
 
 
 async def expected(base: Base, k: int, where: Filter) -> list[float]:
-    snapshot, vector = base.index.snapshot(), await HashEmbedder().query(QUESTION)
-    ids = [name for name in snapshot.ids() if not where or where.matches(snapshot.chunk(name).document)]
-    return sorted((snapshot.vectors(ids) @ vector).tolist(), reverse=True)[:k]
+    snapshot, vector = base.index.get_snapshot(), await HashEmbedder().embed_question(QUESTION)
+    ids = [name for name in snapshot.list_ids() if not where or where.matches(snapshot.get_chunk(name).document)]
+    return sorted((snapshot.get_vectors(ids) @ vector).tolist(), reverse=True)[:k]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ async def test_the_store_is_asked_where_it_is_likely_to_know(
     base: tuple[Base, ExactStore], monkeypatch: pytest.MonkeyPatch, where: Filter, asked: list[int]
 ) -> None:
     monkeypatch.setattr(local, "EXACT_SHARE", 0.5)
-    hits = await base[0].index.snapshot().dense(await HashEmbedder().query(QUESTION), 5, where)
+    hits = await base[0].index.get_snapshot().search_dense(await HashEmbedder().embed_question(QUESTION), 5, where)
     np.testing.assert_allclose([hit.score for hit in hits], await expected(base[0], 5, where), atol=1e-4)
     assert base[1].asked == asked
 
@@ -86,12 +86,12 @@ async def test_a_store_that_has_too_little_is_not_trusted(base: tuple[Base, Exac
     """It is ahead of the view during a change: what was removed leaves places empty."""
     base[1].delete([f"c{row}" for row in range(88)], 2)
     for where in (Filter(), WIDE):
-        hits = await base[0].index.snapshot().dense(await HashEmbedder().query(QUESTION), 5, where)
+        hits = await base[0].index.get_snapshot().search_dense(await HashEmbedder().embed_question(QUESTION), 5, where)
         np.testing.assert_allclose([hit.score for hit in hits], await expected(base[0], 5, where), atol=1e-4)
 
 
 async def test_keywords_are_filtered_in_a_large_base_too(base: tuple[Base, ExactStore]) -> None:
-    hits = await base[0].index.snapshot().lexical(["运费"], 50, NARROW)
+    hits = await base[0].index.get_snapshot().search_lexical(["运费"], 50, NARROW)
     assert {hit.chunk_id for hit in hits} == {f"c{row}" for row in range(90) if row % 5 == 0 and row % 6 == 0}
 
 
@@ -102,13 +102,13 @@ async def test_rows_keep_their_order_whenever_they_came() -> None:
     for start in (40, 0, 80, 20, 60):
         await bit_by_bit.apply(added[start : start + 20], removed=["c3"] if start == 80 else [])
     await at_once.apply(removed=["c3"])
-    left, right = at_once.index.snapshot(), bit_by_bit.index.snapshot()
-    assert left.ids() == right.ids()
-    vector = await HashEmbedder().query(QUESTION)
-    assert await left.dense(vector, 90) == await right.dense(vector, 90)
+    left, right = at_once.index.get_snapshot(), bit_by_bit.index.get_snapshot()
+    assert left.list_ids() == right.list_ids()
+    vector = await HashEmbedder().embed_question(QUESTION)
+    assert await left.search_dense(vector, 90) == await right.search_dense(vector, 90)
     terms = ["运费", "退货", "第"]
-    assert [hit.chunk_id for hit in await left.lexical(terms, 90)] == [
-        hit.chunk_id for hit in await right.lexical(terms, 90)
+    assert [hit.chunk_id for hit in await left.search_lexical(terms, 90)] == [
+        hit.chunk_id for hit in await right.search_lexical(terms, 90)
     ]
     await at_once.close()
     await bit_by_bit.close()
@@ -130,9 +130,9 @@ class SlowStore(ExactStore):
 
 async def until_filled(base: Base, store: ExactStore) -> None:
     async with asyncio.timeout(60):
-        while base.index.snapshot().is_exact:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
+        while base.index.get_snapshot().is_exact:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
             await asyncio.sleep(0.01)
-    assert store.ids() == base.index.snapshot().ids()
+    assert store.list_ids() == base.index.get_snapshot().list_ids()
 
 
 @pytest.fixture
@@ -146,16 +146,16 @@ async def test_a_large_base_answers_while_a_store_that_lost_its_rows_is_filled()
     store = SlowStore()
     base = Base(LocalIndex(store, IndexOptions(20)))
     await base.apply(rows()[:80])
-    hits = await base.index.snapshot().dense(await HashEmbedder().query(QUESTION), 5)
+    hits = await base.index.get_snapshot().search_dense(await HashEmbedder().embed_question(QUESTION), 5)
     np.testing.assert_allclose([hit.score for hit in hits], await expected(base, 5, Filter()), atol=1e-4)
     assert store.asked == []
     await base.apply(rows()[80:], removed=["c1"])  # while it is being filled
     store.let.set()
     await until_filled(base, store)
-    await base.index.snapshot().dense(await HashEmbedder().query(QUESTION), 5)
+    await base.index.get_snapshot().search_dense(await HashEmbedder().embed_question(QUESTION), 5)
     assert store.asked == [5]
     await base.apply(removed=["c2"])
-    assert store.ids() == base.index.snapshot().ids()
+    assert store.list_ids() == base.index.get_snapshot().list_ids()
     await base.close()
 
 
@@ -169,7 +169,7 @@ async def test_a_store_that_cannot_be_filled_is_filled_by_a_later_change() -> No
     async with asyncio.timeout(60):
         while base.index._filling:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
             await asyncio.sleep(0.01)
-    assert base.index.snapshot().is_exact  # type: ignore[attr-defined]
+    assert base.index.get_snapshot().is_exact  # type: ignore[attr-defined]
     store.broken = False
     await base.apply(rows()[80:])
     await until_filled(base, store)

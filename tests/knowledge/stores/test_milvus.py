@@ -9,8 +9,8 @@ import pytest
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
 from knowledge.filters import Filter
-from knowledge.stores.milvus import MilvusTable, drop_others, owner
-from knowledge.stores.milvus_rows import named
+from knowledge.stores.milvus import MilvusTable, build_owner, drop_others
+from knowledge.stores.milvus_rows import hash_name
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, IndexedChunk
 from tests.knowledge.builders import chunk, document
@@ -39,9 +39,9 @@ def test_a_row_comes_back_as_it_was_written(file: str) -> None:
     added = indexed(
         Chunk("编号 \"'\\", source, 3, "正文 \x00\n𝄞", ("一", "二"), 7, "问？", "条目"), 0, 1, 1, 123456, 35
     )
-    item = opened.item(added, 1)
-    opened.write([item])
-    [row] = map(opened.row, opened.raw([item["key"]]))
+    item = opened.build_row(added, 1)
+    opened.write_rows([item])
+    [row] = map(opened.read_row, opened.get_rows([item["key"]]))
     assert row.chunk == added.chunk
     assert row.terms.tolist() == [0, 1, 1, 123456, 35]
     assert row.vector.tolist() == added.vector.tolist()
@@ -50,34 +50,39 @@ def test_a_row_comes_back_as_it_was_written(file: str) -> None:
         Filter(categories=frozenset({source.category})),
         Filter(tags=frozenset({"a'b", "else"})),
     ):
-        assert [found.key for found, _ in opened.nearest(added.vector, 5, 1, where)] == [item["key"]]
-        assert [found.key for found in opened.matching([123456], 5, 1, where)] == [item["key"]]
-    assert opened.matching([12345, 2], 5, 1, Filter()) == []
+        assert [found.key for found, _ in opened.search_nearest(added.vector, 5, 1, where)] == [item["key"]]
+        assert [found.key for found in opened.search_matching([123456], 5, 1, where)] == [item["key"]]
+    assert opened.search_matching([12345, 2], 5, 1, Filter()) == []
     opened.close()
 
 
 def test_a_row_is_seen_by_the_revisions_between_its_coming_and_its_going(file: str) -> None:
     opened = table(file, "seen")
     added = indexed(chunk("a", "一行"), 1)
-    opened.write([opened.item(added, 3) | {"until": 5}])
-    assert [len(opened.nearest(added.vector, 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [0, 1, 1, 0]
-    assert [len(opened.matching([1], 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [0, 1, 1, 0]
+    opened.write_rows([opened.build_row(added, 3) | {"until": 5}])
+    assert [len(opened.search_nearest(added.vector, 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [
+        0,
+        1,
+        1,
+        0,
+    ]
+    assert [len(opened.search_matching([1], 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [0, 1, 1, 0]
     opened.purge(4)
-    assert len(list(opened.live(4))) == 1
+    assert len(list(opened.list_live(4))) == 1
     opened.purge(5)
-    assert list(opened.live(-1)) == []
+    assert list(opened.list_live(-1)) == []
     opened.close()
 
 
 def test_tenants_and_generations_are_kept_apart_and_dropped(file: str) -> None:
     tables = {name: table(file, *name) for name in (("t", 0), ("t", 11), ("neighbour", 0), ("t-1", 1))}
     for number, (name, opened) in enumerate(tables.items()):
-        opened.write([opened.item(indexed(chunk(f"c{number}", str(name)), 1), 1)])
+        opened.write_rows([opened.build_row(indexed(chunk(f"c{number}", str(name)), 1), 1)])
     for opened in tables.values():
-        assert len(opened.nearest(indexed(chunk("q", "q")).vector, 9, 1, Filter())) == 1
+        assert len(opened.search_nearest(indexed(chunk("q", "q")).vector, 9, 1, Filter())) == 1
     drop_others(file, "t", keep={11})
     drop_others(file, "never-opened", keep={0})
-    assert [len(list(opened.live(0))) for opened in tables.values()] == [0, 1, 1, 1]
+    assert [len(list(opened.list_live(0))) for opened in tables.values()] == [0, 1, 1, 1]
     for opened in tables.values():
         opened.close()
 
@@ -88,7 +93,7 @@ def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
 ) -> None:
     tenant = f"{embedder} {dimension}"
     opened = table(file, tenant)
-    opened.write([opened.item(indexed(chunk("a", "一行"), 1), 1)])
+    opened.write_rows([opened.build_row(indexed(chunk("a", "一行"), 1), 1)])
     opened.close()
     with pytest.raises(IndexMismatch, match=r"python scripts/reindex\.py"):
         MilvusTable(file, tenant, embedder, dimension, 0)
@@ -97,16 +102,16 @@ def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
 
 def test_names_of_any_value_are_short_ascii_and_distinct() -> None:
     values = ["a b", "a-b", "租户", "租戶", "", "x" * 5000, "A", "a", '" or 1==1', "\ud800"]
-    names = {named(value) for value in values}
+    names = {hash_name(value) for value in values}
     assert len(names) == len(values)
     assert all(name.isascii() and name.isalnum() and len(name) == 32 for name in names)
-    assert len({owner("a", 1), owner("a-1", 0), owner("a", 0)}) == 3
+    assert len({build_owner("a", 1), build_owner("a-1", 0), build_owner("a", 0)}) == 3
 
 
 def test_a_chunk_that_is_too_long_is_named(file: str) -> None:
     opened = table(file, "long")
     with pytest.raises(IndexUnavailable, match="chunk endless"):
-        opened.item(indexed(chunk("endless", "长"), *range(20_000)), 1)
+        opened.build_row(indexed(chunk("endless", "长"), *range(20_000)), 1)
     opened.close()
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexUnavailable
-from knowledge.index import embedded
+from knowledge.index import has_vectors
 from knowledge.stores import remote
 from knowledge.stores.base import IndexOptions
 from knowledge.stores.milvus import MilvusTable
 from knowledge.stores.registry import get_index
 from knowledge.stores.remote import RemoteIndex
-from knowledge.stores.rows import FOREVER, RowTable, Seen
+from knowledge.stores.rows import FOREVER, RowLifetime, RowTable
 from knowledge.types import IndexChange, IndexedChunk
 from tests.contracts.indexes import both, found, same
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
@@ -44,7 +44,7 @@ def worker(file: str, tenant: str, former: Base | None = None) -> Base:
 
 def stored(file: str, tenant: str) -> dict[str, tuple[int, int]]:
     table = MilvusTable(file, tenant, HashEmbedder.name, HashEmbedder.dimension, 0)
-    rows = {row.key: (row.since, row.until) for row in table.live(-1)}
+    rows = {row.key: (row.since, row.until) for row in table.list_live(-1)}
     table.close()
     return rows
 
@@ -52,14 +52,14 @@ def stored(file: str, tenant: str) -> dict[str, tuple[int, int]]:
 class Nowhere:
     """A server that forgets: only what the index itself keeps is left."""
 
-    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
-        return {"seen": Seen(added.chunk.id, added.chunk.id, added.chunk.id, since, FOREVER)}
+    def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+        return {"seen": RowLifetime(added.chunk.id, added.chunk.id, added.chunk.id, since, FOREVER)}
 
-    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+    def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
         return item
 
-    def seen(self, item: dict[str, Any]) -> Seen:
-        found: Seen = item["seen"]
+    def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
+        found: RowLifetime = item["seen"]
         return found
 
     def __getattr__(self, name: str) -> Callable[..., Iterator[Any]]:
@@ -75,7 +75,7 @@ async def kept_bytes(count: int) -> int:
     gc.collect()
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(base.index.snapshot()) == count
+    assert len(base.index.get_snapshot()) == count
     await base.close()
     return kept
 
@@ -89,8 +89,8 @@ async def test_it_finds_and_scores_as_the_index_in_memory_does(file: str) -> Non
     theirs, ours = await both(exact, QUESTION, k=5), await both(base, QUESTION, k=5)
     np.testing.assert_allclose([hit.score for hit in ours[0]], [hit.score for hit in theirs[0]], atol=1e-3)
     assert same(([], ours[1]), ([], theirs[1]))
-    left, right = base.index.snapshot(), exact.index.snapshot()
-    assert left.frequencies() == right.frequencies()
+    left, right = base.index.get_snapshot(), exact.index.get_snapshot()
+    assert left.get_frequencies() == right.get_frequencies()
     np.testing.assert_allclose(left.centre, right.centre, atol=1e-5)
     await base.close()
 
@@ -154,7 +154,7 @@ async def test_what_a_kill_left_out_or_over_is_repaired_at_the_next_start(file: 
     index = former.index
     assert isinstance(index, RemoteIndex)
     half: IndexChange = await former.change([chunk("half", "写了一半")])
-    index.table.write([index.table.item(half.added[0], half.revision)])
+    index.table.write_rows([index.table.build_row(half.added[0], half.revision)])
     index.table.purge(0)
     await former.close()
     again = worker(file, "killed", former)
@@ -174,9 +174,9 @@ async def test_what_a_killed_process_left_of_a_revision_between_is_not_seen(file
     await first.apply([chunk("m", "节假日也发货")])  # 3: n went again, c0 came back
     anew = Base()
     await anew.apply([*chunks(*TEXTS), chunk("m", "节假日也发货")])
-    left, right = first.index.snapshot(), anew.index.snapshot()
-    assert left.ids() == right.ids()
-    assert left.frequencies() == right.frequencies()
+    left, right = first.index.get_snapshot(), anew.index.get_snapshot()
+    assert left.list_ids() == right.list_ids()
+    assert left.get_frequencies() == right.get_frequencies()
     assert same(([], (await both(first, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
     for base in (first, killed):
         await base.close()
@@ -193,9 +193,9 @@ async def test_a_database_that_was_restored_is_followed_from_where_it_is(file: s
         await base.apply(chunks(*TEXTS))
         await base.apply([chunk("n", "退货运费由卖家承担")])
         await base.apply(removed=["c5"])
-        left, right = again.index.snapshot(), anew.index.snapshot()
-    assert left.ids() == right.ids()
-    assert left.frequencies() == right.frequencies()
+        left, right = again.index.get_snapshot(), anew.index.get_snapshot()
+    assert left.list_ids() == right.list_ids()
+    assert left.get_frequencies() == right.get_frequencies()
     assert same(([], (await both(again, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
     await again.close()
 
@@ -206,10 +206,10 @@ async def test_each_revision_keeps_the_frequencies_that_it_had(file: str) -> Non
     for added, removed in ((TEXTS, []), (TEXTS[:2], ["c2"]), ((), ["c0", "c3"])):
         for own in (base, exact):
             await own.apply(chunks(*added), removed)
-        snapshots.append((base.index.snapshot(), exact.index.snapshot()))
+        snapshots.append((base.index.get_snapshot(), exact.index.get_snapshot()))
     for left, right in snapshots:
-        assert left.frequencies() == right.frequencies()
-        assert left.idf(ANALYZER.tokens(TEXTS[0])) == pytest.approx(right.idf(ANALYZER.tokens(TEXTS[0])))
+        assert left.get_frequencies() == right.get_frequencies()
+        assert left.get_idf(ANALYZER.tokenize(TEXTS[0])) == pytest.approx(right.get_idf(ANALYZER.tokenize(TEXTS[0])))
     await base.close()
 
 
@@ -218,13 +218,13 @@ async def test_an_index_that_is_distrusted_is_put_right(file: str) -> None:
     await base.apply(chunks(*TEXTS))
     index = base.index
     assert isinstance(index, RemoteIndex)
-    right = index.snapshot().frequencies()
-    [row] = index.table.terms(["运费"])
-    index.table.write_terms([row.noted(1, 5)])
-    assert index.snapshot().frequencies() != right
+    right = index.get_snapshot().get_frequencies()
+    [row] = index.table.find_terms(["运费"])
+    index.table.write_terms([row.record_count(1, 5)])
+    assert index.get_snapshot().get_frequencies() != right
     base.told = 0  # the vocabulary is told anew as well
     await base.apply(chunks(*TEXTS), removed=[f"c{row}" for row in range(len(TEXTS))])
-    assert index.snapshot().frequencies() == right
+    assert index.get_snapshot().get_frequencies() == right
     await base.close()
 
 
@@ -239,7 +239,7 @@ async def test_terms_that_are_lost_are_told_and_written_at_the_next_start(file: 
     await base.close()
     again = worker(file, "lost terms", base)
     await again.apply(chunks(*TEXTS)[1:])
-    assert (await again.index.snapshot().lexical(ANALYZER.tokens(TEXTS[1]), 3))[0].chunk_id == "c1"
+    assert (await again.index.get_snapshot().search_lexical(ANALYZER.tokenize(TEXTS[1]), 3))[0].chunk_id == "c1"
     await again.close()
 
 
@@ -262,10 +262,10 @@ async def test_rows_that_no_revision_sees_any_more_are_removed(file: str, monkey
 async def test_a_document_that_changes_its_category_is_found_by_the_new_one_alone(file: str) -> None:
     base = worker(file, "moved")
     await base.apply([chunk("a", TEXTS[0], document("d", "售前"))])
-    old = base.index.snapshot()
+    old = base.index.get_snapshot()
     await base.apply([chunk("a", TEXTS[0], document("d", "售后"))])
-    assert base.index.snapshot().chunk("a").document.category == "售后"
-    assert old.chunk("a").document.category == "售前"
+    assert base.index.get_snapshot().get_chunk("a").document.category == "售后"
+    assert old.get_chunk("a").document.category == "售前"
     assert {hit.chunk_id for hit in (await both(base, QUESTION, old))[0]} == {"a"}
     await base.close()
 
@@ -273,7 +273,7 @@ async def test_a_document_that_changes_its_category_is_found_by_the_new_one_alon
 async def test_more_rows_than_one_request_takes_come_and_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     base = worker(file, "many")
     await base.apply([chunk(f"m{number}", f"第 {number} 条退货说明") for number in range(450)])
-    assert len(stored(file, "many")) == len(base.index.snapshot()) == 450
+    assert len(stored(file, "many")) == len(base.index.get_snapshot()) == 450
     await base.apply(removed=[f"m{number}" for number in range(440)])
     assert await found(base, "退货说明") == {f"m{number}" for number in range(440, 450)}
     await base.close()
@@ -285,7 +285,7 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
     base = worker(file, "failing")
     await base.apply(chunks(*TEXTS[:3]))
     change = await base.change(chunks(*TEXTS)[3:], removed=["c0"])
-    write, calls = MilvusTable.write, []
+    write, calls = MilvusTable.write_rows, []
 
     def fail(self: MilvusTable, items: list[dict[str, object]]) -> None:
         calls.append(len(items))
@@ -294,16 +294,16 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
         write(self, items)
 
     with monkeypatch.context() as patch:
-        patch.setattr(MilvusTable, "write", fail)
+        patch.setattr(MilvusTable, "write_rows", fail)
         with pytest.raises(IndexUnavailable):
             await base.index.apply(change)
-    assert base.index.snapshot().revision == 1
+    assert base.index.get_snapshot().revision == 1
     assert await found(base, QUESTION) == {"c0", "c1", "c2"}
     await base.index.apply(change)
     assert await found(base, QUESTION) == {"c1", "c2", "c3", "c4", "c5"}
     anew = Base()
     await anew.apply(chunks(*TEXTS)[1:])
-    assert base.index.snapshot().frequencies() == anew.index.snapshot().frequencies()
+    assert base.index.get_snapshot().get_frequencies() == anew.index.get_snapshot().get_frequencies()
     await base.close()
 
 
@@ -312,10 +312,10 @@ async def test_a_base_that_could_not_be_embedded_is_found_by_words_until_it_is(f
     change = await base.change(chunks(*TEXTS))
     nothing = np.zeros(0, np.float32)
     await base.index.apply(replace(change, added=tuple(replace(item, vector=nothing) for item in change.added)))
-    bare = base.index.snapshot()
-    assert not embedded(bare)
-    assert (await bare.lexical(ANALYZER.tokens(QUESTION), 5))[0].chunk_id == "c0"
+    bare = base.index.get_snapshot()
+    assert not has_vectors(bare)
+    assert (await bare.search_lexical(ANALYZER.tokenize(QUESTION), 5))[0].chunk_id == "c0"
     await base.index.apply(replace(change, revision=2))
-    assert embedded(base.index.snapshot())
+    assert has_vectors(base.index.get_snapshot())
     assert (await both(base, QUESTION))[0][0].chunk_id == "c0"
     await base.close()

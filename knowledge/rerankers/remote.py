@@ -28,7 +28,7 @@ class RerankEndpoint:
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
 
 
-class ServedReranker(CrossEncoder):
+class RemoteReranker(CrossEncoder):
     """A provider sets `kind` and writes `_asked`. The protocols have a call read one question: the server puts calls
     together.
     """
@@ -43,9 +43,9 @@ class ServedReranker(CrossEncoder):
         self._server = ModelServer(endpoint.base_url, endpoint.api_key)
         self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="rerank")
 
-    async def probe(self) -> float:
+    async def check_server(self) -> float:
         """What it says of a question and a passage, to see whether it is there. Raises RerankUnavailable."""
-        [[score]] = await self._each([Passages("怎么申请退货", ("退货请在订单页申请。",))])
+        [[score]] = await self._score_batch([Passages("怎么申请退货", ("退货请在订单页申请。",))])
         return score
 
     @property
@@ -54,19 +54,19 @@ class ServedReranker(CrossEncoder):
         return self._server.host, self._model, self.candidates, MAX_PASSAGE_CHARS
 
     @abstractmethod
-    def _asked(self, reading: Passages) -> dict[int, float]:
+    def _request_scores(self, reading: Passages) -> dict[int, float]:
         """The log-odds of each passage, by its place. Blocking. Raises AnswerRefused, ServerUnavailable, and KeyError,
         TypeError or ValueError of an answer in another form.
         """
 
-    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+    async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:
         loop = asyncio.get_running_loop()
-        with self.breaker.around_server(RerankUnavailable, RerankRefused):
-            return [await loop.run_in_executor(self._threads, self._one, reading) for reading in readings]
+        with self.breaker.guard_server_call(RerankUnavailable, RerankRefused):
+            return [await loop.run_in_executor(self._threads, self._score_question, reading) for reading in readings]
 
-    def _one(self, reading: Passages) -> list[float]:
+    def _score_question(self, reading: Passages) -> list[float]:
         try:
-            scores = self._asked(reading)
+            scores = self._request_scores(reading)
             ordered = [float(scores[place]) for place in range(len(reading.texts))]
         except AnswerRefused as error:
             raise RerankRefused(f"rerank endpoint refuses a passage ({_VARIABLES}): {error}") from error

@@ -17,7 +17,7 @@ import numpy as np
 
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.base import StoredRow
-from knowledge.stores.rows import FOREVER, RowTable, Seen, TermRow
+from knowledge.stores.rows import FOREVER, RowLifetime, RowTable, TermRow
 from knowledge.stores.statistics import Numbers
 from knowledge.types import IndexChange, IndexedChunk, TermIds
 
@@ -39,38 +39,38 @@ class RevisionStep:
     new_counts: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def step(table: RowTable, before: int, change: IndexChange) -> RevisionStep:
+def write_change(table: RowTable, before: int, change: IndexChange) -> RevisionStep:
     """Writes what a change makes of the revision `before`. Raises IndexUnavailable."""
     done = RevisionStep()
     added = {item.chunk.id: item for item in change.added}
     named: set[str] = set()
-    for part in _parts(sorted(change.removed | added.keys())):
+    for part in _split_parts(sorted(change.removed | added.keys())):
         of_part = {name: added[name] for name in part if name in added}
-        named |= _chunks(table, part, of_part, before, change.revision, done)
-    _settle(table, before, change.revision, named)
-    _count(table, before, change, done)
+        named |= _write_chunks(table, part, of_part, before, change.revision, done)
+    _settle_rows(table, before, change.revision, named)
+    _count_terms(table, before, change, done)
     return done
 
 
-def everything(table: RowTable, change: IndexChange) -> RevisionStep:
+def write_all(table: RowTable, change: IndexChange) -> RevisionStep:
     """Has the table hold what a change adds, and nothing else. first_term: 0. Raises IndexUnavailable."""
-    revision, stored, wanted = change.revision, defaultdict[str, list[Seen]](list), set[str]()
-    for row in table.live(revision):
+    revision, stored, wanted = change.revision, defaultdict[str, list[RowLifetime]](list), set[str]()
+    for row in table.list_live(revision):
         stored[row.content].append(row)
     added = {item.chunk.id: item for item in change.added}
-    for part in _parts(added.values()):
-        items = [table.item(item, revision) for item in part]
-        wanted |= {table.seen(item).content for item in items}
-        table.write(list(_missing(table, items, stored, revision)))
+    for part in _split_parts(added.values()):
+        items = [table.build_row(item, revision) for item in part]
+        wanted |= {table.read_lifetime(item).content for item in items}
+        table.write_rows(list(_list_missing(table, items, stored, revision)))
     surplus = [row.key for content, rows in stored.items() if content not in wanted for row in rows]
-    _end(table, surplus, revision)
-    counts = _counted([item.terms for item in added.values()], len(change.new_terms))
+    _end_rows(table, surplus, revision)
+    counts = _count_documents([item.terms for item in added.values()], len(change.new_terms))
     _write_vocabulary(table, change, counts)
     occurring = counts[counts > 0]
     return RevisionStep(list(added.values()), [], [], np.zeros(len(occurring), np.int64), occurring)
 
 
-def _chunks(
+def _write_chunks(
     table: RowTable,
     names: Sequence[str],
     added: Mapping[str, IndexedChunk],
@@ -79,62 +79,69 @@ def _chunks(
     done: RevisionStep,
 ) -> set[str]:
     """Brings the rows of some chunks to a revision; gives what tells these chunks from others."""
-    there = table.of(names, min(before, revision))
-    stored = defaultdict[str, list[Seen]](list)
-    for row in map(table.seen, there):
+    there = table.get_chunk_rows(names, min(before, revision))
+    stored = defaultdict[str, list[RowLifetime]](list)
+    for row in map(table.read_lifetime, there):
         stored[row.content].append(row)
-    items = {name: table.item(item, revision) for name, item in added.items()}
-    contents = {table.seen(item).content: name for name, item in items.items()}
+    items = {name: table.build_row(item, revision) for name, item in added.items()}
+    contents = {table.read_lifetime(item).content: name for name, item in items.items()}
     done.new += [
-        added[name] for content, name in contents.items() if not any(row.by(before) for row in stored[content])
+        added[name] for content, name in contents.items() if not any(row.is_seen_by(before) for row in stored[content])
     ]
     gone = {
-        seen.content: item for item in there if (seen := table.seen(item)).by(before) and seen.content not in contents
+        seen.content: item
+        for item in there
+        if (seen := table.read_lifetime(item)).is_seen_by(before) and seen.content not in contents
     }
-    done.gone += map(table.row, gone.values())
-    table.write(list(_missing(table, items.values(), stored, revision)))
-    _end(table, [row.key for content, rows in stored.items() if content not in contents for row in rows], revision)
-    return {table.seen(item).chunk for item in (*there, *items.values())}
+    done.gone += map(table.read_row, gone.values())
+    table.write_rows(list(_list_missing(table, items.values(), stored, revision)))
+    _end_rows(table, [row.key for content, rows in stored.items() if content not in contents for row in rows], revision)
+    return {table.read_lifetime(item).chunk for item in (*there, *items.values())}
 
 
-def _missing(
-    table: RowTable, items: Iterable[dict[str, Any]], stored: Mapping[str, Sequence[Seen]], revision: int
+def _list_missing(
+    table: RowTable, items: Iterable[dict[str, Any]], stored: Mapping[str, Sequence[RowLifetime]], revision: int
 ) -> Iterator[dict[str, Any]]:
     """Those of which the revision sees no row yet, up to where another process saw them come."""
     for item in items:
-        rows = stored.get(table.seen(item).content, ())
-        if not any(row.by(revision) for row in rows):
-            yield table.again(item, revision, _next(rows, revision))
+        rows = stored.get(table.read_lifetime(item).content, ())
+        if not any(row.is_seen_by(revision) for row in rows):
+            yield table.copy_row(item, revision, _find_next_revision(rows, revision))
 
 
-def _next(rows: Iterable[Seen], revision: int) -> int:
+def _find_next_revision(rows: Iterable[RowLifetime], revision: int) -> int:
     return min((row.since for row in rows if row.since > revision), default=FOREVER)
 
 
-def _end(table: RowTable, keys: Sequence[str], revision: int) -> None:
+def _end_rows(table: RowTable, keys: Sequence[str], revision: int) -> None:
     """Has rows that a revision sees be seen up to it."""
-    for part in _parts(keys):
-        rows = [(item, table.seen(item)) for item in table.raw(part)]
-        table.write([table.again(item, row.since, revision) for item, row in rows if row.by(revision)])
+    for part in _split_parts(keys):
+        rows = [(item, table.read_lifetime(item)) for item in table.get_rows(part)]
+        table.write_rows([table.copy_row(item, row.since, revision) for item, row in rows if row.is_seen_by(revision)])
 
 
-def _settle(table: RowTable, before: int, revision: int, named: Collection[str]) -> None:
+def _settle_rows(table: RowTable, before: int, revision: int, named: Collection[str]) -> None:
     """Of all chunks that a change does not name, two revisions see the same. Another one between them, which a process
     saw that was killed there, or what was before the database was restored, may have left it otherwise.
     """
-    touched = defaultdict[str, list[Seen]](list)
-    for row in table.touched(before, revision):
+    touched = defaultdict[str, list[RowLifetime]](list)
+    for row in table.list_changed(before, revision):
         if row.chunk not in named:
             touched[row.content].append(row)
     for rows in touched.values():
-        was, is_now = (any(row.by(each) for row in rows) for each in (before, revision))
+        was, is_now = (any(row.is_seen_by(each) for row in rows) for each in (before, revision))
         if was and not is_now:
-            table.write([table.again(item, revision, _next(rows, revision)) for item in table.raw([rows[0].key])])
+            table.write_rows(
+                [
+                    table.copy_row(item, revision, _find_next_revision(rows, revision))
+                    for item in table.get_rows([rows[0].key])
+                ]
+            )
         elif is_now and not was:
-            _end(table, [row.key for row in rows], revision)
+            _end_rows(table, [row.key for row in rows], revision)
 
 
-def _count(table: RowTable, before: int, change: IndexChange, done: RevisionStep) -> None:
+def _count_terms(table: RowTable, before: int, change: IndexChange, done: RevisionStep) -> None:
     """Notes in how many chunks terms occur now."""
     revision, first = change.revision, change.first_term
     moved = Counter[int]()
@@ -142,13 +149,19 @@ def _count(table: RowTable, before: int, change: IndexChange, done: RevisionStep
         for terms in documents:
             for number in np.unique(terms).tolist():
                 moved[number] += sign
-    told = _told(table, first, change.new_terms)
-    rows = {row.number: row for part in _parts(moved.keys() - told.keys(), _TERMS) for row in table.numbered(part)}
+    told = _read_new_terms(table, first, change.new_terms)
+    rows = {
+        row.number: row
+        for part in _split_parts(moved.keys() - told.keys(), _TERMS)
+        for row in table.find_terms_by_id(part)
+    }
     if lost := moved.keys() - rows.keys() - told.keys():
         raise IndexUnavailable(f"{len(lost)} terms of the index are lost; a restart writes them again")
     rows |= told
-    counts = {number: (row.at(before), max(row.at(before) + moved[number], 0)) for number, row in rows.items()}
-    written = [row.noted(revision, counts[number][1]) for number, row in rows.items()]
+    counts = {
+        number: (row.count_at(before), max(row.count_at(before) + moved[number], 0)) for number, row in rows.items()
+    }
+    written = [row.record_count(revision, counts[number][1]) for number, row in rows.items()]
     table.write_terms([row for row in written if row != rows[row.number] or row.number in told])
     _settle_terms(table, before, revision, rows.keys())
     changed = [number for number, (old, new) in counts.items() if old != new]
@@ -157,9 +170,9 @@ def _count(table: RowTable, before: int, change: IndexChange, done: RevisionStep
     done.new_counts = np.array([counts[number][1] for number in changed], np.int64)
 
 
-def _told(table: RowTable, first: int, terms: Sequence[str]) -> dict[int, TermRow]:
+def _read_new_terms(table: RowTable, first: int, terms: Sequence[str]) -> dict[int, TermRow]:
     """The rows of terms that the index was not told before, by ids."""
-    known = {row.term: row for part in _parts(terms, _TERMS) for row in table.terms(part)}
+    known = {row.term: row for part in _split_parts(terms, _TERMS) for row in table.find_terms(part)}
     return {
         number: TermRow(term, number, known[term].history if term in known else ())
         for number, term in enumerate(terms, first)
@@ -168,29 +181,29 @@ def _told(table: RowTable, first: int, terms: Sequence[str]) -> dict[int, TermRo
 
 def _settle_terms(table: RowTable, before: int, revision: int, counted: Collection[int]) -> None:
     """See `_settle`."""
-    others = [row for row in table.later_terms(before) if row.number not in counted]
-    settled = [(row, row.noted(revision, row.at(before))) for row in others]
+    others = [row for row in table.list_terms_changed_after(before) if row.number not in counted]
+    settled = [(row, row.record_count(revision, row.count_at(before))) for row in others]
     table.write_terms([right for row, right in settled if right != row])
 
 
 def _write_vocabulary(table: RowTable, change: IndexChange, counts: Numbers) -> None:
     """Has the terms of the table be those of a change, which are all, each with its count."""
     right, wrong = np.zeros(len(counts), bool), []
-    for row in table.all_terms():
+    for row in table.list_terms():
         is_known = 0 <= row.number < len(counts) and change.new_terms[row.number] == row.term
         count = int(counts[row.number]) if is_known else 0
-        noted = TermRow(row.term, row.number if is_known else -1, row.history).noted(change.revision, count)
+        noted = TermRow(row.term, row.number if is_known else -1, row.history).record_count(change.revision, count)
         if is_known:
             right[row.number] = True
         if noted != row:
             wrong.append(noted)
     table.write_terms(wrong)
-    for part in _parts(np.flatnonzero(~right).tolist(), _TERMS):
+    for part in _split_parts(np.flatnonzero(~right).tolist(), _TERMS):
         missing = [TermRow(change.new_terms[number], number) for number in part]
-        table.write_terms([row.noted(change.revision, int(counts[row.number])) for row in missing])
+        table.write_terms([row.record_count(change.revision, int(counts[row.number])) for row in missing])
 
 
-def _counted(documents: Iterable[TermIds], terms: int) -> Numbers:
+def _count_documents(documents: Iterable[TermIds], terms: int) -> Numbers:
     """In how many documents each term occurs, shape (terms,)."""
     counts = np.zeros(terms, np.int64)
     for document in documents:
@@ -198,7 +211,7 @@ def _counted(documents: Iterable[TermIds], terms: int) -> Numbers:
     return counts
 
 
-def _parts(items: Iterable[_Item], size: int = _PART) -> Iterator[list[_Item]]:
+def _split_parts(items: Iterable[_Item], size: int = _PART) -> Iterator[list[_Item]]:
     rest = iter(items)
     while part := list(islice(rest, size)):
         yield part

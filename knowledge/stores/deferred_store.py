@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.errors import IndexUnavailable
-from knowledge.stores.base import CHROMA_DATABASE, VectorStore, collection_name, require_builder
+from knowledge.stores.base import CHROMA_DATABASE, VectorStore, build_collection_name, require_builder
 from knowledge.types import Hit, Matrix, Vector
 
 
@@ -34,42 +34,42 @@ class DeferredStore:
     ) -> None:
         self._open_store = open_store
         self._built_by = {"embedder": embedder, "dimension": dimension}
-        self._file = path / f"{collection_name(tenant, generation)}.json"
-        if (recorded := self._recorded()) is not None:
+        self._file = path / f"{build_collection_name(tenant, generation)}.json"
+        if (recorded := self._read_record()) is not None:
             require_builder(recorded["built_by"], self._built_by)
             self._has_rows = bool(recorded["has_rows"])
         else:
-            self._record(has_rows=(path / CHROMA_DATABASE).exists() and bool(self._store.ids()))
+            self._write_record(has_rows=(path / CHROMA_DATABASE).exists() and bool(self._opened_store.list_ids()))
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
         """See `VectorStore`."""
-        return self._store.search(vector, k) if self._has_rows else []
+        return self._opened_store.search(vector, k) if self._has_rows else []
 
     def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
         """See `VectorStore`."""
         if not self._has_rows:
-            self._record(has_rows=True)
-        self._store.upsert(ids, vectors, revision)
+            self._write_record(has_rows=True)
+        self._opened_store.upsert(ids, vectors, revision)
 
     def delete(self, ids: list[str], revision: int) -> None:
         """See `VectorStore`."""
         if self._has_rows:
-            self._store.delete(ids, revision)
+            self._opened_store.delete(ids, revision)
 
-    def ids(self) -> set[str]:
+    def list_ids(self) -> set[str]:
         """See `VectorStore`."""
-        return self._store.ids() if self._has_rows else set()
+        return self._opened_store.list_ids() if self._has_rows else set()
 
     def close(self) -> None:
         """See `VectorStore`."""
-        if "_store" in vars(self):
-            self._store.close()
+        if "_opened_store" in vars(self):
+            self._opened_store.close()
 
     @cached_property
-    def _store(self) -> VectorStore:
+    def _opened_store(self) -> VectorStore:
         return self._open_store()
 
-    def _recorded(self) -> dict[str, Any] | None:
+    def _read_record(self) -> dict[str, Any] | None:
         try:
             recorded: dict[str, Any] = json.loads(self._file.read_text("utf-8"))
         except FileNotFoundError:
@@ -78,7 +78,7 @@ class DeferredStore:
             raise IndexUnavailable(f"{self._file} cannot be read: {error}") from error
         return recorded
 
-    def _record(self, *, has_rows: bool) -> None:
+    def _write_record(self, *, has_rows: bool) -> None:
         """Before there are any: a kill in between must not leave rows that nobody looks for."""
         self._has_rows = has_rows
         written = self._file.with_suffix(".new")
@@ -90,11 +90,11 @@ class DeferredStore:
             raise IndexUnavailable(f"{self._file} cannot be written: {error}") from error
 
 
-def forget_others(path: Path, tenant: str, keep: Collection[int]) -> bool:
+def drop_others(path: Path, tenant: str, keep: Collection[int]) -> bool:
     """Removes the files of one tenant's collections but those of the generations `keep`. Whether there is a database,
     from which they have to be dropped too.
     """
-    first, kept = collection_name(tenant), {collection_name(tenant, number) for number in keep}
+    first, kept = build_collection_name(tenant), {build_collection_name(tenant, number) for number in keep}
     for file in path.glob(f"{first}*.json"):
         if file.stem not in kept:
             file.unlink(missing_ok=True)

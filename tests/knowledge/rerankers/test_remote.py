@@ -14,7 +14,7 @@ from knowledge.errors import RerankRefused, RerankUnavailable
 from knowledge.rerankers.base import Query
 from knowledge.rerankers.bge import BgeReranker
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
-from knowledge.rerankers.served import ServedReranker
+from knowledge.rerankers.remote import RemoteReranker
 from knowledge.retriever import Retriever
 from tests.acceptance import LEFT
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
@@ -45,13 +45,13 @@ async def base() -> AsyncIterator[Base]:
     await base.close()
 
 
-def opened(protocol: str, server: ModelServer, model: str = MODEL, failures: int = 5) -> ServedReranker:
+def opened(protocol: str, server: ModelServer, model: str = MODEL, failures: int = 5) -> RemoteReranker:
     address = server.url if protocol in ("jina", "yes_no") else server.address
     options = RerankerOptions(
         base_url=address, api_key=KEY, model=model, breaker=BreakerOptions(failures, 3600.0), candidates=5
     )
     reranker = get_reranker(protocol, options)
-    assert isinstance(reranker, ServedReranker)
+    assert isinstance(reranker, RemoteReranker)
     return reranker
 
 
@@ -59,7 +59,7 @@ def opened(protocol: str, server: ModelServer, model: str = MODEL, failures: int
 async def test_scores_are_the_logits_of_the_model(
     protocol: str, server: ModelServer, base: Base, bge_reranker_folder: Path
 ) -> None:
-    query, snapshot = Query(QUESTION, (), None), base.index.snapshot()
+    query, snapshot = Query(QUESTION, (), None), base.index.get_snapshot()
     with closing(opened(protocol, server)) as there, closing(BgeReranker(str(bge_reranker_folder), 5)) as here:
         scores = await there.score(query, snapshot, FUSED)
         assert scores == pytest.approx(await here.score(query, snapshot, FUSED), abs=1e-2)
@@ -88,21 +88,21 @@ async def test_an_outage_is_answered_by_the_fallback_and_marked(protocol: str, s
 async def test_garbage_is_an_unavailable_reranker(protocol: str, server: ModelServer, body: str) -> None:
     server.faults = [body]
     with closing(opened(protocol, server)) as reranker, pytest.raises(RerankUnavailable, match="RERANK_BASE_URL"):
-        await reranker.probe()
+        await reranker.check_server()
 
 
 @pytest.mark.parametrize("relevance", ["-5.4", "1.5", "NaN", '"near"'])
 async def test_a_relevance_that_is_no_share_is_refused_by_name(server: ModelServer, relevance: str) -> None:
     server.faults = [f'{{"results": [{{"index": 0, "relevance_score": {relevance}}}]}}']
     with closing(opened("jina", server)) as reranker, pytest.raises(RerankUnavailable):
-        await reranker.probe()
+        await reranker.check_server()
 
 
 async def test_a_refused_passage_says_nothing_of_the_server(server: ModelServer) -> None:
     server.poison = "退货"
     with closing(opened("tei", server, failures=1)) as reranker:
         with pytest.raises(RerankRefused):
-            await reranker.probe()
+            await reranker.check_server()
         assert reranker.breaker.state is BreakerState.CLOSED
 
 
@@ -118,7 +118,7 @@ async def test_a_calibration_belongs_to_the_model_that_is_asked(server: ModelSer
 async def test_a_wrong_key_is_not_told_to_anybody(server: ModelServer) -> None:
     options = RerankerOptions(base_url=server.address, api_key="sk-wrong", model=MODEL)
     reranker = get_reranker("tei", options)
-    assert isinstance(reranker, ServedReranker)
+    assert isinstance(reranker, RemoteReranker)
     with closing(reranker), pytest.raises(RerankUnavailable) as caught:
-        await reranker.probe()
+        await reranker.check_server()
     assert "sk-wrong" not in f"{caught.value} {options!r}"

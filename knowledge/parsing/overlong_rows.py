@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from knowledge.parsing.cells import CellKind, usual_kind
-from knowledge.parsing.readings import TableReading
+from knowledge.parsing.cells import CellKind, find_usual_kind
 from knowledge.parsing.regions import SheetLine
+from knowledge.parsing.table_readings import TableReading
 from knowledge.types import Notice, NoticeCode
 
 _MOST_NUMBERS = 20
 """Rows that a notice names."""
 
 
-def excess(cells: Sequence[str], width: int) -> int:
+def count_excess(cells: Sequence[str], width: int) -> int:
     """How many cells stand behind the last one of the header; empty ones at the end do not count."""
     there = max((column + 1 for column, cell in enumerate(cells) if cell.strip()), default=0)
     return max(0, there - width)
 
 
-def last_takes_all(reading: TableReading) -> bool:
+def is_last_open(reading: TableReading) -> bool:
     """Whether what a row has too much belongs to its last cell: an answer, or the column of the longest texts.
 
     Where most rows have too many cells, the header has too few.
@@ -30,21 +30,21 @@ def last_takes_all(reading: TableReading) -> bool:
     if reading.places is not None:
         return reading.places.answer == last
     rows = reading.sample
-    if len(rows) > 1 and sum(not excess(row, last + 1) for row in rows) * 2 < len(rows):
+    if len(rows) > 1 and sum(not count_excess(row, last + 1) for row in rows) * 2 < len(rows):
         return False
     columns = [[row[column] for row in rows if column < len(row) and row[column]] for column in range(last + 1)]
-    usual = usual_kind(columns[last])
+    usual = find_usual_kind(columns[last])
     if usual is None or usual[0] is CellKind.NUMBER:
         return False
-    return len(rows) < 2 or max(columns, key=_length) is columns[last]
+    return len(rows) < 2 or max(columns, key=_measure_length) is columns[last]
 
 
-def _length(cells: Sequence[str]) -> float:
+def _measure_length(cells: Sequence[str]) -> float:
     return median(map(len, cells)) if cells else 0.0
 
 
 @dataclass(slots=True)
-class Overlong:
+class OverlongRows:
     """Of one table of a file whose cells are divided by `delimiter`. joined_rows: what was put together again; kept:
     rows all cells of which were kept, since nobody knows where they belong.
     """
@@ -54,35 +54,35 @@ class Overlong:
     joined_rows: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
 
-    def joined(self, line: SheetLine) -> SheetLine:
+    def join_cells(self, line: SheetLine) -> SheetLine:
         """The line, put together where that can be."""
         width = len(self.reading.names)
-        if not self.delimiter or not width or self.reading.of_fields or not excess(line.cells, width):
+        if not self.delimiter or not width or self.reading.of_fields or not count_excess(line.cells, width):
             return line
-        if not last_takes_all(self.reading):
+        if not is_last_open(self.reading):
             self.kept.append(line.number)
             return line
         self.joined_rows.append(line.number)
-        raw = list(line.raw[: width + excess(line.cells, width)])
+        raw = list(line.raw[: width + count_excess(line.cells, width)])
         last = self.delimiter.join(raw[width - 1 :]).strip()
         return SheetLine(line.number, [*line.cells[: width - 1], last], raw)
 
-    def notices(self) -> Iterator[Notice]:
+    def build_notices(self) -> Iterator[Notice]:
         """What became of the rows that had too many cells."""
         if self.joined_rows:
             yield Notice(
                 NoticeCode.CELLS_JOINED,
-                f"第 {_listed(self.joined_rows)} 行的格数比表头多，多出的部分已拼回最后一列；"
+                f"第 {_format_numbers(self.joined_rows)} 行的格数比表头多，多出的部分已拼回最后一列；"
                 "内容里有分隔符时，请给整格加上双引号",
             )
         if self.kept:
             yield Notice(
                 NoticeCode.TABLE_UNCERTAIN,
-                f"第 {_listed(self.kept)} 行的格数比表头多，分不清多出的内容属于哪一列，已全部保留；"
+                f"第 {_format_numbers(self.kept)} 行的格数比表头多，分不清多出的内容属于哪一列，已全部保留；"
                 "请检查这些行，内容里有分隔符时，请给整格加上双引号",
             )
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _format_numbers(numbers: Sequence[int]) -> str:
     told = "、".join(map(str, numbers[:_MOST_NUMBERS]))
     return f"{told} 等 {len(numbers)} " if len(numbers) > _MOST_NUMBERS else told

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from knowledge.bridging import comparable
+from knowledge.english_scores import map_to_chinese_scale
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query
 from tests.knowledge.builders import chunk
@@ -21,7 +21,7 @@ def query(text: str, translates: str | None = None) -> Query:
 def scores(
     queries: Sequence[Query], *given: Sequence[float], calibration: CalibrationMap = LACKING
 ) -> list[list[float]]:
-    return comparable(queries, given, CHUNKS, calibration)
+    return map_to_chinese_scale(queries, given, CHUNKS, calibration)
 
 
 def test_an_english_question_gets_what_it_lacks_on_chinese_passages_alone() -> None:

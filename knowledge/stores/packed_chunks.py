@@ -25,13 +25,13 @@ class PackedChunks:
     document_of: NDArray[np.int32]
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk]) -> PackedChunks:
+    def from_chunks(cls, chunks: Sequence[Chunk]) -> PackedChunks:
         """Packs; the caller's objects are not kept, but for the documents."""
         places: dict[DocumentMeta, int] = {}
         document_of = [places.setdefault(chunk.document, len(places)) for chunk in chunks]
         # A string of its own: the one of the caller lies among others that go.
         ids = tuple(chunk.id.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass") for chunk in chunks)
-        return cls(ids, tuple(map(_record, chunks)), tuple(places), np.array(document_of, np.int32))
+        return cls(ids, tuple(map(_pack_chunk, chunks)), tuple(places), np.array(document_of, np.int32))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -42,9 +42,9 @@ class PackedChunks:
         document = self.documents[self.document_of[row]]
         return Chunk(own, document, ordinal, text, headings, page, question, own if entry is None else entry, layout)
 
-    def changed(self, added: Sequence[Chunk], source: NDArray[np.int64]) -> PackedChunks:
+    def build_next(self, added: Sequence[Chunk], source: NDArray[np.int64]) -> PackedChunks:
         """Those of a later revision, whose row r is the row `source[r]` of: these rows, then `added`."""
-        new, rows = PackedChunks.of(added), source.tolist()
+        new, rows = PackedChunks.from_chunks(added), source.tolist()
         ids, records = self.ids + new.ids, self.records + new.records
         documents = {document: place for place, document in enumerate(self.documents)}
         moved = [documents.setdefault(document, len(documents)) for document in new.documents]
@@ -59,7 +59,7 @@ class PackedChunks:
         )
 
 
-def _record(chunk: Chunk) -> bytes:
+def _pack_chunk(chunk: Chunk) -> bytes:
     entry = None if chunk.entry == chunk.id else chunk.entry
     return marshal.dumps(
         (chunk.ordinal, chunk.text, chunk.heading_path, chunk.page, chunk.question, entry, chunk.layout)

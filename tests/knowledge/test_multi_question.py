@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from knowledge.several import EACH, side_by_side
+from knowledge.multi_question import EACH, merge_results
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict, Retrieval
 
 
@@ -23,24 +23,24 @@ def _candidate(name: str, probability: float) -> Candidate:
 
 def test_one_result_stays_as_it_is() -> None:
     one = found("运费", 0.9)
-    assert side_by_side([one]) is one
+    assert merge_results([one]) is one
 
 
 def test_candidates_come_in_turn_each_once_and_with_its_better_probability() -> None:
-    both = side_by_side([found("运费", 0.9, 0.7, names="ab"), found("多久", 0.8, 0.75, names="cb")])
+    both = merge_results([found("运费", 0.9, 0.7, names="ab"), found("多久", 0.8, 0.75, names="cb")])
     assert [(c.chunk.id, c.probability) for c in both.candidates] == [("a", 0.9), ("c", 0.8), ("b", 0.75)]
     assert (both.confidence, both.degraded) == (0.9, ("embedding",))
     assert dict(zip(both.terms, both.idf, strict=True)) == {"t": 1.0, "运费": 2.0, "多久": 2.0}
 
 
 def test_a_question_with_many_fragments_leaves_room_for_the_other() -> None:
-    both = side_by_side([found("运费", *[0.9] * 8), found("多久", 0.7, names="z")])
+    both = merge_results([found("运费", *[0.9] * 8), found("多久", 0.7, names="z")])
     assert len(both.candidates) == EACH + 1 and both.candidates[1].chunk.id == "z"
 
 
 def test_what_no_question_passes_is_not_answered_from() -> None:
     refused = found("运费", 0.3, verdict=GateVerdict.REFUSE)
     asked_back = replace(found("多久", 0.5, names="z"), verdict=GateVerdict.CLARIFY)
-    assert side_by_side([refused, asked_back]).verdict is GateVerdict.CLARIFY
-    mixed = side_by_side([refused, found("多久", 0.8, names="z")])
-    assert mixed.verdict is GateVerdict.PASS and [c.chunk.id for c in mixed.passing] == ["z"]
+    assert merge_results([refused, asked_back]).verdict is GateVerdict.CLARIFY
+    mixed = merge_results([refused, found("多久", 0.8, names="z")])
+    assert mixed.verdict is GateVerdict.PASS and [c.chunk.id for c in mixed.passing_candidates] == ["z"]

@@ -12,7 +12,7 @@ SIZE = 8
 """Searches that run at once; one that comes back too late computes again."""
 
 
-class Recent(Generic[Key, Value]):
+class RecentResults(Generic[Key, Value]):
     """Safe to use from several threads: at worst two of them compute the same."""
 
     def __init__(self, size: int = SIZE) -> None:

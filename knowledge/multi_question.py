@@ -13,7 +13,7 @@ EACH = 3
 _BEST_FIRST = (GateVerdict.PASS, GateVerdict.CLARIFY, GateVerdict.REFUSE)
 
 
-def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
+def merge_results(found: Sequence[Retrieval]) -> Retrieval:
     """Results of one message, at least one, each gated by itself: their candidates in turn, so that no question is
     crowded out by another. The verdict is the best of theirs; no candidate's probability or verdict changes. `parts` of
     it are the results themselves.
@@ -25,7 +25,7 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
     return replace(
         first,
         revision=min(one.revision for one in found),
-        candidates=_in_turn([one.candidates[:EACH] for one in found]),
+        candidates=_merge_in_turn([one.candidates[:EACH] for one in found]),
         verdict=min((one.verdict for one in found), key=_BEST_FIRST.index),
         terms=tuple(idf),
         idf=tuple(idf.values()),
@@ -43,7 +43,7 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
     )
 
 
-def _in_turn(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
+def _merge_in_turn(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
     """Each entry once, with the better of its probabilities, where it comes first."""
     kept: dict[str, Candidate] = {}
     for candidate in chain.from_iterable(zip_longest(*lists)):

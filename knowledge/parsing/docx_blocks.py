@@ -9,21 +9,21 @@ from dataclasses import replace
 from itertools import groupby
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.definitions import defined_term
+from knowledge.parsing.definitions import build_definition
 from knowledge.parsing.pieces import Box, ParsedTable, Piece, TextPiece
 
 _JOINED = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.NOTE, BlockKind.FIELD, BlockKind.CAPTION)
 
 
-def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The same, with code in one piece, quotations and notes in one box, definitions with their terms, and a caption
     in the table that follows it at once.
     """
     caption: TextPiece | None = None
-    for kind, group in groupby(pieces, key=_kind):
+    for kind, group in groupby(pieces, key=_get_joined_kind):
         if kind is None:
             for piece in group:
-                yield from _under(caption, piece)
+                yield from _add_caption(caption, piece)
                 caption = None
             continue
         if caption is not None:
@@ -38,7 +38,7 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
             case BlockKind.NOTE:
                 yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH, label="") for text in texts], texts[0].label)
             case BlockKind.FIELD:
-                yield from _definitions(texts)
+                yield from _join_definitions(texts)
             case BlockKind.CAPTION:
                 *others, caption = texts
                 yield from others
@@ -46,19 +46,19 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield caption
 
 
-def _definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
+def _join_definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
     """texts: terms, which have a label, each before its definitions."""
     term, said = "", list[TextPiece]()
     for text in texts:
         if text.label:
-            yield from defined_term(term, said)
+            yield from build_definition(term, said)
             term, said = text.text, []
         else:
             said.append(replace(text, kind=BlockKind.PARAGRAPH))
-    yield from defined_term(term, said)
+    yield from build_definition(term, said)
 
 
-def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
+def _add_caption(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
     if caption is not None and isinstance(piece, ParsedTable) and not piece.caption:
         yield replace(piece, caption=caption.text)
     elif caption is not None:
@@ -67,6 +67,6 @@ def _under(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
         yield piece
 
 
-def _kind(piece: Piece) -> BlockKind | None:
+def _get_joined_kind(piece: Piece) -> BlockKind | None:
     """Of what may be joined."""
     return piece.kind if isinstance(piece, TextPiece) and piece.kind in _JOINED else None

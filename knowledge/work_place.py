@@ -8,38 +8,38 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
-class Place(Protocol):
+class WorkPlace(Protocol):
     """What a piece of work occupies while it computes."""
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Others may have it."""
 
-    async def back(self) -> None:
+    async def acquire(self) -> None:
         """Returns once it is there again."""
 
-    def gone(self) -> None:
+    def give_up(self) -> None:
         """A part of the work ended while it waited, and wants it back no more."""
 
 
-PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
+PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
 """Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too."""
 
 
 @asynccontextmanager
-async def outside() -> AsyncIterator[None]:
+async def release_place() -> AsyncIterator[None]:
     """While a model, a database or an embedder elsewhere is waited for."""
     place = PLACE.get()
     if place is None:
         yield
         return
-    place.leave()
+    place.release()
     try:
         yield
     except Exception:
-        await place.back()
+        await place.acquire()
         raise
     except BaseException:  # work that is cancelled needs no place any more
-        place.gone()
+        place.give_up()
         raise
     else:
-        await place.back()
+        await place.acquire()

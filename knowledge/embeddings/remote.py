@@ -32,7 +32,7 @@ class EmbeddingEndpoint:
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
 
 
-class ServedEmbedder(Embedder):
+class RemoteEmbedder(Embedder):
     """A provider sets `protocol` and writes `_answered`. Vectors are checked and normalised.
 
     The host is part of the name: what one service calls by a model's name need not be what another does. So is the
@@ -54,7 +54,7 @@ class ServedEmbedder(Embedder):
             self.name += f"/{endpoint.instruction}"
 
     @abstractmethod
-    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
+    def _request_vectors(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         """What the server says of each text, in their order. Blocking. Raises AnswerRefused, ServerUnavailable, and
         KeyError, TypeError or ValueError of an answer in another form.
         """
@@ -62,10 +62,10 @@ class ServedEmbedder(Embedder):
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         before, patience = (self._endpoint.instruction, WAITING) if kind == "query" else ("", BEHIND)
         try:
-            rows = self._answered([before + text[:MAX_PASSAGE_CHARS] for text in texts], patience)
+            rows = self._request_vectors([before + text[:MAX_PASSAGE_CHARS] for text in texts], patience)
             if len(rows) != len(texts):
                 raise ServerUnavailable(f"it answered {len(rows)} of {len(texts)} texts")
-            matrix = self._matrix(rows)
+            matrix = self._check_vectors(rows)
         except AnswerRefused as error:
             raise EmbeddingRefused(f"embeddings endpoint refuses a text ({_VARIABLES}): {error}") from error
         except (ServerUnavailable, KeyError, TypeError, ValueError) as error:
@@ -75,7 +75,7 @@ class ServedEmbedder(Embedder):
             raise EmbeddingUnavailable("embeddings endpoint answered with vectors that have no direction")
         return matrix / lengths  # type: ignore[no-any-return]
 
-    def _matrix(self, rows: list[list[float]]) -> Matrix:
+    def _check_vectors(self, rows: list[list[float]]) -> Matrix:
         if wrong := {len(row) for row in rows} - {self.dimension}:
             raise InvalidConfiguration(
                 f"EMBEDDING_DIMENSION={self.dimension}，而 {self._endpoint.model} 返回 {min(wrong)} 维，请改正这个变量"

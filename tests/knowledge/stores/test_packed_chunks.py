@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.stores.packed import PackedChunks
+from knowledge.stores.packed_chunks import PackedChunks
 from knowledge.types import Chunk
 from tests.knowledge.builders import document
 
@@ -27,7 +27,7 @@ chunks = st.builds(
 def test_chunks_come_out_as_they_went_in(old: list[Chunk], added: list[Chunk], data: st.DataObject) -> None:
     every = [*old, *added]
     source = data.draw(st.permutations(range(len(every))))[: data.draw(st.integers(0, len(every)))]
-    packed = PackedChunks.of(old).changed(added, np.array(source, np.int64))
+    packed = PackedChunks.from_chunks(old).build_next(added, np.array(source, np.int64))
     assert [packed[row] for row in range(len(packed))] == [every[row] for row in source]
     assert packed.ids == tuple(every[row].id for row in source)
     assert set(packed.documents) == {every[row].document for row in source}

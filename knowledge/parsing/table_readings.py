@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from knowledge.blocks import Block
 from knowledge.parsing import faq_columns, field_tables, headers
-from knowledge.parsing.cells import filled, is_one_more
-from knowledge.parsing.faq_columns import Places
+from knowledge.parsing.cells import is_one_more, list_filled_columns
+from knowledge.parsing.faq_columns import ColumnPlaces
 from knowledge.types import FaqColumns
 
 Row = list[str]
@@ -48,7 +48,7 @@ class TableReading:
     names: Row
     header: list[Row]
     sample: list[Row]
-    places: Places | None = None
+    places: ColumnPlaces | None = None
     asked: bool = False
     of_fields: bool = False
     start: int = 0
@@ -58,9 +58,9 @@ class TableReading:
     @property
     def columns(self) -> set[int]:
         """Those in which something stands."""
-        return {column for row in (*self.header, *self.sample) for column in filled(row)}
+        return {column for row in (*self.header, *self.sample) for column in list_filled_columns(row)}
 
-    def line(self, cells: Row) -> Block:
+    def build_row(self, cells: Row) -> Block:
         """A row "列名：值；列名：值"; what a cell merged across repeats under the same name stands there once."""
         fields: list[tuple[str, str]] = []
         last: tuple[int, tuple[str, str]] | None = None
@@ -70,25 +70,25 @@ class TableReading:
                 fields.append(one)
             if one[1]:
                 last = column, one
-        return field_tables.row_of(fields)
+        return field_tables.build_row(fields)
 
     def has_record(self, cells: Row) -> bool:
         """Whether a row of a single cell is a row of this table that says nothing else."""
-        column = filled(cells)[0]
+        column = list_filled_columns(cells)[0]
         if self.places is not None:
             return column == self.places.question and not is_note(cells[column])
         body = [row[column] for row in self.sample if column < len(row) and row[column]]
         return not self.of_fields and is_one_more(cells[column], body)
 
-    def otherwise(self, rows: Sequence[Row]) -> Iterator[Block]:
+    def build_other_reading(self, rows: Sequence[Row]) -> Iterator[Block]:
         """The other reading of a table that can be read in two ways; rows: those that were read below its header."""
         if self.of_fields:
-            other = TableReading(headers.names(rows[:1]), [], [])
-            yield from map(other.line, rows[1:])
+            other = TableReading(headers.build_column_names(rows[:1]), [], [])
+            yield from map(other.build_row, rows[1:])
         elif self.doubt is Doubt.FIELDS:
-            yield from field_tables.blocks(row[self.start :] for row in (*self.header, *rows))
+            yield from field_tables.build_blocks(row[self.start :] for row in (*self.header, *rows))
         else:
-            yield from (field_tables.row_of(("", cell) for cell in row if cell) for row in self.header)
+            yield from (field_tables.build_row(("", cell) for cell in row if cell) for row in self.header)
 
 
 def is_note(text: str) -> bool:
@@ -98,7 +98,7 @@ def is_note(text: str) -> bool:
     return text.endswith(_SENTENCE_ENDS) or bool({"：", ":"} & set(text[:-1])) or len(text) > _LONGEST_TITLE
 
 
-def starts_anew(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bool:
+def is_new_table(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bool:
     """Whether rows behind something that stands alone are another table, and not more of the one above.
 
     A header differs from the rows below it and from those above it, as far as these differ from names at all. apart:
@@ -108,34 +108,38 @@ def starts_anew(above: TableReading, rows: Sequence[Row], *, apart: bool) -> boo
     if first in above.header:
         return False
     if not apart:
-        return _difference(above, rows)[0] >= 2 * _CLEAR
-    if faq_columns.by_name(headers.names([first])):
+        return _measure_difference(above, rows)[0] >= 2 * _CLEAR
+    if faq_columns.find_by_name(headers.build_column_names([first])):
         return True
-    if not above.sample and not set(filled(first)) - above.columns:
-        return _difference(above, rows)[0] >= _CLEAR
+    if not above.sample and not set(list_filled_columns(first)) - above.columns:
+        return _measure_difference(above, rows)[0] >= _CLEAR
     if above.of_fields:
-        return len(rows) > 1 or len(filled(first)) % 2 == 1
-    score, difference = _difference(above, rows)
+        return len(rows) > 1 or len(list_filled_columns(first)) % 2 == 1
+    score, difference = _measure_difference(above, rows)
     if above.places is not None:
         return score >= _CLEAR
     return score > 0 or difference >= _CLEAR
 
 
-def reading_of(
+def read_table(
     rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None, above: TableReading | None
 ) -> TableReading:
     """Of a table's first rows. declared, certain: of the header, by its format; above: the table above it."""
-    names = headers.names(rows[:1])
-    if declared is None and (faq_columns.by_name(names) or (wanted and faq_columns.asked_for(wanted, names, 0))):
+    names = headers.build_column_names(rows[:1])
+    if declared is None and (
+        faq_columns.find_by_name(names) or (wanted and faq_columns.find_requested(wanted, names, 0))
+    ):
         count, doubtful = 1, False
     else:
-        count = headers.depth(rows, declared, certain or declared == 0)
-        if not count and above is not None and _difference(above, rows)[0] >= _CLEAR:
-            count = int(headers.likelihood(rows[0], rows[1:]) >= 0)
+        count = headers.find_header_depth(rows, declared, certain or declared == 0)
+        if not count and above is not None and _measure_difference(above, rows)[0] >= _CLEAR:
+            count = int(headers.measure_likelihood(rows[0], rows[1:]) >= 0)
         doubtful = declared is None and count == 1 and _is_doubtful(rows, above)
-    names, body = headers.names(rows[:count]), list(rows[count:])
-    reading = TableReading(names, list(rows[:count]), body, start=min(column for row in rows for column in filled(row)))
-    reading.places, reading.asked = _places(names, body, wanted)
+    names, body = headers.build_column_names(rows[:count]), list(rows[count:])
+    reading = TableReading(
+        names, list(rows[:count]), body, start=min(column for row in rows for column in list_filled_columns(row))
+    )
+    reading.places, reading.asked = _find_places(names, body, wanted)
     if reading.places or (declared and certain):
         return reading
     _weigh_fields(reading, rows, declared)
@@ -146,39 +150,39 @@ def reading_of(
 
 def _weigh_fields(reading: TableReading, rows: Sequence[Row], declared: int | None) -> None:
     """Reads the first column as names of fields where more speaks for it than for a header, or for a plain list."""
-    fields = field_tables.likelihood([row[reading.start :] for row in rows])
+    fields = field_tables.measure_likelihood([row[reading.start :] for row in rows])
     if fields == field_tables.IMPOSSIBLE:
         return
     if declared == 0:
         fields += _NO_HEADER
     prior = headers.DECLARED if declared else headers.LIKELY
-    margin = fields - max(prior + headers.likelihood(rows[0], rows[1:]), headers.LIKELY)
+    margin = fields - max(prior + headers.measure_likelihood(rows[0], rows[1:]), headers.LIKELY)
     if _FIELDS_NEVER < margin < _FIELDS_CLEAR:
         reading.doubt = Doubt.FIELDS
     if margin > 0:
         reading.names, reading.header, reading.sample, reading.of_fields = [], [], list(rows), True
 
 
-def _difference(above: TableReading, rows: Sequence[Row]) -> tuple[float, float]:
+def _measure_difference(above: TableReading, rows: Sequence[Row]) -> tuple[float, float]:
     """What speaks for a table of its own, and how much of it is that the first row is unlike those above."""
     first = rows[0]
-    outside = bool(set(filled(first)) - above.columns)
+    outside = bool(set(list_filled_columns(first)) - above.columns)
     alike = len({cell for cell in first if cell} & set(above.names))
-    difference = headers.likelihood(first, above.sample)
+    difference = headers.measure_likelihood(first, above.sample)
     prior = _APART + _WIDER * outside + _NAMED_ALIKE * alike
-    return prior + difference + headers.likelihood(first, rows[1:]), difference
+    return prior + difference + headers.measure_likelihood(first, rows[1:]), difference
 
 
 def _is_doubtful(rows: Sequence[Row], above: TableReading | None) -> bool:
     if len(rows) < 2 or rows[0] in rows[1:]:
         return False
     if above is not None:
-        return _difference(above, rows)[0] < _CLEAR
-    return headers.likelihood(rows[0], rows[1:]) + headers.LIKELY < 1
+        return _measure_difference(above, rows)[0] < _CLEAR
+    return headers.measure_likelihood(rows[0], rows[1:]) + headers.LIKELY < 1
 
 
-def _places(names: Row, body: Sequence[Row], wanted: FaqColumns | None) -> tuple[Places | None, bool]:
+def _find_places(names: Row, body: Sequence[Row], wanted: FaqColumns | None) -> tuple[ColumnPlaces | None, bool]:
     width = max([len(names), *map(len, body)])
-    if wanted and (places := faq_columns.asked_for(wanted, names, width)):
+    if wanted and (places := faq_columns.find_requested(wanted, names, width)):
         return places, True
-    return faq_columns.by_name(names) or faq_columns.by_content(names, body), False
+    return faq_columns.find_by_name(names) or faq_columns.find_by_content(names, body), False

@@ -16,12 +16,12 @@ from knowledge.rerankers.base import Query
 from knowledge.types import Chunk
 
 
-def foreign(queries: Sequence[Query]) -> bool:
+def has_english(queries: Sequence[Query]) -> bool:
     """Whether a question is in English or a translation of one; `comparable` leaves others as they are."""
     return any(query.translates is not None or is_english(query.text) for query in queries)
 
 
-def comparable(
+def map_to_chinese_scale(
     queries: Sequence[Query], scores: Sequence[Sequence[float]], chunks: Sequence[Chunk], calibration: CalibrationMap
 ) -> list[list[float]]:
     """Scores of every query, for every chunk, as a Chinese question would have them.

@@ -30,23 +30,24 @@ class CoinedWord:
     parts: tuple[str, ...]
 
 
-def coined(texts: Sequence[str], analyzer: Analyzer, most: int) -> list[CoinedWord]:
+def find_coined_words(texts: Sequence[str], analyzer: Analyzer, most: int) -> list[CoinedWord]:
     """The most frequent ones; texts: folded."""
-    cut = [analyzer.segments(text) for text in texts]
+    cut = [analyzer.split_words(text) for text in texts]
     counts = Counter(word for words in cut for word in words)
     total = sum(counts.values()) or 1
-    runs: Counter[tuple[str, ...]] = Counter(run for words in cut for _, run in _runs(words))
-    frequent = {run for run, count in runs.items() if count >= MIN_COUNT and _holds_together(run, count, counts, total)}
-    before, after = _neighbours(cut, frequent)
+    runs: Counter[tuple[str, ...]] = Counter(run for words in cut for _, run in _list_runs(words))
+    frequent = {run for run, count in runs.items() if count >= MIN_COUNT and _is_cohesive(run, count, counts, total)}
+    before, after = _count_neighbours(cut, frequent)
     whole = [
         CoinedWord("".join(run), runs[run], run)
         for run in frequent
-        if min(_entropy(before[run]), _entropy(after[run])) >= MIN_BRANCHING and not analyzer.frequency("".join(run))
+        if min(_compute_entropy(before[run]), _compute_entropy(after[run])) >= MIN_BRANCHING
+        and not analyzer.get_frequency("".join(run))
     ]
     return sorted(whole, key=lambda word: (-word.count * len(word.parts), word.term))[:most]
 
 
-def _runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _list_runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Neighbouring Chinese words, two to four of them, and where each run begins."""
     for start in range(len(words)):
         run: tuple[str, ...] = ()
@@ -58,18 +59,18 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
                 yield start, run
 
 
-def _holds_together(run: tuple[str, ...], count: int, counts: Counter[str], total: int) -> bool:
+def _is_cohesive(run: tuple[str, ...], count: int, counts: Counter[str], total: int) -> bool:
     together, chance = math.log(count / total), sum(math.log(counts[word] / total) for word in run)
     return (together - chance) / (len(run) - 1) >= -together * MIN_COHESION
 
 
-def _neighbours(
+def _count_neighbours(
     cut: Iterable[Sequence[str]], wanted: set[tuple[str, ...]]
 ) -> tuple[dict[tuple[str, ...], Counter[str]], dict[tuple[str, ...], Counter[str]]]:
     before: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for place, words in enumerate(cut):
-        for start, run in _runs(words):
+        for start, run in _list_runs(words):
             if run in wanted:
                 end = start + len(run)
                 before[run][words[start - 1] if start else f"{place}"] += 1
@@ -77,6 +78,6 @@ def _neighbours(
     return before, after
 
 
-def _entropy(beside: Counter[str]) -> float:
+def _compute_entropy(beside: Counter[str]) -> float:
     total = sum(beside.values())
     return -sum(count / total * math.log(count / total) for count in beside.values())

@@ -8,7 +8,7 @@ from typing import Any
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import qn
 
-from knowledge.parsing.left_out import LeftOut, OmittedPart
+from knowledge.parsing.omissions import Omissions, OmittedPart
 
 _TEXT = qn("a:t")
 _VALUE = "{http://schemas.openxmlformats.org/drawingml/2006/chart}v"
@@ -16,12 +16,12 @@ _CHARTS = ("/chart", "/diagramData")
 _COMMENT = qn("p:text")
 
 
-def leave_out_slide(slide: Any, number: int, left_out: LeftOut) -> None:
+def report_hidden_slide(slide: Any, number: int, left_out: Omissions) -> None:
     """A hidden slide."""
-    left_out.add(OmittedPart.HIDDEN_SLIDE, "".join(_texts(slide._element)), number)
+    left_out.add(OmittedPart.HIDDEN_SLIDE, "".join(_list_texts(slide._element)), number)
 
 
-def leave_out_beside(slide: Any, number: int, left_out: LeftOut) -> None:
+def report_slide_extras(slide: Any, number: int, left_out: Omissions) -> None:
     """Speakers' notes, comments, charts and SmartArt of a slide."""
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
         left_out.add(OmittedPart.NOTES, frame.text, number)
@@ -29,13 +29,13 @@ def leave_out_beside(slide: Any, number: int, left_out: LeftOut) -> None:
         if relation.is_external:
             continue
         if relation.reltype.endswith(_CHARTS):
-            left_out.add(OmittedPart.CHART, "".join(_texts(parse_xml(relation.target_part.blob))), number)
+            left_out.add(OmittedPart.CHART, "".join(_list_texts(parse_xml(relation.target_part.blob))), number)
         elif relation.reltype.endswith("/comments"):
             comments = parse_xml(relation.target_part.blob).iter(_COMMENT, _TEXT)
             left_out.add(OmittedPart.COMMENT, "".join(comment.text or "" for comment in comments), number)
 
 
-def leave_out_masters(layouts: Iterable[Any], left_out: LeftOut) -> None:
+def report_masters(layouts: Iterable[Any], left_out: Omissions) -> None:
     """What stands on every slide of a layout: a company's name. The samples in their placeholders are never shown."""
     used = {id(layout._element): layout for layout in layouts}
     masters = {id(layout.slide_master._element): layout.slide_master for layout in used.values()}
@@ -45,5 +45,5 @@ def leave_out_masters(layouts: Iterable[Any], left_out: LeftOut) -> None:
             left_out.add(OmittedPart.MASTER, text)
 
 
-def _texts(root: Any) -> list[str]:
+def _list_texts(root: Any) -> list[str]:
     return [node.text or "" for node in root.iter(_TEXT, _VALUE)]

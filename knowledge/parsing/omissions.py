@@ -48,7 +48,7 @@ _WHY = {
 }
 
 
-class LeftOut:
+class Omissions:
     """Of one file. Hidden text is no part of it: nobody sees it."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class LeftOut:
 
     def add(self, part: OmittedPart, text: str, page: int | None = None) -> None:
         """`text`: what was left out; "" where nothing tells what it says. `page`: from 1."""
-        self.count(part, size_of(text), page)
+        self.count(part, count_visible(text), page)
 
     def count(self, part: OmittedPart, characters: int, page: int | None = None) -> None:
         """The same, of text that is gone already. `characters`: as `size_of` counts them."""
@@ -66,22 +66,22 @@ class LeftOut:
         if page is not None:
             pages[page] = None
 
-    def notices(self) -> Iterator[Notice]:
+    def build_notices(self) -> Iterator[Notice]:
         """One for each part."""
         for part, characters in self._characters.items():
             pages = tuple(sorted(self._pages[part]))
-            where = f"（第 {page_names(pages)} 页）" if pages else ""
+            where = f"（第 {format_pages(pages)} 页）" if pages else ""
             many = f"，共 {characters} 字" if characters else ""
             message = f"{part}没有入库{where}：{_WHY[part]}{many}"
             yield Notice(NoticeCode.LEFT_OUT, message, pages, part, characters)
 
 
-def size_of(text: str) -> int:
+def count_visible(text: str) -> int:
     """Characters, white space not counted."""
     return len("".join(text.split()))
 
 
-def page_names(pages: Sequence[int]) -> str:
+def format_pages(pages: Sequence[int]) -> str:
     """Pages for people: 2、4-6."""
     runs: list[list[int]] = []
     for page in pages:

@@ -7,9 +7,9 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable
-from knowledge.stores.base import CHROMA_DATABASE, IndexOptions, VectorStore, collection_name
+from knowledge.stores.base import CHROMA_DATABASE, IndexOptions, VectorStore, build_collection_name
 from knowledge.stores.chroma import ChromaStore
-from knowledge.stores.deferred import DeferredStore
+from knowledge.stores.deferred_store import DeferredStore
 from knowledge.stores.registry import drop_others, get_index
 from knowledge.types import Matrix
 from tests.knowledge.builders import TEXTS, Base, chunks
@@ -36,7 +36,7 @@ def opened(path: Path) -> DeferredStore:
 def test_a_store_without_rows_is_not_opened(tmp_path: Path) -> None:
     for _ in range(2):
         store = DeferredStore(tmp_path, *BUILT_BY, not_opened)
-        assert (store.ids(), store.search(rows()[0], 3)) == (set(), [])
+        assert (store.list_ids(), store.search(rows()[0], 3)) == (set(), [])
         store.delete(["c0"], 1)
         store.close()
 
@@ -44,17 +44,17 @@ def test_a_store_without_rows_is_not_opened(tmp_path: Path) -> None:
 async def test_a_base_that_is_searched_exactly_has_no_database(tmp_path: Path) -> None:
     base = Base(get_index("chroma", tmp_path, "t", HashEmbedder(), IndexOptions(len(TEXTS))), HashEmbedder())
     await base.apply(chunks(*TEXTS))
-    assert names(tmp_path) == [f"{collection_name('t')}.json"]
+    assert names(tmp_path) == [f"{build_collection_name('t')}.json"]
     await base.close()
 
 
 def test_rows_are_found_by_the_next_process(tmp_path: Path) -> None:
     opened(tmp_path).upsert(["c0", "c1"], rows(2), 1)
     again = opened(tmp_path)
-    assert again.ids() == {"c0", "c1"}
+    assert again.list_ids() == {"c0", "c1"}
     assert again.search(rows()[0], 1)[0].chunk_id == "c0"
     again.delete(["c0"], 2)
-    assert opened(tmp_path).ids() == {"c1"}
+    assert opened(tmp_path).list_ids() == {"c1"}
 
 
 def test_what_is_written_is_said_before_it_is_written(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_what_is_written_is_said_before_it_is_written(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         DeferredStore(tmp_path, *BUILT_BY, killed).upsert(["c0"], rows(), 1)
     store(tmp_path).upsert(["c0"], rows(), 1)
-    assert opened(tmp_path).ids() == {"c0"}
+    assert opened(tmp_path).list_ids() == {"c0"}
 
 
 def store(path: Path) -> ChromaStore:
@@ -78,9 +78,9 @@ def test_a_database_of_before_is_looked_into_once(tmp_path: Path, count: int) ->
         store(tmp_path).upsert(ids, rows(count), 1)
     else:
         store(tmp_path)
-    assert opened(tmp_path).ids() == set(ids)
+    assert opened(tmp_path).list_ids() == set(ids)
     if not ids:
-        assert DeferredStore(tmp_path, *BUILT_BY, not_opened).ids() == set()
+        assert DeferredStore(tmp_path, *BUILT_BY, not_opened).list_ids() == set()
 
 
 @pytest.mark.parametrize(("embedder", "dimension"), [("another/model", 256), (HashEmbedder.name, 384)])
@@ -104,15 +104,15 @@ def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path, writte
         first.upsert(["c0"], rows(), 1)
     drop_others("chroma", tmp_path, "", "t", keep={11})
     another = "t", "another/model", 384, 0
-    assert DeferredStore(tmp_path, *another, lambda: ChromaStore(tmp_path, *another)).ids() == set()
+    assert DeferredStore(tmp_path, *another, lambda: ChromaStore(tmp_path, *another)).list_ids() == set()
     assert (tmp_path / CHROMA_DATABASE).exists() == written
-    assert other.ids() == set()
+    assert other.list_ids() == set()
     with pytest.raises(IndexMismatch):
         DeferredStore(tmp_path, "t", HashEmbedder.name, HashEmbedder.dimension, 11, not_opened)
 
 
 def test_a_damaged_file_is_an_unavailable_index(tmp_path: Path) -> None:
     opened(tmp_path)
-    (tmp_path / f"{collection_name('t')}.json").write_text("{", "utf-8")
+    (tmp_path / f"{build_collection_name('t')}.json").write_text("{", "utf-8")
     with pytest.raises(IndexUnavailable):
         opened(tmp_path)

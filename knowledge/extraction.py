@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions, split_document
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
@@ -30,7 +30,7 @@ class ReadDocument:
     product_version: str = ""
     dated: str = ""
 
-    def labelled(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
+    def label_chunks(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
         """The chunks of a version of a document, with the ids of `chunking.split`."""
         return [
             replace(chunk, id=version_id + chunk.id, entry=version_id + chunk.entry, document=document)
@@ -38,7 +38,7 @@ class ReadDocument:
         ]
 
 
-def read(
+def read_document(
     name: str,
     content: bytes,
     limits: ParsingLimits,
@@ -52,7 +52,7 @@ def read(
     """
     parsed = parse(name, content, limits, columns, recogniser)
     title = parsed.title or PurePath(name).stem
-    chunks = tuple(split(parsed, DocumentMeta("", name, title), "", options))
+    chunks = tuple(split_document(parsed, DocumentMeta("", name, title), "", options))
     if not chunks:
         raise EmptyDocument(name, "没有可以导入的文字内容")
     indexed = 0

@@ -58,28 +58,28 @@ async def test_vectors_are_those_of_the_model_in_this_process(
 ) -> None:
     here = BgeEmbedder(str(bge_embedder_folder))
     with closing(opened(protocol, server, QUERY_INSTRUCTION)) as there, closing(here):
-        assert alike(await there.passages(TEXTS), await here.passages(TEXTS))
-        assert alike(await there.queries(TEXTS), await here.queries(TEXTS))
-        assert alike(await there.query(TEXTS[0]), await here.query(TEXTS[0]))
+        assert alike(await there.embed_passages(TEXTS), await here.embed_passages(TEXTS))
+        assert alike(await there.embed_questions(TEXTS), await here.embed_questions(TEXTS))
+        assert alike(await there.embed_question(TEXTS[0]), await here.embed_question(TEXTS[0]))
 
 
 async def test_an_instruction_stands_before_questions_alone_and_in_the_name(server: ModelServer) -> None:
     with closing(opened("tei", server, "query: ")) as told, closing(opened("tei", server)) as plain:
-        await told.query("退货")
-        await told.passages(["退货"])
+        await told.embed_question("退货")
+        await told.embed_passages(["退货"])
         assert asked(server) == [["query: 退货"], ["退货"]]
         assert told.name != plain.name
 
 
 async def test_questions_of_one_moment_are_one_request(embedder: Embedder, server: ModelServer) -> None:
-    vectors = await asyncio.gather(*(embedder.query(text) for text in TEXTS))
+    vectors = await asyncio.gather(*(embedder.embed_question(text) for text in TEXTS))
     assert asked(server) == [TEXTS]
-    assert alike(vectors, await embedder.passages(TEXTS))
+    assert alike(vectors, await embedder.embed_passages(TEXTS))
 
 
 async def test_a_question_that_the_server_refuses_spoils_no_other(embedder: Embedder, server: ModelServer) -> None:
     server.poison = "运费"
-    results = await asyncio.gather(*(embedder.query(text) for text in TEXTS), return_exceptions=True)
+    results = await asyncio.gather(*(embedder.embed_question(text) for text in TEXTS), return_exceptions=True)
     assert [isinstance(result, EmbeddingRefused) for result in results] == [False, True, False]
     assert embedder.breaker is not None and embedder.breaker.failures == 0
 
@@ -91,17 +91,17 @@ async def test_a_server_out_of_order_is_left_alone_until_reset(protocol: str, se
         assert embedder.breaker is not None
         for _ in range(4):
             with pytest.raises(EmbeddingUnavailable):
-                await embedder.query("退货")
+                await embedder.embed_question("退货")
         assert (len(server.requests), embedder.breaker.state) == (4, BreakerState.OPEN)
         embedder.breaker.reset()
-        assert (await embedder.query("退货")).shape == (HIDDEN,)
+        assert (await embedder.embed_question("退货")).shape == (HIDDEN,)
 
 
 @pytest.mark.parametrize("body", ["", "<html>", "{}", "[]", "null", "[1]", "[null]"])
 async def test_garbage_is_an_unavailable_embedder(server: ModelServer, body: str) -> None:
     server.faults = [body]
     with closing(opened("tei", server)) as embedder, pytest.raises(EmbeddingUnavailable):
-        await embedder.query("退货")
+        await embedder.embed_question("退货")
 
 
 async def test_it_needs_neither_torch_nor_flagembedding(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
