@@ -1,4 +1,4 @@
-"""Work of several requests in one call: what comes while a call is under way goes together with the next."""
+"""Batches requests: items that arrive while a call is running are computed together in the next call."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _Waiting = tuple[Item, asyncio.Future[Result]]
 
 
 class Batcher(Generic[Item, Result]):
-    """Of one event loop.
+    """Batches the items of one event loop into calls.
 
-    compute: makes of at least one item as many results, in their order; most: items of one call, asked at each call;
-    lanes: calls at once; alone: what says that an item cannot be computed, and nothing of those that went with it.
+    Args:
+        compute: Computes the results of a batch of at least one item, in the order of the items.
+        most: Returns how many items one call may take; asked before every call.
+        lanes: How many calls may run at the same time.
+        alone: The error which says that one item of a batch cannot be computed; the items are then tried one by one.
     """
 
     def __init__(
@@ -36,14 +39,23 @@ class Batcher(Generic[Item, Result]):
         self._timer: asyncio.TimerHandle | None = None
 
     async def compute(self, item: Item) -> Result:
-        """Raises what the computation raises. An item that is given up before its call is left out of it."""
+        """Returns the result of one item, computed together with other waiting items.
+
+        An item whose caller is cancelled before the call starts is left out of it.
+
+        Raises:
+            Exception: Whatever the computation raises for this item.
+        """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         self._schedule_batch()
         return await future
 
     def _schedule_batch(self) -> None:
-        """With an idle machine all that comes in this turn of the event loop is one call; nothing waits for a clock."""
+        """Schedules the next call if items wait and a lane is free.
+
+        On an idle machine all items of this iteration of the event loop share one call; no timer delays them.
+        """
         if len(self._calls) >= self._lanes or not self._waiting:
             return
         hurry = not self._calls or len(self._waiting) >= self._most()
@@ -54,6 +66,7 @@ class Batcher(Generic[Item, Result]):
         self._timer = asyncio.get_running_loop().call_later(0 if hurry else GATHER_SECONDS, self._start_batch)
 
     def _start_batch(self) -> None:
+        """Starts a call with the items that wait now, up to the limit."""
         self._timer = None
         batch = list[_Waiting[Item, Result]]()
         while self._waiting and len(batch) < self._most():
@@ -72,6 +85,7 @@ class Batcher(Generic[Item, Result]):
         self._schedule_batch()
 
     async def _run_batch(self, batch: list[_Waiting[Item, Result]]) -> None:
+        """Runs one call and hands each result or error to the caller who waits for it."""
         try:
             for (_, future), result in zip(batch, await self._compute([item for item, _ in batch]), strict=True):
                 if not future.done():

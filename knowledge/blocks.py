@@ -1,4 +1,4 @@
-"""What a document is made of: blocks of a kind, and where they stand in the text of a chunk."""
+"""The structure of a document: typed blocks, and the spans that they cover in the text of a chunk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INDENT = "  "
 
 
 class BlockKind(StrEnum):
-    """What a block is to a reader; parsers say it, and nobody after them asks the text."""
+    """The role of a block for a reader. Parsers decide it; later steps never guess it from the text."""
 
     PARAGRAPH = "paragraph"
     HEADING = "heading"
@@ -77,12 +77,20 @@ class Span:
 
     @classmethod
     def from_block(cls, block: Block, start: int, end: int, *, whole: bool) -> Span:
-        """`whole`: the span holds all of the block; of a part the cells and the Markdown would say too much."""
+        """Creates the span that a block covers in a text.
+
+        Args:
+            block: The block, or the block of which the span holds a part.
+            start: Where the span begins in the text.
+            end: Where the span ends in the text.
+            whole: Whether the span holds the whole block. A part gets neither cells nor Markdown, which describe all of
+                it.
+        """
         span = cls(start, end, block.kind, block.level, block.marker, block.label, group=block.group, lead=block.lead)
         return replace(span, cells=block.cells, markdown=block.markdown) if whole else span
 
     def strip_indent(self, text: str) -> str:
-        """A text of the block without the blanks that show how deep its list is nested."""
+        """Removes from a text of this block the leading blanks that show how deep its list is nested."""
         indent = INDENT * self.level
         return text.removeprefix(indent).replace(f"\n{indent}", "\n")
 
@@ -92,7 +100,7 @@ Layout = tuple[tuple[Any, ...], ...]
 
 
 def build_layout(spans: Iterable[Span]) -> Layout:
-    """As they are kept."""
+    """Converts spans into the compact form in which chunks are stored; `read_layout` reverses it."""
     rows = []
     for span in spans:
         fields = [getattr(span, field.name) for field in _FIELDS]
@@ -104,12 +112,20 @@ def build_layout(spans: Iterable[Span]) -> Layout:
 
 
 def read_layout(layout: Layout) -> tuple[Span, ...]:
-    """What `layout_of` was given."""
+    """Converts a stored layout back into spans."""
     return tuple(Span(start, end, BlockKind(kind), *rest) for start, end, kind, *rest in layout)
 
 
 def validate_layout(rows: object, length: int) -> Layout:
-    """A layout of a text of `length` characters that came as JSON. Raises ValueError or TypeError where it is none."""
+    """Checks a layout that came as JSON.
+
+    Args:
+        rows: The decoded JSON.
+        length: Length of the text that the layout describes, in characters.
+
+    Raises:
+        TypeError, ValueError: If it is not a layout of such a text.
+    """
     layout = []
     for row in _require_list(rows):
         fields = _require_list(row)

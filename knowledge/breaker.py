@@ -1,4 +1,4 @@
-"""A circuit breaker: an endpoint that fails again and again is left alone for a while, then tried once."""
+"""A circuit breaker: an endpoint that fails repeatedly is left alone for a while, then tried with one request."""
 
 from __future__ import annotations
 
@@ -61,8 +61,11 @@ class Breaker:
     def guard(
         self, failed: Callable[[BaseException], bool], refusal: Callable[[str, float], Exception]
     ) -> Iterator[None]:
-        """Around one request. failed: whether an error, or that it is cancelled, says that the endpoint is out of
-        order. refusal: what is raised, of a message and the seconds until one may try, while none may.
+        """Guards one request: counts its failure, and refuses it while the circuit is open.
+
+        Args:
+            failed: Decides whether an error, or a cancellation, means that the endpoint is out of order.
+            refusal: Builds the error to raise while the circuit is open, from a message and the seconds to wait.
         """
         probe = self._admit_request(refusal)
         try:
@@ -78,8 +81,11 @@ class Breaker:
                 self._probing = False
 
     def guard_server_call(self, unavailable: type[Exception], refused: type[Exception]) -> AbstractContextManager[None]:
-        """As `around`: out of order is what raises `unavailable`, but for `refused`, a class of it that says nothing of
-        other requests. `unavailable` is raised while none may try.
+        """Guards one request to a model server, see `guard`.
+
+        Args:
+            unavailable: The error which means that the server is out of order; also raised while the circuit is open.
+            refused: A subclass of it that concerns only the given texts, and therefore does not count as a failure.
         """
         return self.guard(
             lambda error: isinstance(error, unavailable) and not isinstance(error, refused),
@@ -87,7 +93,7 @@ class Breaker:
         )
 
     def _admit_request(self, refusal: Callable[[str, float], Exception]) -> bool:
-        """Whether the request is the one that tries."""
+        """Decides whether a request may pass; returns True if it is the single trial of a half-open circuit."""
         state = self.state
         if state is BreakerState.OPEN or self._probing:
             raise refusal(f"{self.name}: the circuit breaker is open", self.retry_in)
@@ -95,6 +101,7 @@ class Breaker:
         return self._probing
 
     def _record_failure(self) -> None:
+        """Counts a failure, and opens the circuit after too many in a row or after a failed trial."""
         self.failures += 1
         if self._probing or (self._until is None and self.failures >= self._options.failures):
             self._until = self._clock() + self._options.seconds

@@ -1,4 +1,6 @@
-"""Which chunks are in an index, in 32 KB whatever their number: what two indexes differ in is found without a walk."""
+"""A fingerprint of which chunks an index holds, in 32 KB for any number: two indexes are compared without listing
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,13 @@ class Buckets:
 
     @classmethod
     def from_ids(cls, chunk_ids: Iterable[str]) -> Buckets:
-        """Each id once."""
+        """Builds the fingerprint of a set of chunk ids, each given once."""
         return cls(np.zeros(COUNT, np.uint64)).toggle(chunk_ids)
 
     def toggle(self, chunk_ids: Iterable[str]) -> Buckets:
-        """With those of these chunks that were not there, and without those that were."""
+        """Returns a copy in which these chunks are added where they were absent, and removed where they were
+        present.
+        """
         hashes = [_hash_id(name) for name in chunk_ids]
         sums = self.sums.copy()
         places = np.array([place for place, _ in hashes], np.int64)
@@ -33,21 +37,22 @@ class Buckets:
         return Buckets(sums)
 
     def find_differences(self, other: Buckets) -> frozenset[int]:
-        """Numbers of the buckets that do not hold the same chunks in both."""
+        """Returns the numbers of the buckets whose chunks differ between the two fingerprints."""
         return frozenset(np.flatnonzero(self.sums != other.sums).tolist())
 
     def take_buckets(self, other: Buckets, numbers: Collection[int]) -> Buckets:
-        """With these buckets as the other one has them."""
+        """Returns a copy in which these buckets have the values of the other fingerprint."""
         sums, places = self.sums.copy(), sorted(numbers)
         sums[places] = other.sums[places]
         return Buckets(sums)
 
 
 def find_bucket(chunk_id: str) -> int:
-    """The same wherever it is asked for."""
+    """Returns the number of the bucket that a chunk id belongs to; the same in every process."""
     return _hash_id(chunk_id)[0]
 
 
 def _hash_id(chunk_id: str) -> tuple[int, int]:
+    """Returns a bucket number and a 64-bit hash of a chunk id."""
     digest = hashlib.blake2b(chunk_id.encode("utf-8", "surrogatepass"), digest_size=10).digest()
     return int.from_bytes(digest[:2], "big") % COUNT, int.from_bytes(digest[2:], "big")

@@ -1,4 +1,4 @@
-"""A base as it would be with other versions of some of its documents, for trials: nobody's index changes."""
+"""Trial view of a base with other versions of some of its documents; nobody's index changes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ class Replacement:
 
 
 def replace_versions(base: Snapshot, versions: Sequence[Replacement]) -> View:
-    """The base with versions, at least one and no two of one document, in the place of what these documents have.
+    """Returns a view of the base in which documents have other versions. May ask a server for the ids of their chunks.
 
-    May ask a server which chunks these documents have.
+    Args:
+        base: The base as it is.
+        versions: The versions to try: at least one, and at most one of each document.
     """
     documents = {version.document.id for version in versions}
     return View(
@@ -40,7 +42,7 @@ def replace_versions(base: Snapshot, versions: Sequence[Replacement]) -> View:
 
 
 class CanaryIndex:
-    """An index seen with these versions in it."""
+    """An index seen with trial versions of some documents. It cannot be written to."""
 
     def __init__(self, index: Index, versions: Sequence[Replacement]) -> None:
         self._index = index
@@ -48,15 +50,19 @@ class CanaryIndex:
         self._seen: tuple[Snapshot, Snapshot] | None = None
 
     def get_snapshot(self) -> Snapshot:
-        """Of the base as it is now, with the versions."""
+        """Returns the current snapshot of the base with the trial versions in it."""
         base = self._index.get_snapshot()
         if self._seen is None or self._seen[0] is not base:
             self._seen = base, replace_versions(base, self._versions)
         return self._seen[1]
 
     async def apply(self, change: IndexChange) -> None:
-        """Not of a trial. Raises TypeError."""
+        """Refuses changes: a trial must not write.
+
+        Raises:
+            TypeError: Always.
+        """
         raise TypeError("a trial changes no index")
 
     async def close(self) -> None:
-        """The index belongs to others."""
+        """Does nothing: the underlying index belongs to others."""

@@ -1,4 +1,6 @@
-"""Weights that a library loads: which ones they are, and loading them once, off the event loop, until it succeeds."""
+"""Checkpoints of models that a library loads: how they are identified, and how they are loaded once, off the event
+loop.
+"""
 
 from __future__ import annotations
 
@@ -65,14 +67,16 @@ class Checkpoint:
         return self._identity
 
     def find_file(self, name: str) -> Path | None:
-        """One of its files, in the folder or in the hub's cache; None where it is not there."""
+        """Returns the path of one of the checkpoint's files in its folder or in the hub's cache; None if it is not
+        there.
+        """
         path = Path(self.model) / name
         if path.is_file():
             return path
         return _find_in_hub_cache(self.model, name) if is_hub_name(self.model) else None
 
     def read_hidden_size(self) -> int | None:
-        """Width of the model by its config.json; None where none can be read."""
+        """Returns the width of the model by its config.json; None if there is none that can be read."""
         path = self.find_file("config.json")
         try:
             size = json.loads(path.read_text("utf-8")).get("hidden_size") if path else None
@@ -98,7 +102,12 @@ class LazyModel(Generic[M]):
         self._backoff = BACKOFF_SECONDS
 
     def get(self) -> M:
-        """The model. Blocking. Raises MissingDependency, and `failure` while it cannot be had."""
+        """Returns the model, waiting for it to be loaded. Blocking.
+
+        Raises:
+            MissingDependency: If a package is not installed.
+            Exception: `failure`, while the model cannot be loaded.
+        """
         with self._lock:
             if self._loading is None:
                 self._start_first_load()
@@ -117,13 +126,13 @@ class LazyModel(Generic[M]):
             raise self._failure(f"{self._title} cannot be loaded: {error}") from error
 
     def start_loading(self) -> None:
-        """Loads behind, ahead of the first use; at once back."""
+        """Starts loading in the background before the first use; returns at once."""
         with self._lock:
             if self._loading is None:
                 self._start_first_load()
 
     def close(self) -> None:
-        """Lets the model go; who waits for it gets `failure`."""
+        """Drops the model; callers who wait for it get `failure`."""
         with self._lock:
             if self._loading is not None:
                 self._loading.cancel()
@@ -157,16 +166,24 @@ class LazyModel(Generic[M]):
 
 
 def choose_device(wanted: str, library: Any) -> tuple[str, bool]:
-    """Where a model of FlagEmbedding is to run, and whether in 16 bits: on CUDA alone, elsewhere they are no quicker.
+    """Chooses the device for a model of FlagEmbedding, and whether it runs in 16 bits.
 
-    One device: with a second the library would start processes of its own.
+    16 bits are used on CUDA only: elsewhere they are no faster. Only one device is used: with a second one the library
+    would start processes of its own.
+
+    Args:
+        wanted: The configured device, or `auto`.
+        library: The class of FlagEmbedding, which knows the available devices.
+
+    Returns:
+        The device and whether to compute in 16 bits.
     """
     device = library.get_target_devices(None)[0] if wanted == AUTO else wanted
     return device, device.startswith("cuda")
 
 
 def has_cuda_driver() -> bool:
-    """Whether NVIDIA's driver is here; to ask PyTorch would take seconds and 200 MB."""
+    """Returns whether NVIDIA's driver is installed; asking PyTorch would take seconds and 200 MB."""
     for library in ("libcuda.so.1", "nvcuda.dll"):
         with suppress(OSError):
             ctypes.CDLL(library)
@@ -175,7 +192,7 @@ def has_cuda_driver() -> bool:
 
 
 def is_installed(module: str) -> bool:
-    """Whether the module can be imported; it is not."""
+    """Returns whether a module can be imported, without importing it."""
     try:
         return find_spec(module) is not None
     except ValueError:  # what is in sys.modules without a specification was put there to hide it
@@ -183,13 +200,21 @@ def is_installed(module: str) -> bool:
 
 
 def require_package(module: str, command: str) -> None:
-    """Raises MissingDependency with the command that installs it, unless the module can be imported."""
+    """Checks that a module can be imported.
+
+    Args:
+        module: The module.
+        command: The command that installs it, for the message.
+
+    Raises:
+        MissingDependency: If it cannot be imported.
+    """
     if not is_installed(module):
         raise MissingDependency(command)
 
 
 def is_hub_name(model: str) -> bool:
-    """Whether it may be the name of a model on a hub; it may be a folder's as well."""
+    """Returns whether a text may name a model on a hub; it may be the name of a folder as well."""
     return _HUB_NAME.fullmatch(model) is not None
 
 
@@ -203,12 +228,12 @@ def _find_in_hub_cache(model: str, file: str) -> Path | None:
 
 
 def list_model_files(folder: Path) -> list[Path]:
-    """Configuration, tokenizer and weights of a checkpoint for PyTorch, by name."""
+    """Lists the configuration, tokenizer and weights of a PyTorch checkpoint, by name."""
     return sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
 
 
 def hash_files(files: Iterable[Path]) -> str:
-    """Of the names, sizes and content of files; large ones by slices all over them.
+    """Hashes the names, sizes and content of files; of large files it reads slices only.
 
     64 slices of 64 KB meet every layer of a model of 24, so that a fine-tuned one never passes for its base, and cost
     milliseconds where 1.3 GB would cost seconds at every start.

@@ -1,4 +1,4 @@
-"""Chunks for Chinese text: by heading, then paragraph, then sentence; bounds and overlap in tokens."""
+"""Splits parsed documents into chunks: by heading, then paragraph, then sentence; sizes are in tokens."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ChunkOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """The options in units of their measure."""
+    """The limits of `ChunkOptions`, converted to the units of the token measure."""
 
     measure: TokenMeasure
     longest: int
@@ -59,15 +59,23 @@ class _Bounds:
         return cls(measure, *map(measure.convert_tokens, sizes))
 
     def count_units(self, blocks: Sequence[Block]) -> int:
+        """Returns the total size of some blocks."""
         return sum(self.measure.count_units(block.text) for block in blocks)
 
 
 def split_document(
     parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions
 ) -> list[Chunk]:
-    """Chunks in document order; ids are "{version_id}-{ordinal}", ordinals from 0.
+    """Splits a parsed document into chunks, in document order.
 
-    Every way to ask a FAQ pair is a chunk of its own; those of one pair share the entry "{version_id}-q{n}".
+    Ids of chunks are "{version_id}-{ordinal}", ordinals from 0. Every way to ask a FAQ pair is a chunk of its own;
+    those of one pair share the entry "{version_id}-q{n}".
+
+    Args:
+        parsed: The document.
+        document: Its metadata, which every chunk carries.
+        version_id: Prefix of the ids.
+        options: Limits on the size of a chunk.
     """
     bounds = _Bounds.from_options(options)
     chunks: list[Chunk] = []
@@ -92,6 +100,9 @@ def split_document(
 
 
 def _build_faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds: _Bounds) -> Iterator[Chunk]:
+    """Builds one chunk for each way to ask a FAQ pair; an over-long answer becomes ordinary chunks under its
+    questions.
+    """
     path = pair.heading_path or ((pair.category,) if pair.category else ())
     blocks = pair.blocks or (Block(pair.answer, page=pair.page),)
     if len(pair.answer) > MAX_ANSWER_CHARS:
@@ -105,7 +116,7 @@ def _build_faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds:
 
 
 def _build_spans(blocks: Iterable[Block]) -> Iterator[Span]:
-    """Of blocks whose texts are the lines of a text."""
+    """Yields the spans of blocks whose texts are the lines of one text."""
     start = 0
     for block in blocks:
         yield Span.from_block(block, start, start + len(block.text), whole=True)
@@ -117,28 +128,29 @@ def _build_spans(blocks: Iterable[Block]) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Consecutive blocks under one heading path."""
+    """Consecutive blocks under the same heading path."""
 
     path: tuple[str, ...]
     blocks: tuple[Block, ...]
 
     @property
     def is_article(self) -> bool:
-        """Whether it is asked for by its number: others beside it would be found as well."""
+        """Whether it is a numbered article: people ask for it by number, so it is not merged with others."""
         return bool(self.path and find_article_number(self.path[-1]))
 
     def with_heading(self) -> tuple[Block, ...]:
-        """The blocks after the section's own heading as text."""
+        """The section's blocks with its own heading in front of them as text."""
         return (Block(self.path[-1], page=self.blocks[0].page, kind=BlockKind.HEADING), *self.blocks)
 
 
 def _split_sections(blocks: Sequence[Block]) -> Iterator[_Section]:
+    """Yields the sections of a document: runs of blocks that share a heading path."""
     for path, group in groupby(blocks, key=lambda block: block.heading_path):
         yield _Section(path, tuple(block for block in group if block.text.strip()))
 
 
 def _merge_sections(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
-    """Joins a short section with the next of the same parent; their headings become lines of the text."""
+    """Merges a short section into the next one of the same parent; their headings become lines of the text."""
     open_section: _Section | None = None
     siblings: tuple[str, ...] | None = None  # the parent of what is open; None: nothing may join it
     merged = False
@@ -164,7 +176,7 @@ def _merge_sections(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_
 
 
 def _join_sections(first: _Section, second: _Section, merged: bool) -> _Section | None:
-    """None where it may not be: what stands on another page is cited with that page."""
+    """Joins two sections, or returns None if they must stay apart, for example on different pages, which are cited."""
     if not second.path or second.blocks[0].page != first.blocks[0].page:
         return None
     before = first.blocks if merged else first.with_heading()
@@ -232,6 +244,7 @@ def _count_units(units: Sequence[_Unit]) -> int:
 
 
 def _split_units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
+    """Yields the sentences of a block, each as a unit, over-long ones in parts."""
     opens_block = anchor = True
     for sentence in _split_at(block.text, _SENTENCE, keep=_LIST_NUMBER):
         parts = _split_sentence(sentence, bounds)
@@ -242,7 +255,7 @@ def _split_units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
 
 
 def _split_sentence(sentence: str, bounds: _Bounds) -> list[str]:
-    """The sentence, or its clauses when it is over-long, or pieces of an over-long clause."""
+    """Returns the sentence; if it is over-long its clauses, and pieces of an over-long clause."""
     if bounds.measure.count_units(sentence) <= bounds.longest:
         return [sentence]
     parts: list[str] = []
@@ -254,7 +267,7 @@ def _split_sentence(sentence: str, bounds: _Bounds) -> list[str]:
 
 
 def _split_at(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None = None) -> Iterator[str]:
-    """Parts of a text that each end at a boundary; together they are the text. No part is only what `keep` matches."""
+    """Yields parts of a text that each end at a boundary; joined they give the text. No part matches `keep` alone."""
     start = 0
     for match in boundary.finditer(text):
         if not (keep and keep.fullmatch(text, start, match.end())):
@@ -265,7 +278,13 @@ def _split_at(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None
 
 
 def _choose_overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
-    """Whole sentences from the end of a chunk, at most `budget` units; none when a sentence goes on after it."""
+    """Returns the last whole sentences of a chunk to repeat in the next one.
+
+    Args:
+        chunk: The units of the chunk.
+        following: The first unit of the next chunk; if it continues a sentence there is no overlap.
+        budget: The most units to repeat.
+    """
     if not following.anchor:
         return []
     size, start = 0, len(chunk)
@@ -279,7 +298,7 @@ def _choose_overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> li
 
 
 def _build_text(chunk: Sequence[_Unit], page: int | None) -> _Packed:
-    """Its units as text: a block a line."""
+    """Joins units into the text of a chunk, one line for each block."""
     text = ""
     spans: list[Span] = []
     runs = groupby(chunk, key=lambda unit: id(unit.block))
@@ -293,4 +312,5 @@ def _build_text(chunk: Sequence[_Unit], page: int | None) -> _Packed:
 
 
 def _move_span(span: Span, back: int) -> Span:
+    """Returns the span moved towards the beginning by `back` characters."""
     return replace(span, start=max(0, span.start - back), end=span.end - back) if back else span

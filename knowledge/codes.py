@@ -64,18 +64,20 @@ class Code:
 
     @property
     def has_digit(self) -> bool:
-        """Whether a digit is in it: Wi-Fi and USB-C are names, not numbers of a series."""
+        """Whether it contains a digit: Wi-Fi and USB-C are names, not numbers of a series."""
         return any(map(str.isdigit, self.form))
 
 
 def is_same_code(one: Code, other: Code) -> bool:
-    """Whether both are spellings of one code. YS-10-01 is YS1001, but not YS-100-1."""
+    """Returns whether both are spellings of one code: YS-10-01 is YS1001, but YS-100-1 is not."""
     return one.form == other.form and (not one.breaks or not other.breaks or one.breaks == other.breaks)
 
 
 def is_same_thing(one: Code, other: Code) -> bool:
-    """Whether both name one thing: the same code, or one without its maker, as W5 of YS-W5. A word with a blank behind
-    it is no maker's name where that has another length: the APP K3 is the YS-K3, the YD K3 is not.
+    """Returns whether both name the same thing: the same code, or one of them without the maker's name (W5 for YS-W5).
+
+    A word followed by a blank is not the maker's name if their lengths differ: the APP K3 is the YS-K3, the YD K3 is
+    not.
     """
     if is_same_code(one, other):
         return True
@@ -86,18 +88,18 @@ def is_same_thing(one: Code, other: Code) -> bool:
 
 
 def has_one_code(codes: Iterable[Code], others: Sequence[Code]) -> bool:
-    """Whether one of the codes at least is of a thing that one of the others is of."""
+    """Returns whether at least one of the codes names a thing that one of the others names."""
     return any(is_same_thing(code, other) for code in codes for other in others)
 
 
 def has_all_codes(codes: Iterable[Code], others: Sequence[Code]) -> bool:
-    """Whether each of the codes is of a thing that one of the others is of."""
+    """Returns whether every one of the codes names a thing that one of the others names."""
     return all(any(is_same_thing(code, other) for other in others) for code in codes)
 
 
 def are_neighbours(one: Code, other: Code) -> bool:
-    """Whether two codes of different things are so alike that one may be told for the other: of one series (YS-100 and
-    YS-1001, V2.1.3 and V2.10.3), one the beginning of the other, or with one letter or digit apart.
+    """Returns whether two codes of different things are similar enough to be confused: of one series (YS-100 and
+    YS-1001, V2.1.3 and V2.10.3), one the beginning of the other, or one letter or digit apart.
     """
     if not (one.has_digit and other.has_digit) or is_same_thing(one, other):
         return False
@@ -109,14 +111,16 @@ def are_neighbours(one: Code, other: Code) -> bool:
 
 
 def get_series(code: Code) -> str:
-    """The letters before its last number: w of YS-W5, h of H30 Pro; empty for USB-C and for numbers alone."""
+    """Returns the letters before the last number of a code: w of YS-W5, h of H30 Pro; empty for USB-C and plain
+    numbers.
+    """
     found = _SERIES.findall(code.bare)
     return str(found[-1]) if found else ""
 
 
 @lru_cache(maxsize=8192)
 def find_codes(text: str) -> tuple[Code, ...]:
-    """The codes of a text, in order; their spans do not overlap. Linear in its length."""
+    """Returns the codes of a text in order, without overlaps. Linear in the length of the text."""
     plain = text.translate(_PLAIN)
     if "@" in plain or "://" in plain:
         plain = _ADDRESS.sub(lambda match: " " * len(match.group()), plain)
@@ -133,9 +137,10 @@ def find_codes(text: str) -> tuple[Code, ...]:
 
 
 def find_question_codes(text: str) -> tuple[Code, ...]:
-    """The codes of a question, each once, and what two with a blank between may be as one: K4Z D60. Of one without any,
-    its numbers of five digits and more, and groups of digits with one sign between them: beside the 12-3456/7 of a
-    catalogue they are part numbers.
+    """Returns the codes of a question, each once; two separated by a blank (K4Z D60) are also returned as one.
+
+    If there are none it returns numbers of five digits and more, and groups of digits joined by one sign: beside the
+    12-3456/7 of a catalogue they are part numbers.
     """
     found = find_codes(text)
     plain = text.translate(_PLAIN)
@@ -147,18 +152,18 @@ def find_question_codes(text: str) -> tuple[Code, ...]:
 
 
 def find_first_code(text: str) -> Code | None:
-    """The first code of a text."""
+    """Returns the first code of a text, or None."""
     return next(iter(find_codes(text)), None)
 
 
 def is_code(text: str) -> bool:
-    """Whether a text is a code and nothing else."""
+    """Returns whether a text is a code and nothing else."""
     found = find_codes(text)
     return len(found) == 1 and found[0].text == text
 
 
 def replace_codes(text: str, by: str) -> str:
-    """A text with something else in the place of each code."""
+    """Returns the text with every code replaced by `by`."""
     parts: list[str] = []
     end = 0
     for code in find_codes(text):
@@ -168,8 +173,8 @@ def replace_codes(text: str, by: str) -> str:
 
 
 def list_spellings(text: str) -> tuple[str, ...]:
-    """How a code may be written elsewhere, in the letters that it has here, where only a text can be looked for: as it
-    is, without its signs, and with a hyphen, a blank or an underscore where letters and digits meet.
+    """Lists how a code may be written elsewhere, for searches of plain text: as it is, without its signs, and with a
+    hyphen, a blank or an underscore where letters and digits meet. Its letters keep their case.
     """
     parts = _PARTS.findall(text.translate(_PLAIN))
     first, rest = parts[:1], "".join(parts[1:])
@@ -178,7 +183,7 @@ def list_spellings(text: str) -> tuple[str, ...]:
 
 
 def _find_candidates(plain: str) -> Iterator[tuple[int, int]]:
-    """Where codes may stand: runs of letters, digits and signs; a slash divides those that are codes before it."""
+    """Yields the places where a code may stand: runs of letters, digits and signs; a slash separates two codes."""
     for match in _RUN.finditer(plain):
         start = match.start()
         for slash in re.finditer("/", match.group()):
@@ -189,7 +194,9 @@ def _find_candidates(plain: str) -> Iterator[tuple[int, int]]:
 
 
 def _read_code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
-    """The code that begins at a piece: by itself, with the number behind a blank, with what makes it a variant."""
+    """Reads the code that begins at a place, with a number behind a blank and with what makes it a variant; None if
+    none does.
+    """
     number = _match_number_behind(plain, start, stop)
     if number:
         stop = number.end()
@@ -206,7 +213,7 @@ def _read_code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
 
 
 def _match_number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
-    """The rest of a code whose letters stand before a blank: a number, or beside Chinese a whole code."""
+    """Matches the rest of a code whose letters stand before a blank: a number, or beside Chinese text a whole code."""
     letters = plain[start:stop]
     if not letters.isalpha() or plain[stop : stop + 1] != " ":
         return None
@@ -220,18 +227,20 @@ def _match_number_behind(plain: str, start: int, stop: int) -> re.Match[str] | N
 
 
 def _is_numbered(letters: str, number: str) -> bool:
-    """Whether what looks like a measure is the number of a series: QH 600G, not VIP 5G or iPhone 128GB."""
+    """Returns whether something like a measure is the number of a series: QH 600G, but not VIP 5G or iPhone 128GB."""
     return len(letters) <= _MAKER_CHARS and _SERIES_NUMBER.fullmatch(number) is not None
 
 
 def _can_be_spaced(plain: str, start: int, stop: int) -> bool:
-    """Within English prose only a name in capitals has its number behind a blank: within 30 days."""
+    """Returns whether a number behind a blank may belong to the word before it: in English prose only if that is in
+    capitals.
+    """
     within = plain[:start].endswith(" ") and plain[:start].rstrip(" ")[-1:].isascii() and plain[:start].strip() != ""
     return not within or not plain[start:stop].islower()
 
 
 def _is_code(written: str, *, alone: bool = True) -> bool:
-    """Whether a run, in lower case, is a code. alone: else it has to have a letter and a digit."""
+    """Returns whether a run in lower case is a code; unless `alone`, it needs both a letter and a digit."""
     if _TIME.fullmatch(written) or _is_measure(written):
         return False
     if _has_letters_and_digits(written) or not alone:
@@ -246,12 +255,15 @@ def _has_letters_and_digits(written: str) -> bool:
 
 
 def _is_measure(written: str) -> bool:
-    """Numbers with a unit: 10kg, 5v-20v, 100-240v. 8pk-301 is none, for what follows a unit has one too."""
+    """Returns whether it is a number with a unit: 10kg, 5v-20v, 100-240v. 8pk-301 is not: its unit would contain a
+    digit.
+    """
     found = _MEASURE.fullmatch(written)
     return found is not None and bool(found["unit"] or found["last"]) and written[-1].isalpha()
 
 
 def _build_code(text: str, written: str, start: int, stop: int) -> Code:
+    """Builds the code of a run: its one form, its breaks and its prefix."""
     version = _VERSION.fullmatch(written)
     written = version[1] if version else written
     form, breaks, prefix = "", [], ""
@@ -279,7 +291,7 @@ def _mask_digits(form: str) -> str:
 
 
 def _is_one_edit(short: str, long: str) -> bool:
-    """Whether one letter is another one, or one more."""
+    """Returns whether the longer text differs by one replaced or one added character."""
     if len(long) - len(short) > 1:
         return False
     place = next((at for at, (own, other) in enumerate(zip(short, long, strict=False)) if own != other), len(short))

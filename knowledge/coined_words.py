@@ -1,4 +1,4 @@
-"""Words that a knowledge base uses and the dictionary lacks, by how they hold together and what stands beside them."""
+"""Finds words of a knowledge base that the dictionary lacks, by cohesion and by the variety of their neighbours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,13 @@ class CoinedWord:
 
 
 def find_coined_words(texts: Sequence[str], analyzer: Analyzer, most: int) -> list[CoinedWord]:
-    """The most frequent ones; texts: folded."""
+    """Finds the most frequent words that the dictionary would cut.
+
+    Args:
+        texts: Folded texts of the base.
+        analyzer: The tenant's analyzer.
+        most: How many to return.
+    """
     cut = [analyzer.split_words(text) for text in texts]
     counts = Counter(word for words in cut for word in words)
     total = sum(counts.values()) or 1
@@ -48,7 +54,7 @@ def find_coined_words(texts: Sequence[str], analyzer: Analyzer, most: int) -> li
 
 
 def _list_runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Neighbouring Chinese words, two to four of them, and where each run begins."""
+    """Yields runs of two to four neighbouring Chinese words, and where each run begins."""
     for start in range(len(words)):
         run: tuple[str, ...] = ()
         for word in words[start : start + MAX_WORDS]:
@@ -60,6 +66,7 @@ def _list_runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def _is_cohesive(run: tuple[str, ...], count: int, counts: Counter[str], total: int) -> bool:
+    """Returns whether the words of a run occur together much more often than by chance."""
     together, chance = math.log(count / total), sum(math.log(counts[word] / total) for word in run)
     return (together - chance) / (len(run) - 1) >= -together * MIN_COHESION
 
@@ -67,6 +74,7 @@ def _is_cohesive(run: tuple[str, ...], count: int, counts: Counter[str], total: 
 def _count_neighbours(
     cut: Iterable[Sequence[str]], wanted: set[tuple[str, ...]]
 ) -> tuple[dict[tuple[str, ...], Counter[str]], dict[tuple[str, ...], Counter[str]]]:
+    """Counts, for each wanted run, the words directly before and directly after it."""
     before: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for place, words in enumerate(cut):

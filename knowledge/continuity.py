@@ -89,7 +89,9 @@ class Odds:
 
 
 def build_contextual_message(message: str, context: Context) -> str:
-    """The message behind its subject and the question before it, or, without one, behind the questions before it."""
+    """Returns the message preceded by its subject and the question before it, or without a subject by the questions
+    before it.
+    """
     before = (context.subject, *context.questions[-1:]) if context.subject else context.questions[-QUESTIONS:]
     return " ".join((*before, context.message or message))
 
@@ -97,9 +99,9 @@ def build_contextual_message(message: str, context: Context) -> str:
 def compute_features(
     message: str, chunks: Sequence[Chunk], readings: Readings, context: Context
 ) -> NDArray[np.float64]:
-    """Shape (candidates, len(FEATURES)).
+    """Returns the features of every candidate, shape (candidates, len(FEATURES)).
 
-    Curated entries share a file and not a subject: that two stand in one document says nothing.
+    Curated entries share a file and not a subject: that two of them are in one document says nothing.
     """
     article = np.array([chunk.question is None for chunk in chunks])
     document = np.array([chunk.document.id for chunk in chunks])
@@ -132,7 +134,9 @@ def compute_features(
 
 
 def is_continued(chunks: Sequence[Chunk], readings: Readings, context: Context) -> bool:
-    """Whether an article that was cited last is about as near to the message by itself as any other one is."""
+    """Returns whether an article that was cited last is about as near to the message, taken alone, as any other
+    article.
+    """
     article = np.array([chunk.question is None and not chunk.is_in_view for chunk in chunks])
     cited = np.isin([chunk.document.id for chunk in chunks], list(context.documents)) & article
     others = readings.alone[article & ~cited]
@@ -142,7 +146,11 @@ def is_continued(chunks: Sequence[Chunk], readings: Readings, context: Context) 
 def weigh_candidates(
     message: str, chunks: Sequence[Chunk], readings: Readings, context: Context, odds: Odds
 ) -> tuple[list[int], NDArray[np.float64]]:
-    """Rows of the candidates, best first, and the probability of each row that it answers, in [0, 1]."""
+    """Orders the candidates of a message in the middle of a conversation.
+
+    Returns:
+        Rows of the candidates, best first, and for each row the probability in [0, 1] that it answers.
+    """
     described = compute_features(message, chunks, readings, context)
     scores = described @ WEIGHTS
     shares = np.exp(scores - scores.max())
@@ -164,11 +172,12 @@ def _compute_log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def _count_characters(message: str) -> float:
+    """Returns the length of a message in Chinese characters; English letters count less."""
     return len(message) / ENGLISH_LETTERS if is_english(message) else len(message)
 
 
 def _measure_advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:
-    """How much better the message by itself fits other documents than the one that was cited."""
+    """Returns how much better the message alone fits other documents than the one that was cited."""
     inside = float(alone[same].max()) if same.any() else -BOUND
     outside = float(alone[~same].max()) if not same.all() else -BOUND
     return min(max(outside - inside, -BOUND), BOUND)

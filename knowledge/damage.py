@@ -1,4 +1,4 @@
-"""Files that are derived and damaged: out of the way, so that they can be built anew, and kept to be looked at."""
+"""Damaged files that can be rebuilt: moves them aside, so that they are built anew and can still be examined."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ _BESIDE = ("-wal", "-shm")
 
 
 def set_aside(path: Path, reason: object) -> Path:
-    """Renames a file, with what SQLite keeps beside it, or a folder to NAME.damaged-DATE, and says so in the log. Gives
-    the new path. Raises OSError.
+    """Renames a file (with SQLite's files beside it) or a folder to NAME.damaged-DATE, and logs it.
+
+    Returns:
+        The new path.
+
+    Raises:
+        OSError: If it cannot be renamed.
     """
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     path.rename(aside)
@@ -28,12 +33,14 @@ def set_aside(path: Path, reason: object) -> Path:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that a file is none of its own, or not whole; not whether it is busy or the disk is full."""
+    """Returns whether an SQLite error means a damaged or foreign file, not a busy one or a full disk."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
 
 
 def find_sqlite_damage(path: Path) -> str:
-    """What SQLite finds wrong with a file that nobody has open; empty for nothing, or no file. Reads all of it."""
+    """Describes what SQLite finds wrong with a file that nobody has open; empty for a sound or missing file. Reads
+    all of it.
+    """
     if not path.is_file():
         return ""
     try:

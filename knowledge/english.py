@@ -1,4 +1,6 @@
-"""English questions in the words of Chinese documents: embedders put the two languages apart, BM25 finds nothing."""
+"""Translates English questions into the words of Chinese documents, word by word: embedders separate the languages,
+and BM25 finds nothing across them.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,15 @@ def is_english(text: str) -> bool:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text of some length is written in Chinese, with whatever names and signs."""
+    """Returns whether a text of some length is in Chinese, apart from names and signs."""
     return CHINESE_SHARE * len(text) <= len(_CHINESE.findall(text))
 
 
 def translate_question(question: str) -> str | None:
-    """The question word by word in Chinese, its numbers and names unchanged; None where too little is known.
+    """Translates an English question word by word into Chinese; numbers and names stay.
 
-    A Chinese question is left alone: its own words say enough.
+    Returns:
+        The translation; None if too few words are known, or if the question is Chinese already.
     """
     if _CHINESE.search(question) and not is_english(question):
         return None
@@ -49,13 +52,13 @@ def translate_question(question: str) -> str | None:
 
 
 def list_chinese_words(question: str) -> str:
-    """What the dictionary has of an English question, with its numbers and names; may be empty."""
+    """Returns the Chinese of the known words of an English question, with its numbers and names; may be empty."""
     words, _, _ = _look_up_words(question)
     return " ".join(words)
 
 
 def _look_up_words(question: str) -> tuple[list[str], int, int]:
-    """The words in Chinese, and how many say what it is about: known ones and unknown ones."""
+    """Returns the words in Chinese, and how many content words are known and unknown."""
     tokens, words = _split_words(question), _load_dictionary()
     found: list[str] = []
     known = unknown = 0

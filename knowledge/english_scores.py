@@ -17,18 +17,26 @@ from knowledge.types import Chunk
 
 
 def has_english(queries: Sequence[Query]) -> bool:
-    """Whether a question is in English or a translation of one; `comparable` leaves others as they are."""
+    """Returns whether any query is in English or is the translation of an English one."""
     return any(query.translates is not None or is_english(query.text) for query in queries)
 
 
 def map_to_chinese_scale(
     queries: Sequence[Query], scores: Sequence[Sequence[float]], chunks: Sequence[Chunk], calibration: CalibrationMap
 ) -> list[list[float]]:
-    """Scores of every query, for every chunk, as a Chinese question would have them.
+    """Maps the scores of English queries to the scale of Chinese ones.
 
-    scores: shape (queries, chunks), as the reranker gives them. A translation comes after what it translates and shares
-    its scores on Chinese chunks; chunks in English keep theirs, and so does everything without a word of English in the
-    calibration.
+    A translation shares its scores on Chinese chunks with the query that it translates. Scores of English chunks, and
+    everything where the calibration knows nothing of English, stay as they are.
+
+    Args:
+        queries: The queries; a translation directly follows its original.
+        scores: The reranker's scores, shape (queries, chunks).
+        chunks: The chunks that were scored.
+        calibration: The calibration that holds what English queries lack.
+
+    Returns:
+        The scores in the same shape.
     """
     if not calibration.english:
         return [list(own) for own in scores]

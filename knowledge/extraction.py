@@ -1,4 +1,4 @@
-"""A file read to the end of what depends on its bytes alone: parsed and cut into chunks, within bounds."""
+"""Extracts from a file what depends on its bytes alone: parses it and splits it into chunks, within limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ReadDocument:
     dated: str = ""
 
     def label_chunks(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
-        """The chunks of a version of a document, with the ids of `chunking.split`."""
+        """Returns the chunks of a version of a document, with the ids that `chunking.split_document` gives."""
         return [
             replace(chunk, id=version_id + chunk.id, entry=version_id + chunk.entry, document=document)
             for chunk in self.chunks

@@ -1,4 +1,4 @@
-"""What looking at a customer's file came to, and which kinds of files there are."""
+"""The result of inspecting a customer's file, and the known types of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is narrowed to. A leaf beside `types`."""
+"""Filters that narrow a search. Like `types`, this module imports nothing else of the package."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ class Filter:
 
     @property
     def stated_fields(self) -> dict[str, list[str]]:
-        """What it names by itself, as JSON has it."""
+        """The fields that restrict, as plain lists for JSON; `build_filter` reads them back."""
         return {kind: sorted(values) for kind in FILTER_KINDS if (values := getattr(self, kind))}
 
     @property
     def key(self) -> str:
-        """Tells filters apart in cache keys of several processes; empty for everything."""
+        """A short text that tells filters apart in cache keys shared by several processes; empty if nothing is
+        restricted.
+        """
         if not self:
             return ""
         told = self.stated_fields, sorted(self.excluded), self.within.key if self.within else ""
         return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
     def list_conditions(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """Kinds, each with labels of which a document has to have one."""
+        """Yields the kinds of label and for each the labels of which a document needs one."""
         for kind in FILTER_KINDS:
             if wanted := getattr(self, kind):
                 yield kind, wanted | {""} if kind in _GENERAL else wanted
@@ -56,7 +58,7 @@ class Filter:
             yield from self.within.list_conditions()
 
     def matches(self, document: DocumentMeta) -> bool:
-        """Whether the document is let through."""
+        """Returns whether the filter lets a document through."""
         every = all(not wanted.isdisjoint(document.list_labels(kind)) for kind, wanted in self.list_conditions())
         return every and document.id not in self.excluded
 
@@ -65,6 +67,6 @@ EVERYTHING = Filter()
 
 
 def build_filter(named: Mapping[str, Sequence[str]]) -> Filter:
-    """The filter of which `Filter.named` told this."""
+    """Builds the filter from what `Filter.stated_fields` returned."""
     fields: dict[str, Any] = {kind: frozenset(values) for kind, values in named.items()}
     return Filter(**fields)

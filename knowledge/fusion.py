@@ -8,10 +8,14 @@ RRF_K = 60
 
 
 def fuse_rankings(rankings: Iterable[tuple[float, Sequence[str]]], k: int = RRF_K) -> dict[str, float]:
-    """Fuses rankings, best first, into one, best first: id -> score.
+    """Fuses rankings by weighted reciprocal rank: score = sum of weight / (k + rank), ranks from 1.
 
-    rankings: (weight, ids best first) pairs. score = sum of weight / (k + rank), rank from 1; an id that a ranking
-    does not hold gets nothing from it. Ties go to the earlier ranking.
+    Args:
+        rankings: Weight and ids of every ranking, best first.
+        k: Damps the influence of the first ranks.
+
+    Returns:
+        Score by id, best first.
     """
     scores: dict[str, float] = {}
     for weight, ids in rankings:

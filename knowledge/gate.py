@@ -28,12 +28,12 @@ class EvidenceGate:
             raise InvalidConfiguration("MIN_SURVIVING_CHUNKS 至少为 1")
 
     def judge_all(self, probabilities: Sequence[float]) -> list[GateVerdict]:
-        """One verdict a candidate, in that order."""
+        """Returns the verdict on each candidate, in the order of the probabilities."""
         passing = sum(probability >= self.threshold for probability in probabilities)
         return [self._judge_candidate(probability, passing) for probability in probabilities]
 
     def choose_verdict(self, verdicts: Sequence[GateVerdict]) -> GateVerdict:
-        """The verdict on a result: the best one of its candidates, REFUSE without any."""
+        """Returns the verdict on a result: the best one of its candidates, REFUSE if there are none."""
         return next((verdict for verdict in GateVerdict if verdict in verdicts), GateVerdict.REFUSE)
 
     def _judge_candidate(self, probability: float, passing: int) -> GateVerdict:

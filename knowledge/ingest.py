@@ -1,4 +1,4 @@
-"""From the bytes of a file to what the knowledge base stores of it: parse, chunk, tokenise, embed."""
+"""The ingestion pipeline: parses, chunks, tokenises and embeds a file into what the knowledge base stores of it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Identity:
     product_version: str | None = None
 
     def describe(self, name: str, found: ReadDocument) -> DocumentMeta:
-        """The document that a file of this name becomes."""
+        """Builds the metadata of the document that a file of this name becomes."""
         product, version = self.product, self.product_version
         if product is None:
             product = found.product or find_product(found.title, self.folder)
@@ -89,46 +89,65 @@ class PreparedDocument:
 
     @property
     def size(self) -> int:
-        """How many chunks it was split into, those that are not searched included."""
+        """Number of chunks that the document was split into, including those that are not searched."""
         return len(self.chunks) + (len(self.corrected.excluded) if self.corrected else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenised:
-    """Tokens of each of several chunks, and the version of the tenant's vocabulary that made them."""
+    """The tokens of several chunks, and the version of the tenant's vocabulary that produced them."""
 
     tokens: tuple[tuple[str, ...], ...]
     vocabulary: int
 
 
 class DocumentReader(Protocol):
-    """Makes a title and chunks of a file's bytes."""
+    """Reads the bytes of a file into a title and chunks."""
 
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """`columns`: where a table holds questions and answers; None finds out. Raises InvalidDocument by subclass."""
+        """Reads a document.
+
+        Args:
+            tenant: Whose file it is.
+            name: Name of the file; its suffix tells the format.
+            content: The file.
+            options: Limits on the size of a chunk.
+            columns: Which columns of a table hold questions and answers; None to detect them.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+        """
         ...
 
     async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
-        """Where an HTML page leads. Raises InvalidDocument by subclass."""
+        """Returns where an HTML page leads.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+        """
         ...
 
     async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
-        """The table of a CSV or XLSX file. Raises InvalidDocument by subclass."""
+        """Returns the table of a CSV or XLSX file.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+        """
         ...
 
 
 class Corrector(Protocol):
-    """Knows what people corrected."""
+    """Knows the corrections that people made to documents."""
 
     async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
-        """The chunks of a document as it was read, under its corrections."""
+        """Returns the chunks of a document, as it was just read, with its corrections applied."""
         ...
 
 
 class Uncorrected:
-    """Where nothing is corrected."""
+    """A `Corrector` for where nothing is corrected."""
 
     async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """See `Corrector`."""
@@ -136,7 +155,7 @@ class Uncorrected:
 
 
 class TrustingReader:
-    """Reads in a thread of this process: for files of one's own. Strangers' files go to `knowledge.sandbox`."""
+    """Reads files in a thread of this process: for trusted files only. Strangers' files go to `knowledge.sandbox`."""
 
     def __init__(self, limits: ParsingLimits | None = None) -> None:
         self._limits = limits or ParsingLimits()
@@ -157,7 +176,7 @@ class TrustingReader:
 
 
 class Ingestor:
-    """The pipeline, without storage. CPU work runs off the loop; embedding gives way to customers' questions."""
+    """The pipeline without storage. CPU work runs off the event loop; embedding waits for customers' questions."""
 
     def __init__(
         self,
@@ -187,9 +206,20 @@ class Ingestor:
         columns: FaqColumns | None = None,
         embed: bool = True,
     ) -> PreparedDocument:
-        """Raises InvalidDocument (by its subclasses) and EmbeddingUnavailable; stores nothing but embeddings.
+        """Runs the pipeline over one file. Stores nothing but embeddings, in the embedder's cache.
 
-        columns: see `DocumentReader`. embed: False leaves the embeddings to whoever updates the index.
+        Args:
+            tenant: Whose file it is.
+            name: Name of the file.
+            content: The file.
+            identity: Ids and labels for the document.
+            progress: Called with the name, the chunks done and all chunks.
+            columns: See `DocumentReader.read`.
+            embed: False leaves the embeddings to whoever updates the index.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+            EmbeddingUnavailable: If the embedder is out of reach.
         """
         embedder = await self._embedder_of(tenant)
         options = replace(self._options, tokenizer=embedder.tokenizer_file)
@@ -218,7 +248,11 @@ class Ingestor:
     async def preview(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """What `prepare` would cut a file into with these sizes. Raises InvalidDocument by its subclasses."""
+        """Reads a file as `prepare` would, with the given sizes of chunks, and stores nothing.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+        """
         embedder = await self._embedder_of(tenant)
         return await self._reader.read(
             tenant, name, content, replace(options, tokenizer=embedder.tokenizer_file), columns
@@ -227,19 +261,25 @@ class Ingestor:
     async def list_paragraphs(
         self, tenant: str, name: str, content: bytes, columns: FaqColumns | None = None
     ) -> tuple[str, ...]:
-        """What is read of a file, in order: headings where they change, paragraphs, questions with their answers.
+        """Lists what is read of a file, in order: headings where they change, paragraphs, questions with their answers.
 
-        Raises InvalidDocument by its subclasses.
+        Raises:
+            InvalidDocument: By its subclasses.
         """
         found = await self._reader.read(tenant, name, content, _WHOLE_SECTIONS, columns)
         return tuple(_list_paragraphs(found.chunks))
 
     async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
-        """Where an HTML page leads. Raises InvalidDocument by its subclasses, Unavailable."""
+        """Returns where an HTML page leads.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+            Unavailable: If no process can read it now.
+        """
         return await self._reader.read_links(tenant, name, content)
 
     async def tokenize_chunks(self, tenant: str, chunks: Sequence[Chunk]) -> Tokenised:
-        """Tokens of every chunk's `indexed_text`, in that order, by the tenant's newest vocabulary."""
+        """Tokenises the `indexed_text` of every chunk with the tenant's newest vocabulary."""
         analyzer = await self._analyzer_of(tenant) if self._analyzer_of else self._analyzer
         return Tokenised(await tokenize_texts(analyzer, chunks), analyzer.version)
 
@@ -257,7 +297,7 @@ async def _embed_chunks(embedder: Embedder, name: str, chunks: Sequence[Chunk], 
 
 
 async def tokenize_texts(analyzer: Analyzer, chunks: Sequence[Chunk]) -> tuple[tuple[str, ...], ...]:
-    """Tokens of every chunk's `indexed_text`, in that order; off the loop."""
+    """Tokenises the `indexed_text` of every chunk, in their order, off the event loop."""
 
     def tokenize_part(part: Sequence[Chunk]) -> list[tuple[str, ...]]:
         return [
@@ -284,5 +324,5 @@ def _list_paragraphs(chunks: Iterable[Chunk]) -> Iterator[str]:
 
 
 def hash_content(content: bytes) -> str:
-    """SHA-256 of a file, in hex: what makes ingestion idempotent."""
+    """Returns the SHA-256 of a file in hex, by which a file that is sent again is recognised."""
     return hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""Libraries that few requests need: imported at the first look into them, as PEP 810 will do from Python 3.15 on."""
+"""Libraries that few requests need: imported at the first access, as PEP 810 will do from Python 3.15 on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lines are by their marks, where no format says it: items of lists and rows of tables."""
+"""Recognises list items and table rows by their marks, for texts whose format says nothing about them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 
 
 def find_item_marker(line: str) -> str:
-    """What makes a line an item of a list: "1.", "①", "•"; "" where it is none."""
+    """Returns what marks a line as a list item: "1.", "①", "•"; empty if it is none."""
     found = _ITEM.match(line)
     return found["marker"] if found else ""
 
 
 @lru_cache(maxsize=8192)
 def guess_spans(text: str) -> tuple[Span, ...]:
-    """Of a text whose blocks nobody knows: a page, a reply, a chunk of a base that was read before blocks had kinds."""
+    """Guesses the spans of a text whose blocks are unknown: a page, a reply, or a chunk stored before blocks had
+    kinds.
+    """
     return tuple(_build_span(text, *line.span()) for line in re.finditer(r"[^\r\n]+", text) if not line[0].isspace())
 
 
@@ -36,7 +38,7 @@ def _build_span(text: str, start: int, end: int) -> Span:
 
 
 def split_cells(row: str) -> tuple[tuple[str, str], ...]:
-    """Of 列名：值；列名：值; what stands after a semicolon without a name belongs to the value before it."""
+    """Splits a row 列名：值；列名：值 into names and values; a part without a name belongs to the value before it."""
     cells: list[tuple[str, str]] = []
     for part in row.rstrip("。").split("；"):
         name, colon, value = part.partition("：")

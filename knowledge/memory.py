@@ -1,4 +1,4 @@
-"""Memory that the process no longer needs."""
+"""Returns memory that the process no longer needs to the system."""
 
 from __future__ import annotations
 

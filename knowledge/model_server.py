@@ -1,4 +1,4 @@
-"""A server that embeds or re-ranks, asked over HTTP."""
+"""Client of a server that embeds or re-ranks, over HTTP."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ WAITING, BEHIND = AnswerTime(5.0, 1), AnswerTime(30.0, 3)
 
 
 class AnswerRefused(Exception):
-    """The server does not take these texts."""
+    """The server does not accept these texts; others may work."""
 
 
 class ServerUnavailable(Exception):
-    """No answer, or none that is of use."""
+    """The server gave no answer, or an unusable one."""
 
 
 class ModelServer:
-    """JSON there and back. Safe to use from several threads."""
+    """Sends and receives JSON. Safe to use from several threads."""
 
     def __init__(self, base_url: str, api_key: str) -> None:
         self.host = urlsplit(base_url).netloc
@@ -48,7 +48,17 @@ class ModelServer:
         self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none")
 
     def post(self, path: str, body: dict[str, Any], patience: AnswerTime) -> Any:
-        """The answer's JSON. Blocking. Raises AnswerRefused, ServerUnavailable."""
+        """Posts a request and returns the JSON of the answer. Blocking.
+
+        Args:
+            path: Path below the base address.
+            body: The request as JSON.
+            patience: How long to wait and how often to retry.
+
+        Raises:
+            AnswerRefused: If the server does not accept the texts.
+            ServerUnavailable: If it gives no usable answer.
+        """
         client = self._client.with_options(timeout=patience.seconds, max_retries=patience.retries)
         try:
             return client.post(path, cast_to=object, body=body)
@@ -59,5 +69,5 @@ class ModelServer:
             raise ServerUnavailable(str(error)) from error
 
     def close(self) -> None:
-        """Lets its connections go."""
+        """Closes the connections."""
         self._client.close()

@@ -1,4 +1,4 @@
-"""What was found for the several questions of one message, in one result. Pure."""
+"""Merges the results of several questions in one message."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _BEST_FIRST = (GateVerdict.PASS, GateVerdict.CLARIFY, GateVerdict.REFUSE)
 
 
 def merge_results(found: Sequence[Retrieval]) -> Retrieval:
-    """Results of one message, at least one, each gated by itself: their candidates in turn, so that no question is
-    crowded out by another. The verdict is the best of theirs; no candidate's probability or verdict changes. `parts` of
-    it are the results themselves.
+    """Merges results of one message, at least one, each judged by itself at the gate.
+
+    Candidates are taken in turn, so that no question is crowded out by another. The verdict is the best of the results;
+    no probability or verdict of a candidate changes. `parts` of the merged result are the results themselves.
     """
     first, *others = found
     if not others:
@@ -44,7 +45,7 @@ def merge_results(found: Sequence[Retrieval]) -> Retrieval:
 
 
 def _merge_in_turn(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
-    """Each entry once, with the better of its probabilities, where it comes first."""
+    """Returns each entry once, at its first place, with the better of its probabilities."""
     kept: dict[str, Candidate] = {}
     for candidate in chain.from_iterable(zip_longest(*lists)):
         if candidate is None:

@@ -1,4 +1,4 @@
-"""Numbered parts of rules and contracts: 第十二条, 第 12 条 and Article 12 are one."""
+"""Numbered articles of rules and contracts: 第十二条, 第 12 条 and Article 12 are the same."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ CANONICAL = r"第[0-9]+[编章节条款项]"
 
 
 def normalize_numbers(folded: str) -> str:
-    """Folded text (simplified, lower case) with every such number as 第12条."""
+    """Rewrites every such number of a folded text (simplified, lower case) as 第12条."""
     if "第" in folded:
         folded = _PART.sub(lambda found: f"第{parse_number(found[1])}{found[2]}", folded)
     return _ENGLISH.sub(r" 第\1条 ", folded) if "art" in folded else folded
 
 
 def find_article_number(text: str) -> str:
-    """The number that a text begins with, as it is written there, where it is an article; "" of any other text."""
+    """Returns the article number that a text begins with, as written; empty if it begins with none."""
     found = _ARTICLE.match(text)
     return found[1] if found else ""
 
 
 def parse_number(number: str) -> int:
-    """Of digits, of 一百二十 and of 二〇二四."""
+    """Returns the value of a number in digits, or written as 一百二十 or 二〇二四."""
     if number.isdecimal():
         return int(number)
     if not set(number) & set(_TENS):

@@ -70,7 +70,9 @@ class RuntimeCheckpoint(Checkpoint):
 
     @property
     def is_int8(self) -> bool:
-        """Whether weights are integers: then a vector depends a little on what is computed in the same call."""
+        """Whether the weights are integers: then a vector depends slightly on what else is computed in the same
+        call.
+        """
         return self._runtime == "onnx_int8"
 
     @property
@@ -82,7 +84,7 @@ class RuntimeCheckpoint(Checkpoint):
         return _INT8 if self.is_int8 else ""
 
     def _choose_graph(self, weights: str) -> Path | None:
-        """Of a folder."""
+        """Chooses the export in a folder; None if there is none to use."""
         if self._runtime == "torch":
             return None
         graph = Path(self.model, FOLDER, self._graph_name)
@@ -95,7 +97,7 @@ class RuntimeCheckpoint(Checkpoint):
         return graph if self._is_current(graph, weights) or not is_installed(LIBRARY) else None
 
     def _is_current(self, graph: Path, weights: str) -> bool:
-        """Whether it was made of the weights in the folder, or nothing else is there."""
+        """Returns whether an export was made of the weights in its folder, or is alone there."""
         if not any(self.find_file(name) for name in _WEIGHTS):
             return True
         if read_source(graph) == weights:
@@ -110,7 +112,7 @@ class RuntimeCheckpoint(Checkpoint):
         return source + self._suffix
 
     def _wants_torch(self) -> bool:
-        """Of a name on a hub: what is on this machine already need not be downloaded in another form."""
+        """Returns whether a model of a hub should run in PyTorch, since its files are already here in that form."""
         if self._wants_gpu():
             return True
         there = is_installed(LIBRARY) and any(self.find_file(name) for name in _WEIGHTS)
@@ -122,7 +124,7 @@ class RuntimeCheckpoint(Checkpoint):
         return self._device != "cpu"
 
     def _download_graph(self) -> Path | None:
-        """None where the hub has none, or in `auto` where it cannot be had and FlagEmbedding may try."""
+        """Downloads the export; None if the hub has none, or if it fails and FlagEmbedding may be tried instead."""
         from huggingface_hub import snapshot_download
 
         wanted = ["config.json", TOKENIZER, f"{FOLDER}/{self._graph_name}*"]
@@ -137,12 +139,12 @@ class RuntimeCheckpoint(Checkpoint):
 
 
 def list_graph_files(graph: Path) -> list[Path]:
-    """What a graph's results depend on: itself, its weights beside it and the tokenizer."""
+    """Lists the files that the results of an export depend on: the graph, its weights and the tokenizer."""
     return [graph, *sorted(graph.parent.glob(f"{graph.name}?data")), graph.parents[1] / TOKENIZER]
 
 
 def read_source(graph: Path) -> str | None:
-    """Identity of the weights that an export was made of; None where nobody wrote it down, or it is another by now."""
+    """Reads the identity of the weights that an export was made of; None if it was not written down or does not fit."""
     try:
         record: dict[str, Any] = json.loads((graph.parent / RECORD).read_text("utf-8"))
         made = record["graphs"].get(graph.name) == hash_files(list_graph_files(graph))
@@ -152,7 +154,12 @@ def read_source(graph: Path) -> str | None:
 
 
 def write_source(graphs: Sequence[Path], source: str) -> None:
-    """Writes down what the exports in one folder were made of. source: see `Checkpoint.identity`."""
+    """Writes down which weights the exports of one folder were made of.
+
+    Args:
+        graphs: The exports.
+        source: Identity of the weights, see `Checkpoint.get_identity`.
+    """
     record = {"source": source, "graphs": {graph.name: hash_files(list_graph_files(graph)) for graph in graphs}}
     (graphs[0].parent / RECORD).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
 

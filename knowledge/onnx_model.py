@@ -1,4 +1,4 @@
-"""An encoder of BERT's kind in onnxruntime, with its tokenizer: neither PyTorch nor transformers is imported."""
+"""A BERT-like encoder in onnxruntime with its tokenizer; neither PyTorch nor transformers is imported."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class OnnxModel:
 
     @property
     def width(self) -> int:
-        """Of the states of a token."""
+        """Width of a token's state."""
         return int(self._output.shape[-1])
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """Normalised states of the first token of each text, shape (len(texts), width)."""
+        """Returns the normalised state of the first token of each text, shape (len(texts), width)."""
         states = self._compute_outputs([self._tokenizer.encode(text) for text in texts])
         return np.asarray(states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12), dtype=np.float32)
 
@@ -78,13 +78,13 @@ class OnnxModel:
         return [float(logit) for logit in self._compute_outputs(encodings).reshape(len(pairs))]
 
     def _encode_text(self, text: str, limit: int) -> Any:
-        """Without the marks around a text."""
+        """Encodes a text without the special tokens around it."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         encoding.truncate(limit)
         return encoding
 
     def _compute_outputs(self, encodings: Sequence[Any]) -> Matrix:
-        """What the model gives out of each, in their order: the state of its first token, or its logits."""
+        """Runs the model over encodings; returns for each the state of its first token, or its logits."""
         results: dict[int, Matrix] = {}
         for rows in self._group_rows([len(encoding) for encoding in encodings]):
             together = [encodings[row] for row in rows]
@@ -95,7 +95,7 @@ class OnnxModel:
         return np.stack([results[row] for row in range(len(encodings))])
 
     def _group_rows(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """The rows of each call."""
+        """Yields the rows of each call."""
         groups: dict[object, list[int]] = defaultdict(list)
         for row, length in enumerate(lengths):
             groups[row + MAX_TOKENS if self._alone or length > SHORT_TOKENS else -(-length // PADDING)].append(row)
@@ -111,5 +111,5 @@ class OnnxModel:
 
 
 def _count_processors() -> int:
-    """Those that the process may use."""
+    """Returns how many processors this process may use."""
     return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) or 1

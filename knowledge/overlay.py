@@ -34,10 +34,14 @@ PATIENCE_SECONDS = 3.0
 
 
 def build_passage(page: PageText, texts: Iterable[str]) -> Chunk:
-    """The lines nearest to any wording of a question, in their order, MAX_PASSAGE_CHARS at most.
+    """Builds the passage of a page for a question: its nearest lines in their order, MAX_PASSAGE_CHARS at most.
 
     A line is as near as the characters, and pairs of them, that it shares with the question are rare on the page; the
     name of a product stands in most lines and tells nothing.
+
+    Args:
+        page: The page.
+        texts: All wordings of the question.
     """
     asked = set[str]().union(*map(_collect_grams, texts))
     wanted = sorted(asked - _collect_grams(page.title) or asked)
@@ -78,7 +82,7 @@ class Overlay(View):
 
 
 class PageReader:
-    """Lays pages over snapshots, and remembers the embeddings of the last MAX_VECTORS passages by their text."""
+    """Adds pages to snapshots, and remembers the embeddings of the last MAX_VECTORS passages by their text."""
 
     def __init__(self, embedder: Embedder, analyzers: AnalyzerHistory) -> None:
         self._embedder = embedder
@@ -111,6 +115,6 @@ class PageReader:
 
 
 def _collect_grams(text: str) -> set[str]:
-    """Characters but signs, and all pairs of neighbours."""
+    """Returns the characters of a text without signs, and all pairs of neighbours."""
     folded = fold(text)
     return {folded[at : at + 2] for at in range(len(folded) - 1)}.union(filter(str.isalnum, folded))

@@ -25,7 +25,9 @@ _FREQUENT = 100
 
 
 def find_own_names(snapshot: Snapshot) -> frozenset[str]:
-    """The names in Latin letters, lower case, that more than SHARE of a base's passages hold; a pass over its terms."""
+    """Returns the Latin names, in lower case, that more than SHARE of a base's passages contain. Passes over all its
+    terms.
+    """
     least = SHARE * len(snapshot)
     found = snapshot.list_frequent_terms(_FREQUENT).items()
     return frozenset(
@@ -44,14 +46,14 @@ def drop_names(question: str, names: Collection[str]) -> str:
 
 
 class OwnNames:
-    """The own names of an index, found anew when it has moved on."""
+    """The own names of an index, found again when its revision has changed."""
 
     def __init__(self) -> None:
         self._revision = -1
         self._names: frozenset[str] = frozenset()
 
     async def get(self, snapshot: Snapshot) -> frozenset[str]:
-        """The names of the base as `snapshot` shows it."""
+        """Returns the own names of the base in this snapshot."""
         if snapshot.revision != self._revision:
             self._names = await asyncio.to_thread(find_own_names, snapshot)
             self._revision = snapshot.revision

@@ -1,4 +1,4 @@
-"""What the gate learnt of one scorer on one knowledge base: from raw scores to probabilities."""
+"""Maps raw scores of one scorer on one knowledge base to probabilities."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CalibrationMap:
             raise InvalidConfiguration(f"calibration points must rise: {self}")
 
     def compute_probability(self, score: float) -> float:
-        """In (0, 1)."""
+        """Returns the probability of a raw score, strictly between 0 and 1."""
         if score < self.cutoff:
             slope = (AT_CUTOFF - AT_UNRELATED) / (self.cutoff - self.unrelated)
         else:
@@ -51,8 +51,10 @@ class CalibrationMap:
         return 1 / (1 + math.exp(-min(max(AT_CUTOFF + slope * (score - self.cutoff), -50.0), 50.0)))
 
     def to_json(self) -> dict[str, Any]:
+        """Returns the fields as a dictionary that JSON can hold."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, parameters: dict[str, Any]) -> Self:
+        """Creates the calibration from what `to_json` returned."""
         return cls(**parameters)

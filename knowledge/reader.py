@@ -77,7 +77,7 @@ def apply_judgements(
 
 
 def measure_nearness(candidate: Candidate) -> float:
-    """How near a candidate is to the question, in [0, 1], whether or not it states the answer."""
+    """Returns how near a candidate is to the question, in [0, 1], whether or not it states the answer."""
     return candidate.probability if candidate.searched is None else candidate.searched
 
 
@@ -97,7 +97,9 @@ def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer:
 
 
 def _combine_odds(probability: float, odds: float, calibration: CalibrationMap) -> float:
-    """The probability from the search's own and the reader's raw log-odds; in (0, 1)."""
+    """Combines the probability of the search with the raw log-odds of the reader; the result is strictly between 0
+    and 1.
+    """
     prior = _compute_log_odds(probability, MOST_PRIOR)
     judged = _compute_log_odds(calibration.compute_probability(odds), MOST_READER) - AT_CUTOFF
     return 1 / (1 + math.exp(-(PRIOR_WEIGHT * prior + judged + BIAS)))

@@ -1,4 +1,6 @@
-"""Recall -> fuse -> rerank -> gate: the one way from a question to fragments, explainable at every step."""
+"""The retrieval pipeline: recall, fuse, rerank, gate. The only way from a question to passages; every step is
+explainable.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,12 @@ class Scorers:
 
     @classmethod
     def from_reranker(cls, reranker: Reranker) -> Scorers:
-        """With the fallback that the reranker names."""
+        """Creates the scorers of a reranker and of the fallback that it names."""
         return cls(reranker, get_reranker(reranker.fallback) if reranker.fallback else None, get_reranker("lexical"))
 
     @property
     def slow(self) -> Reranker | None:
-        """The one that takes minutes to calibrate, if any."""
+        """The scorer that takes minutes to calibrate, or None."""
         return self.reranker if self.fallback else None
 
     def __iter__(self) -> Iterator[Reranker]:
@@ -75,12 +77,12 @@ class _JudgedQuestion:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """For whoever traces the search."""
+        """The forms of the question, for tracing."""
         return tuple(Form(query.text, kind) for query, kind in zip(self.queries, self.kinds, strict=True))
 
 
 class Retriever:
-    """Searches one tenant's index. What the gate knows of its scorers is told by `calibrate`; see `calibration/`."""
+    """Searches the index of one tenant. Its calibrations are set by `set_calibration`, see `calibration/`."""
 
     def __init__(
         self,
@@ -101,56 +103,56 @@ class Retriever:
         self._calibrations: dict[str, CalibrationMap] = {}
 
     async def get_own_names(self, snapshot: Snapshot) -> frozenset[str]:
-        """What questions are judged without, see `own_names`."""
+        """Returns the names that questions are judged without, see `own_names`."""
         return await self._own_names.get(snapshot)
 
     def copy_for_index(self, index: Index) -> Retriever:
-        """The same search of another view of this base, by the same calibrations."""
+        """Returns a retriever for another view of this base, with the same calibrations."""
         other = copy(self)
         other._index = index
         return other
 
     @property
     def index(self) -> Index:
-        """What is searched."""
+        """The index that is searched."""
         return self._index
 
     @property
     def embedder(self) -> Embedder:
-        """Of questions and of the index."""
+        """The embedder of questions and of the index."""
         return self._embedder
 
     @property
     def analyzer(self) -> Analyzer:
-        """Of questions and of the index as it is now."""
+        """The analyzer of questions and of the current index."""
         return self.get_analyzer(self._index.get_snapshot())
 
     def get_analyzer(self, snapshot: Snapshot) -> Analyzer:
-        """Of questions that meet this view."""
+        """Returns the analyzer for questions that meet this snapshot."""
         return self._analyzers.get_analyzer(snapshot.revision)
 
     @property
     def options(self) -> RetrievalOptions:
-        """Widths and weights."""
+        """Numbers of candidates and weights."""
         return self._options
 
     @property
     def scorers(self) -> Scorers:
-        """Who may score."""
+        """The scorers that may be used."""
         return self._scorers
 
     @property
     def speller(self) -> BaseSpeller:
-        """Puts questions right in the words of the index."""
+        """Corrects questions with the words of the index."""
         return self._speller
 
     @property
     def calibrations(self) -> Mapping[str, CalibrationMap]:
-        """What the gate goes by, per scorer kind; a view."""
+        """The calibration of each kind of scorer; a live view."""
         return MappingProxyType(self._calibrations)
 
     def set_calibration(self, calibration: CalibrationMap) -> None:
-        """From now on the gate goes by this one where its scorer scored."""
+        """Replaces the calibration of one scorer, from the next search on."""
         self._calibrations[calibration.scorer] = calibration
 
     async def search(
@@ -164,16 +166,25 @@ class Retriever:
         context: Context = _NOTHING_SAID,
         page: PageText | None = None,
     ) -> Retrieval:
-        """Fragments for a question, gated.
+        """Searches passages for a question and judges them at the gate.
 
-        rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
-        What is English is recalled in Chinese too, a question with a typo in what the base's words make of it, and one
-        with an abbreviation of the tenant's with its full form.
-        context: of a conversation; the question is then recalled behind those before it as well, see `continuity`.
-        page: what the customer looks at, a candidate among the others; a base that holds nothing has no gate for it.
-        vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
-        Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
-        reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
+        While the embedder fails, keyword recall answers alone; while a reranker that has a fallback fails or is not
+        calibrated yet, the fallback scores. `degraded` of the result says so. English is recalled in Chinese too, a
+        question with a typo in its corrected form, and one with an abbreviation of the tenant in its full form.
+
+        Args:
+            question: The question as it was asked.
+            rewrite: A complete form of the question; both are recalled, and a chunk counts with the better of its
+                scores.
+            vector: The embedding of the question, if the caller has it.
+            where: What the search is limited to.
+            explain: Whether to return all recalled candidates and not only the best.
+            context: The conversation; the question is then recalled behind the earlier ones as well, see `continuity`.
+            page: The page that the customer looks at, one more candidate; an empty base has no gate for it.
+
+        Raises:
+            NotCalibrated: If no usable scorer has a calibration.
+            IndexUnavailable: If the index cannot be read.
         """
         timings: dict[str, float] = {}
         snapshot = self._index.get_snapshot()
@@ -222,8 +233,8 @@ class Retriever:
         context: Context,
         timings: dict[str, float],
     ) -> _JudgedQuestion:
-        """Every form in which the question is recalled: as it is, rewritten, put right, with its abbreviations in full,
-        in Chinese, in its context.
+        """Builds all forms in which the question is recalled: as asked, rewritten, corrected, with abbreviations in
+        full, in Chinese, and in its context.
         """
         analyzer = self.get_analyzer(snapshot)
         corrected = (await self._speller.correct(rewrite or question, snapshot)).text
@@ -246,7 +257,7 @@ class Retriever:
     async def _add_page(
         self, snapshot: Snapshot, page: PageText | None, asked: _JudgedQuestion, timings: dict[str, float]
     ) -> tuple[Snapshot, tuple[str, ...]]:
-        """The view with the page in it, or as it was with what was out of order."""
+        """Adds the page to the view; returns the view, and the names of what was out of order."""
         if page is None or not len(snapshot):
             return snapshot, ()
         started = perf_counter()
@@ -266,7 +277,9 @@ class Retriever:
         scorer: Reranker,
         context: Context,
     ) -> tuple[list[ScoredChunk], list[float], bool]:
-        """The candidates as the conversation orders them, their probabilities, and see `Retrieval.goes_on`."""
+        """Returns the candidates in the order of the conversation, their probabilities, and whether it goes on with
+        an article.
+        """
         calibration = self._get_calibration(scorer)
         readings = np.array([item.readings for item in scored])
         alone, told = readings[:, : asked.alone].max(axis=1), readings[:, asked.alone :].max(axis=1)
@@ -301,7 +314,7 @@ class Retriever:
     async def _score_candidates(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
     ) -> tuple[list[ScoredChunk], Reranker, tuple[str, ...]]:
-        """Candidates, who scored them, and what was out of order."""
+        """Scores the candidates; returns them, the scorer that was used, and the names of what was out of order."""
         scorers = self._scorers
 
         async def score_by(scorer: Reranker, *degraded: str) -> tuple[list[ScoredChunk], Reranker, tuple[str, ...]]:
@@ -326,7 +339,15 @@ class Retriever:
         known: dict[int, Vector | None],
         timings: dict[str, float],
     ) -> list[Query]:
-        """names: the base's own; forms: texts with what they translate; known: embeddings of the caller's, by place."""
+        """Builds the queries of a question.
+
+        Args:
+            analyzer: Cuts the texts into terms.
+            names: The base's own names, without which chunks are judged.
+            forms: The texts, each with the text that it translates, if any.
+            known: Embeddings that the caller has, by place in `forms`.
+            timings: Gets the milliseconds of the embedding.
+        """
         started = perf_counter()
         texts = [text for text, _ in forms]
         nameless = {text: drop_names(text, names) for text in texts}
@@ -357,7 +378,7 @@ class Retriever:
     def _judge_candidates(
         self, scored: Sequence[ScoredChunk], probabilities: Sequence[float], scorer: Reranker, count: int
     ) -> tuple[tuple[Candidate, ...], GateVerdict]:
-        """The first `count`, and the verdict on those that are answered from."""
+        """Returns the first `count` candidates, and the verdict on those that may be answered from."""
         if not scored:
             return (), GateVerdict.REFUSE
         verdicts = self._options.gate.judge_all(probabilities)
@@ -381,7 +402,7 @@ class Retriever:
 
 
 def _add_translation(texts: Sequence[str], last: str) -> list[tuple[str, str | None]]:
-    """Texts, and one of them in Chinese, where it is English, with what it translates."""
+    """Returns the texts, with the Chinese of `last` behind them if that is English."""
     chinese = translate_question(last)
     forms: list[tuple[str, str | None]] = [(text, None) for text in texts]
     return forms if chinese is None or chinese in texts else [*forms, (chinese, last)]

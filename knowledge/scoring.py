@@ -1,4 +1,4 @@
-"""Recall -> fuse -> rerank: the raw scores of all recalled chunks, before calibration makes probabilities of them."""
+"""The scoring pipeline: recall, fuse, rerank. Produces raw scores, before calibration makes probabilities of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Recalled = tuple[list[Hit], list[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class RetrievalOptions:
-    """Widths and weights of the pipeline; the defaults are design's."""
+    """Numbers of candidates and weights of the pipeline."""
 
     vector_top_k: int = 25
     bm25_top_k: int = 25
@@ -36,7 +36,7 @@ class RetrievalOptions:
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """Those that a candidate's score depends on, and with it what is fitted to scores."""
+        """The options that scores depend on, and with them every calibration."""
         widths = self.vector_top_k, self.bm25_top_k
         return *widths, self.rrf_k, self.vector_weight, self.keyword_weight
 
@@ -75,9 +75,18 @@ class Scoring:
     async def score_candidates(
         self, snapshot: Snapshot, queries: Sequence[Query], timings: dict[str, float] | None = None
     ) -> list[ScoredChunk]:
-        """All recalled chunks, best first, without the gate: what calibration looks at too.
+        """Recalls and scores all candidates, without the gate; calibration uses this as well.
 
-        timings: gets the milliseconds of each step. Raises IndexUnavailable, RerankUnavailable.
+        Args:
+            snapshot: The base.
+            queries: The forms of the question.
+            timings: Gets the milliseconds of each step.
+
+        Returns:
+            All recalled chunks, best first.
+
+        Raises:
+            IndexUnavailable, RerankUnavailable: If a step fails.
         """
         timings = {} if timings is None else timings
         recalled = await self._recall_candidates(snapshot, queries, self.where, timings)
@@ -98,7 +107,7 @@ class Scoring:
     async def _score_readings(
         self, snapshot: Snapshot, queries: Sequence[Query], found: Sequence[Mapping[str, float]]
     ) -> list[tuple[float, ...]]:
-        """What every chunk that was found scores, a number a query. found: the fusion scores by each query."""
+        """Returns the scores of every recalled chunk, one for each query, given the fusion scores of each query."""
         by_query = [await self.scorer.score(query, snapshot, own) for query, own in zip(queries, found, strict=True)]
         if self.calibration is not None and has_english(queries):
             chunks = [snapshot.get_chunk(chunk_id) for chunk_id in found[0]]
@@ -152,7 +161,7 @@ class Scoring:
 
 
 def measure_milliseconds(started: float) -> float:
-    """Since `started`, by perf_counter."""
+    """Returns the milliseconds since `started`, a time of perf_counter."""
     return round((perf_counter() - started) * 1000, 3)
 
 
@@ -193,7 +202,7 @@ def _merge_scores(
 
 
 def _find_best_ranks(found: Sequence[list[Hit]]) -> dict[str, int]:
-    """The best rank of every hit."""
+    """Returns the best rank of every hit."""
     ranks: dict[str, int] = {}
     for hits in found:
         for rank, hit in enumerate(hits, 1):

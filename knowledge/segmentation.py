@@ -1,4 +1,4 @@
-"""jieba with words of a tenant, and its search for words that no dictionary has in time linear in the text."""
+"""jieba with a tenant's words, and with a search for unknown words that takes linear time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def find_likeliest_states(
     steps: Mapping[str, Mapping[str, float]],
     emitted: Mapping[str, Mapping[str, float]],
 ) -> tuple[float, list[str]]:
-    """The most probable states of a text, and their probability: in the place of `jieba.finalseg.viterbi`.
+    """Finds the most probable states of a text and their probability; replaces `jieba.finalseg.viterbi`.
 
-    That one copies the whole way at each character, and 4,000 characters without a sign took 0.2 s.
+    That one copies the whole path at each character: 4,000 characters without punctuation took 0.2 s.
     """
     chances = {state: start[state] + emitted[state].get(text[0], _NEVER) for state in states}
     ways: list[dict[str, str]] = []
@@ -71,15 +71,16 @@ class LayeredFrequencies:
         self._own[word] = count
 
     def get(self, word: str, default: int | None = None) -> int | None:
-        """As of a dict."""
+        """Returns the frequency of a word, as a dictionary would."""
         own = self._own.get(word)
         return self._base.get(word, default) if own is None else own
 
 
 def build_tokenizer(words: Iterable[str]) -> Any:
-    """jieba with words of a tenant.
+    """Builds a jieba tokenizer with the words of a tenant.
 
-    A word changes only how texts are cut that hold it: the frequencies of all others, and their sum, stay as they are.
+    A word changes only how texts that contain it are cut: the frequencies of all others, and their sum, stay as they
+    are.
     """
     base, words = _get_shared_tokenizer(), list(words)
     if not words:
@@ -118,7 +119,7 @@ class WordFile:
             self._unread.setdefault(first, []).append(slice(begin, end))
 
     def read_words_of(self, text: str) -> None:
-        """Puts all words into `frequencies` that begin with a character of the text. Safe in several threads."""
+        """Loads the words that begin with a character of the text into `frequencies`. Safe in several threads."""
         for character in self._unread.keys() & set(text):
             found: dict[str, int] = {}
             for part in self._unread.get(character, ()):
@@ -132,8 +133,9 @@ class WordFile:
             self._unread.pop(character, None)  # only now: another thread must not take it for read before
 
     def look_up(self, word: str) -> int:
-        """The frequency of one word, 0 for what is none, without reading those that begin as it does: 9,000 terms of
-        a base took .2 s and 35 MB so.
+        """Returns the frequency of one word, 0 if unknown, without loading other words.
+
+        Loading the words of 9,000 terms of a base took .2 s and 35 MB.
         """
         written = f"{word} ".encode("utf-8", "replace")
         for part in reversed(self._unread.get(word[:1], ())):  # jieba takes the last of two that are the same
@@ -145,7 +147,7 @@ class WordFile:
 
 
 def _number_first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for the first character at each place of a text in UTF-8."""
+    """Returns a number for the character at each place of a UTF-8 text."""
     padded = np.concatenate([data, np.zeros(4, np.uint8)])
     lead = data[starts]
     length = 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
@@ -156,7 +158,7 @@ def _number_first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64])
 
 
 def _add_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
-    """Of those that are written at these places, the last digit before `ends`."""
+    """Returns the sum of the numbers written at these places; `ends` are behind the last digits."""
     total, longest = 0, int((ends - starts).max())
     for place in range(longest):
         digits = data[(ends - 1 - place)[ends - starts > place]].astype(np.int64) - ord("0")
@@ -166,7 +168,7 @@ def _add_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArr
 
 @cache
 def _get_shared_tokenizer() -> Any:
-    """jieba's own default one, whose functions everybody uses, with the words of `WordFile`."""
+    """Returns jieba's default tokenizer, changed to read its words from the `WordFile`."""
     import logging
 
     import jieba

@@ -69,7 +69,7 @@ class SheetRow:
     beyond: tuple[str, ...] = ()
 
     def get_first(self, *names: str) -> str:
-        """What the first of these columns that has something says; "" for none."""
+        """Returns the first non-empty value of these columns; empty if there is none."""
         return next((self.cells[name] for name in names if self.cells.get(name)), "")
 
 
@@ -92,10 +92,13 @@ def read_sheet(
     content: bytes,
     options: SheetOptions = SheetOptions(),
 ) -> Spreadsheet:
-    """The table of a CSV or TSV file, or of the first sheet of an XLSX workbook; what it is its bytes say, not its
-    name. Blocking; what a hostile file takes is bounded by `knowledge.sandbox` alone.
+    """Reads the table of a CSV or TSV file, or of the first sheet of an XLSX workbook. Blocking.
 
-    Raises EmptyDocument, DocumentTooLarge, WrongEncoding, HostileDocument, BrokenDocument, EncryptedDocument.
+    Its bytes decide what the file is, not its name. The cost of a hostile file is limited by `knowledge.sandbox` alone.
+
+    Raises:
+        EmptyDocument, DocumentTooLarge, WrongEncoding: If it cannot be read as a table within the limits.
+        HostileDocument, BrokenDocument, EncryptedDocument: If the file itself is at fault.
     """
     if len(content) > options.bytes:
         raise DocumentTooLarge(name, f"超过 {options.bytes / 2**20:.3g} MB 的大小上限")
@@ -118,7 +121,7 @@ def read_sheet(
 
 
 def _read_first_with_header(name: str, sheets: Iterable[Rows], options: SheetOptions) -> Spreadsheet:
-    """The table of the first sheet that has a header, else of the first sheet."""
+    """Reads the first sheet that has a header, else the first sheet."""
     first: Filled | None = None
     for rows in sheets:
         filled = _list_filled_rows(name, rows, options)
@@ -155,7 +158,7 @@ def _build_sheet(name: str, filled: Filled, options: SheetOptions) -> Spreadshee
 
 
 def _list_filled_rows(name: str, rows: Rows, options: SheetOptions) -> Filled:
-    """Rows with something in them; the blank ones between are counted too, since a file may claim any number."""
+    """Yields the rows that contain something; blank ones are counted too, since a file may claim any number of them."""
     for number, raw in rows:
         if number > _BLANK * options.rows:
             raise DocumentTooLarge(name, "的空行过多，请删去后再上传")
@@ -167,7 +170,7 @@ def _list_filled_rows(name: str, rows: Rows, options: SheetOptions) -> Filled:
 
 
 def _name_cells(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """Of two columns of the same name the first that says something counts."""
+    """Maps the cells of a row to the names of their columns; of equal names the first non-empty cell counts."""
     named: dict[str, str] = {}
     for column, cell in zip(columns, cells, strict=False):
         if column and not named.get(column):
@@ -176,7 +179,7 @@ def _name_cells(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
 
 
 def _find_delimiter(text: str) -> str:
-    """Of the first line that has any: a title has none, and cells may hold the others."""
+    """Returns the delimiter of the first line that has one: a title line has none, and cells may hold the others."""
     lines = (line for line in io.StringIO(text) if line.strip(",;|\t\r\n "))
     first = next(lines, "")
     return find_delimiter(
@@ -189,7 +192,7 @@ def _read_csv(text: str, delimiter: str) -> Rows:
 
 
 def _read_xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
-    """The visible sheets."""
+    """Yields the rows of each visible sheet."""
     import openpyxl
 
     limits = ParsingLimits(max_unpacked_bytes=_UNPACKED_BYTES, max_archive_entries=_ENTRIES)
@@ -217,5 +220,5 @@ def _clean_cell(cell: str) -> str:
 
 
 def is_formula(cell: str) -> bool:
-    """Whether a spreadsheet would run it, but for apostrophes before it."""
+    """Returns whether a spreadsheet would run the cell as a formula, leading apostrophes aside."""
     return cell.lstrip(QUOTE).startswith(_FORMULA)

@@ -53,7 +53,7 @@ _NO_TYPOS = frozenset({"退会", "入会"})
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """`changes`: what stood there and what stands there now."""
+    """A corrected text; `changes`: what stood there, and what replaces it."""
 
     text: str
     changes: tuple[tuple[str, str], ...] = ()
@@ -89,10 +89,10 @@ class Speller:
         self._recent: RecentResults[str, Correction] = RecentResults()
 
     def correct(self, text: str) -> Correction:
-        """The text with its homophone typos put right, and with the signs of a code of the tenant's in place of
-        blanks; everything else stays as it was written.
+        """Corrects homophone typos in a text, and puts the signs of a tenant's code in place of blanks.
 
-        Remembered for a moment: a turn is routed and searched by the same words.
+        Everything else stays as written. Results are remembered briefly: a turn is routed and searched by the same
+        words.
         """
         return self._recent.get(text, self._correct_text)
 
@@ -102,7 +102,9 @@ class Speller:
         return Correction(found.text, (*joined, *found.changes))
 
     def _correct_codes(self, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """A2B C3 as A2B-C3 where the documents have that: without them nobody knows whether two names are one code."""
+        """Rewrites A2B C3 as A2B-C3 if the documents have that: without the sign nobody knows whether two names are
+        one code.
+        """
         changes: list[tuple[str, str]] = []
 
         def replace_code(match: re.Match[str]) -> str:
@@ -148,7 +150,7 @@ class Speller:
                     yield from self._list_better(run, start, stretch)
 
     def _find_protected(self, text: str) -> list[tuple[int, int]]:
-        """Where words of the tenant stand that nothing may put right."""
+        """Returns the places of the tenant's words that must not be corrected."""
         folded = fold(text)
         if len(folded) != len(text):  # full-width ligatures and the like: places would be others
             return [(0, len(text))] if any(term in folded for term in self._analyzer.protected) else []
@@ -168,7 +170,9 @@ class Speller:
                 yield _Change(start, word, gain)
 
     def _list_homophones(self, stretch: str) -> Iterator[str]:
-        """Words of the same sound with one other character, which is neither a numeral nor a negation."""
+        """Yields known words that sound the same and differ in one character, which is neither a numeral nor a
+        negation.
+        """
         if sum(character in self._characters for character in stretch) < len(stretch) - 1:
             return  # all others stay as they are, and a reading that was never asked for takes 0.1 ms
         for word in self._by_sound.get(tuple(map(_spell_character, stretch)), ()):
@@ -189,7 +193,7 @@ class Speller:
 
 
 class BaseSpeller:
-    """Puts questions right in the words of an index, learnt anew when it has moved on."""
+    """Corrects questions with the words of an index, which are read again when its revision has changed."""
 
     def __init__(self, index: Index, analyzers: AnalyzerHistory) -> None:
         self._index, self._analyzers = index, analyzers
@@ -197,7 +201,12 @@ class BaseSpeller:
         self._speller = Speller(analyzers.get_analyzer(-1), {})
 
     async def correct(self, text: str, snapshot: Snapshot | None = None) -> Correction:
-        """See `Speller.correct`. snapshot: the view in whose words, by default the current one."""
+        """Corrects a text, see `Speller.correct`.
+
+        Args:
+            text: The text.
+            snapshot: The view whose words count; the current one by default.
+        """
         if snapshot is None:
             snapshot = self._index.get_snapshot()
         if snapshot.revision != self._revision:
@@ -208,7 +217,7 @@ class BaseSpeller:
 
 
 def _can_be_code(term: str) -> bool:
-    """A term that is kept whole and has signs in it."""
+    """Returns whether a term that is kept whole contains signs, as codes do."""
     return term.isascii() and not term.isalnum() and is_code(term)
 
 
@@ -217,7 +226,7 @@ def _join_characters(written: str) -> str:
 
 
 def get_initials(text: str) -> str:
-    """The first letters of what Chinese characters sound like, as people shorten names: 花呗分期 -> hbfq."""
+    """Returns the first letters of the sounds of Chinese characters, as people shorten names: 花呗分期 -> hbfq."""
     return "".join(sound[0] for sound in _spell_sound(text) if sound)
 
 

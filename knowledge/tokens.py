@@ -1,4 +1,4 @@
-"""How long a text is in tokens: estimated without a model, or counted by an embedder's own tokenizer."""
+"""Measures how long a text is in tokens: estimated without a model, or counted by an embedder's own tokenizer."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _SYMBOL = re.compile(r"[A-Za-z0-9]{1,3}|\S")
 
 
 class TokenMeasure(Protocol):
-    """Sizes are in units of its own, which add up; `units` says how many of them a number of tokens has room for."""
+    """Measures texts in units of its own, which can be added up."""
 
     def count_units(self, text: str) -> int:
-        """Units of a text."""
+        """Returns the size of a text in units."""
 
     def find_unit_starts(self, text: str) -> list[int]:
-        """Where each unit begins."""
+        """Returns the places in a text where its units begin."""
 
     def convert_tokens(self, tokens: int) -> int:
-        """The longest text of so many tokens."""
+        """Returns how many units fit into a number of tokens."""
 
 
 class EstimatedTokens:
@@ -41,7 +41,7 @@ class EstimatedTokens:
 
 
 class TokenizerTokens:
-    """As a tokenizer.json of Hugging Face's counts them, without the marks that it puts around a text."""
+    """Counts tokens with a tokenizer.json of Hugging Face, without the special tokens around a text."""
 
     def __init__(self, file: str) -> None:
         """Raises whatever a file that is no tokenizer raises."""
@@ -66,5 +66,5 @@ ESTIMATED = EstimatedTokens()
 
 @lru_cache(maxsize=4)
 def measure_by(file: str) -> TokenMeasure:
-    """That of a tokenizer.json, or the estimate where `file` is empty."""
+    """Returns the measure of a tokenizer.json, or the estimate if `file` is empty."""
     return TokenizerTokens(file) if file else ESTIMATED

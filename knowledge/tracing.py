@@ -17,7 +17,7 @@ Event = TypeVar("Event")
 
 
 class TracedSpan(Protocol):
-    """Ends with its `with`, by an error that passes through it or without one."""
+    """A span of work. It ends when its `with` block ends, normally or by an error."""
 
     def __enter__(self) -> TracedSpan:
         """What is begun meanwhile, in this task and in those that it makes, is a part of it."""
@@ -28,23 +28,23 @@ class TracedSpan(Protocol):
         """Ends it."""
 
     def start_child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
-        """A part of it, begun now."""
+        """Starts a span within this one."""
 
     def enter(self) -> AbstractContextManager[object]:
-        """As `__enter__`, for a while: it does not end there."""
+        """Makes this span the current one for a block, like `__enter__`, but does not end it afterwards."""
 
     def set_attributes(self, attributes: Mapping[str, Value]) -> None:
-        """Tells more of it."""
+        """Adds attributes to the span."""
 
     def end(self, error: BaseException | None = None) -> None:
-        """Once; what ends later is ignored."""
+        """Ends the span; only the first call counts."""
 
     def build_headers(self) -> Mapping[str, str]:
-        """What a request to another service takes along (W3C Trace Context)."""
+        """Returns the headers that carry the span to another service (W3C Trace Context)."""
 
 
 class _NoSpan:
-    """Is not recorded."""
+    """A span that is not recorded."""
 
     def __enter__(self) -> _NoSpan:
         return self
@@ -73,18 +73,18 @@ _CURRENT: ContextVar[TracedSpan] = ContextVar("span", default=NOTHING)
 
 
 def get_current_span() -> TracedSpan:
-    """The innermost one."""
+    """Returns the innermost span."""
     return _CURRENT.get()
 
 
 def start_span(name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
-    """A part of what is done now: `with span("fuse"): ...`. Not around a `yield`: see `within`."""
+    """Starts a span within the current one: `with start_span("fuse"): ...`. Not around a `yield`: see `run_within`."""
     return _CURRENT.get().start_child(name, attributes)
 
 
 @contextmanager
 def enter_span(here: TracedSpan) -> Iterator[None]:
-    """What is begun meanwhile is a part of this one."""
+    """Makes a span the current one for a block."""
     token = _CURRENT.set(here)
     try:
         yield
@@ -95,8 +95,9 @@ def enter_span(here: TracedSpan) -> Iterator[None]:
 async def run_within(
     events: AsyncGenerator[Event, None], *contexts: Callable[[], AbstractContextManager[object]]
 ) -> AsyncGenerator[Event, None]:
-    """What a generator gives, each piece made within these contexts: they are left whenever somebody else runs, which
-    a generator's own `with` is not.
+    """Yields the events of a generator, each produced within these contexts.
+
+    The contexts are left whenever somebody else runs, which a `with` inside the generator would not do.
     """
     async with aclosing(events):
         while True:
@@ -111,7 +112,7 @@ async def run_within(
 
 
 async def run_in_span(events: AsyncGenerator[Event, None], here: TracedSpan) -> AsyncGenerator[Event, None]:
-    """What a generator gives; making it, and whatever lies between the pieces, is what the span covers."""
+    """Yields the events of a generator; the span covers their production and everything between them."""
     try:
         async with aclosing(run_within(events, here.enter)) as made:
             async for event in made:

@@ -1,4 +1,4 @@
-"""The vocabulary of the retrieval engine: immutable values that the steps hand to each other."""
+"""The data types of the retrieval engine: immutable values that the steps hand to each other."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FaqPair:
 
 
 class NoticeCode(StrEnum):
-    """What a parser has to say of a file that it read."""
+    """What a parser may report about a file that it has read."""
 
     FAQ_COLUMNS = "faq_columns"
     """A table was taken as questions and answers; the message names the columns."""
@@ -125,7 +125,9 @@ class DocumentMeta:
     dated: str = ""
 
     def list_labels(self, kind: str) -> tuple[str, ...]:
-        """What a field of `knowledge.filters.Filter` finds it by; of folders the one it is in and those above."""
+        """Returns the labels by which one field of a `Filter` finds the document: for folders its own and those
+        above it.
+        """
         match kind:
             case "document_ids":
                 return (self.id,)
@@ -164,12 +166,12 @@ class Chunk:
 
     @property
     def spans(self) -> tuple[Span, ...] | None:
-        """Its blocks and where they stand in `text`; None where nobody knows them."""
+        """Its blocks and where they stand in `text`; None if they are unknown."""
         return None if self.layout is None else read_layout(self.layout)
 
     @property
     def is_in_view(self) -> bool:
-        """Whether it is of the customer's page, and of no document."""
+        """Whether the chunk comes from the page that the customer looks at, and from no document."""
         return self.id == PAGE_ID
 
     @property
@@ -179,13 +181,13 @@ class Chunk:
 
     @property
     def context(self) -> str:
-        """Title and heading path, without repetitions: prepended for embedding and BM25 only."""
+        """Title and heading path, without repetitions; only embedding and BM25 use it, in front of the text."""
         parts = dict.fromkeys(part for part in (self.document.title, *self.heading_path) if part)
         return " > ".join(parts)
 
     @property
     def above(self) -> str:
-        """What a reader sees above the text: `context`, and under it the question of a curated answer."""
+        """What a reader sees above the text: `context`, and below it the question of a curated answer."""
         return f"{self.context}\n{self.question or ''}"
 
     @property
@@ -274,7 +276,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What can be read on the page that a customer looks at: a line a sentence, at least one, none empty."""
+    """The text of the page that a customer looks at: one sentence a line, at least one, none empty."""
 
     title: str
     lines: tuple[str, ...]
@@ -297,7 +299,7 @@ class Hit:
 
 
 class GateVerdict(StrEnum):
-    """What the gate says of a candidate, and of a result as a whole."""
+    """The decision of the gate on a candidate, or on a whole result."""
 
     PASS = "pass"
     CLARIFY = "clarify"
@@ -305,7 +307,7 @@ class GateVerdict(StrEnum):
 
 
 class FormKind(StrEnum):
-    """How a question came into the form in which it was searched."""
+    """How a form of a question came about."""
 
     ASKED = "asked"
     REWRITTEN = "rewritten"
@@ -329,7 +331,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class RecallCounts:
-    """How many candidates each recall gave, in any form of the question, and how many there are together."""
+    """How many candidates each recall found, in any form of the question, and how many there are together."""
 
     vector: int = 0
     keyword: int = 0
@@ -398,5 +400,5 @@ class Retrieval:
 
     @property
     def confidence(self) -> float:
-        """The highest calibrated probability, 0.0 without candidates."""
+        """The highest calibrated probability; 0.0 without candidates."""
         return max((c.probability for c in self.candidates), default=0.0)

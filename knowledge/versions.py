@@ -49,7 +49,7 @@ class VersionChoice:
 
 
 def find_version(title: str, name: str, folder: str) -> str:
-    """The version that the names of a document tell: its title, else its file name, else the nearest of its folders."""
+    """Returns the version in a document's names: its title, else its file name, else the nearest of its folders."""
     for text in (title, name.rpartition(".")[0] or name):
         if found := find_versions(text):
             return found[-1]
@@ -60,7 +60,7 @@ def find_version(title: str, name: str, folder: str) -> str:
 
 
 def find_product(title: str, folder: str) -> str:
-    """The model that the title tells, else the nearest of the folders."""
+    """Returns the model in the title, else in the nearest of the folders."""
     for code in find_codes(_MENTION.sub(" ", title)):
         if code.has_digit and len(code.text) <= MAX_CHARS and not find_versions(code.text):
             return code.text
@@ -72,13 +72,13 @@ def find_product(title: str, folder: str) -> str:
 
 @lru_cache(maxsize=4096)
 def find_versions(text: str) -> tuple[str, ...]:
-    """The versions that a text names, each once, in one form: 2.3 of V2.3, 3 of 第三版."""
+    """Returns the versions that a text names, each once, in one form: 2.3 of V2.3, 3 of 第三版."""
     found = (next(filter(None, match.groups())) for match in _MENTION.finditer(_normalize_text(text)))
     return tuple(dict.fromkeys(normalize_version(each) for each in found))
 
 
 def normalize_version(version: str) -> str:
-    """A version without what marks it as one; a name that is no number as it is."""
+    """Removes from a version what marks it as one; a name that is no number stays as it is."""
     plain = _normalize_text(version).strip()
     bare = re.sub(rf"^第|年?{_EDITION}$|^(?:version|ver\.?|版本号?)[ :]?", "", plain)
     if bare and set(bare) <= set(_HAN_DIGITS):
@@ -87,8 +87,12 @@ def normalize_version(version: str) -> str:
 
 
 def compare_versions(one: str, other: str) -> int | None:
-    """Below 0 where the first version is the older one, above where it is the newer; None where nobody can tell: one
-    is no number, or one is a year and the other is not.
+    """Compares two versions.
+
+    Returns:
+        A negative number if the first is older, a positive one if it is newer, 0 if they are equal; None if nobody can
+            tell:
+        one is not a number, or one is a year and the other is not.
     """
     first, second = _parse_version(one), _parse_version(other)
     if first is None or second is None or _is_year(first) is not _is_year(second):
@@ -98,7 +102,7 @@ def compare_versions(one: str, other: str) -> int | None:
 
 @lru_cache(maxsize=65_536)
 def get_series(document: DocumentMeta) -> tuple[str, str, str]:
-    """What all versions of a document share: its product, its folder and its title, each without the version."""
+    """Returns what all versions of a document share: its product, folder and title, each without the version."""
     folders = [part for part in document.folder.split("/") if not _FOLDER.fullmatch(_normalize_text(part))]
     plain = _normalize_text(document.title or document.name.rpartition(".")[0])
     title = _EMPTY.sub("", _BRACKETS.sub("", _MENTION.sub("", plain)))
@@ -108,10 +112,15 @@ def get_series(document: DocumentMeta) -> tuple[str, str, str]:
 def choose_versions(
     documents: Iterable[DocumentMeta], text: str, before: Sequence[str] = (), cited: Collection[str] = ()
 ) -> VersionChoice:
-    """Of every manual that is there in several versions the newest one, or those that are named.
+    """Chooses which versions of documents may answer: of every manual with several versions the newest, or the named
+    ones.
 
-    text: what is asked; before: versions that were named earlier, see `versions_in`; cited: ids of the documents that
-    the last answer rests on, which go on where nobody can tell which version is newer. Else all of these stay.
+    Args:
+        documents: The documents.
+        text: The question.
+        before: Versions that were named earlier in the conversation, see `find_versions`.
+        cited: Ids of the documents that the last answer cited; they stay where nobody can tell which version is newer.
+            Without any, all such versions stay.
     """
     series: dict[tuple[str, str, str], list[DocumentMeta]] = {}
     for document in documents:
@@ -132,13 +141,15 @@ def choose_versions(
 
 
 def format_version(version: str) -> str:
-    """As customers read and write it."""
+    """Returns a version as customers read and write it."""
     found = _parse_version(version)
     return version if found is None else f"{version}版" if _is_year(found) else f"V{version}"
 
 
 def _find_named(several: Iterable[DocumentMeta], plain: str, named: Iterable[str]) -> set[str]:
-    """Ids of those of a version that is named; plain: what is asked, which may hold one that is no number."""
+    """Returns the ids of the documents of a named version; `plain` is the question, which may hold one that is no
+    number.
+    """
     return {
         document.id
         for document in several

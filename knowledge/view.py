@@ -23,7 +23,7 @@ Values = NDArray[np.float32] | list[float]
 
 
 class View:
-    """A `Snapshot` over another one; its revision and statistics are the base's."""
+    """A `Snapshot` over another one, with chunks added and hidden; revision and statistics are those of the base."""
 
     def __init__(
         self,
@@ -140,11 +140,11 @@ class View:
         return {row: self._score_added(terms, row) for row in rows}
 
     def _score_added(self, terms: Sequence[str], row: int) -> float:
-        """BM25 of an added chunk."""
+        """Returns the BM25 score of an added chunk."""
         return self.score_tokens(terms, self._tokens[row])
 
     def _merge_hits(self, hits: list[Hit], own: dict[int, float], k: int, where: Filter) -> list[Hit]:
-        """The `k` best of the base's hits that are not hidden and of the added chunks, by their scores."""
+        """Merges the base's hits that are not hidden with the added chunks; returns the `k` best."""
         seen = [hit for hit in hits if hit.chunk_id not in self._hidden]
         for row, score in own.items():
             chunk = self._chunks[row]
@@ -159,7 +159,7 @@ class View:
         of_added: Callable[[list[int]], Values],
         width: tuple[int, ...] = (),
     ) -> NDArray[np.float32]:
-        """One value a chunk, in that order, from where it is known."""
+        """Returns one value for each chunk, in their order, from the base or from the added chunks."""
         rows = [self._row.get(chunk_id) for chunk_id in chunk_ids]
         added = np.array([row is not None for row in rows], bool)
         mixed = np.empty((len(rows), *width), np.float32)

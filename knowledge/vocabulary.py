@@ -1,4 +1,4 @@
-"""The vocabulary of a tenant as a value, and which analyzer belongs to which revision of its index."""
+"""A tenant's vocabulary, and which analyzer belongs to which revision of its index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knowledge.text import Analyzer, normalize_for_matching, normalize_term
 
 
 class VocabularyKind(StrEnum):
-    """What an entry of a vocabulary is for."""
+    """The purpose of a vocabulary entry."""
 
     WORD = "word"
     """A word that stays whole."""
@@ -42,8 +42,8 @@ class VocabularyEntry:
 
     @property
     def affected_terms(self) -> tuple[str, ...]:
-        """Terms, in the form of `knowledge.text.normalize_for_matching`, whose texts have other tokens with this entry than
-        without.
+        """The terms, in the form of `knowledge.text.normalize_for_matching`, whose texts get other tokens by this
+        entry.
         """
         if self.kind is VocabularyKind.SYNONYM and self.both_ways:
             return tuple(map(normalize_term, (self.term, *self.others)))
@@ -52,17 +52,17 @@ class VocabularyEntry:
 
 @dataclass(frozen=True, slots=True)
 class TenantVocabulary:
-    """All entries of a tenant as of one version; version 0 is the empty one."""
+    """All entries of a tenant in one version; version 0 is empty."""
 
     version: int = 0
     entries: tuple[VocabularyEntry, ...] = ()
 
     def list_entries(self, *kinds: VocabularyKind) -> list[VocabularyEntry]:
-        """The entries of these kinds."""
+        """Returns the entries of these kinds."""
         return [entry for entry in self.entries if entry.kind in kinds]
 
     def build_analyzer(self) -> Analyzer:
-        """Takes a moment for thousands of entries: not for the event loop."""
+        """Builds the analyzer. Takes a moment for thousands of entries, so do not call it on the event loop."""
         protected = [entry.term for entry in self.list_entries(VocabularyKind.PROTECTED)]
         named = [
             entry.term
@@ -89,7 +89,9 @@ class TenantVocabulary:
         return found
 
     def _build_expansions(self) -> dict[str, str]:
-        """What stands for a term in the question's other form: the full form, or the first of its group."""
+        """Maps terms to what stands for them in the other form of a question: the full form, or the first of their
+        group.
+        """
         found: dict[str, str] = {}
         for entry in self.list_entries(VocabularyKind.SYNONYM):
             if entry.both_ways:
@@ -103,8 +105,9 @@ NO_VOCABULARY = TenantVocabulary()
 
 
 def find_affected_texts(old: TenantVocabulary, new: TenantVocabulary) -> Callable[[str], bool]:
-    """Tells whether a text may have other tokens by the one than by the other. Both are needed whole: what a synonym
-    adds to a text is cut by all words.
+    """Returns a function which tells whether a text may get other tokens by the new vocabulary than by the old one.
+
+    Both are needed whole: what a synonym adds to a text is cut by all words.
     """
     changed = set(old.entries) ^ set(new.entries)
     terms = {term for entry in changed for term in entry.affected_terms} - {""}
@@ -124,15 +127,15 @@ _ADDING = VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION
 
 
 class AnalyzerHistory(Protocol):
-    """Which analyzer made the tokens of an index: a question is cut by the one whose index it meets."""
+    """The analyzers that made the tokens of an index: a question is cut by the one whose index it meets."""
 
     def get_analyzer(self, revision: int) -> Analyzer:
-        """That of an index at this revision."""
+        """Returns the analyzer of an index at this revision."""
         ...
 
 
 class AnalyzerRevisions:
-    """The analyzers of one tenant's index by the revisions from which on they made its tokens; remembers a few."""
+    """The analyzers of one tenant's index by the revision from which each made its tokens; keeps a few."""
 
     def __init__(self, first: Analyzer, keep: int = 4) -> None:
         self._known: list[tuple[int, Analyzer]] = [(-1, first)]
@@ -145,7 +148,7 @@ class AnalyzerRevisions:
         return known[max(place - 1, 0)][1]
 
     def note(self, revision: int, analyzer: Analyzer) -> None:
-        """From this revision on, which the index does not show yet, its tokens are this one's."""
+        """Records that from this revision on, which the index does not show yet, this analyzer makes the tokens."""
         known = [item for item in self._known if item[0] < revision]
         if not known or known[-1][1] is not analyzer:
             known.append((revision, analyzer))

@@ -1,4 +1,4 @@
-"""Work that waits for somebody else's server gives up its place here meanwhile: it needs no processor."""
+"""A piece of work that waits for another server gives up its place meanwhile, since it needs no processor."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Protocol
 
 
 class WorkPlace(Protocol):
-    """What a piece of work occupies while it computes."""
+    """The place that a piece of work occupies while it computes."""
 
     def release(self) -> None:
-        """Others may have it."""
+        """Gives the place to others."""
 
     async def acquire(self) -> None:
-        """Returns once it is there again."""
+        """Waits until the place is there again."""
 
     def give_up(self) -> None:
-        """A part of the work ended while it waited, and wants it back no more."""
+        """Gives up a place for good: a part of the work ended while it waited."""
 
 
 PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
@@ -27,7 +27,7 @@ PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
 
 @asynccontextmanager
 async def release_place() -> AsyncIterator[None]:
-    """While a model, a database or an embedder elsewhere is waited for."""
+    """Releases the current place while the block waits for a model, a database or an embedder elsewhere."""
     place = PLACE.get()
     if place is None:
         yield

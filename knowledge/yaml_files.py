@@ -1,4 +1,4 @@
-"""YAML that ships with the project, read by libyaml: ten times as fast as in Python."""
+"""YAML files that ship with the project, read by libyaml: ten times as fast as in Python."""
 
 from __future__ import annotations
 
@@ -10,5 +10,9 @@ _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 def load_yaml(text: str) -> Any:
-    """As `yaml.safe_load`; its errors do not show the line. Raises yaml.YAMLError."""
+    """Parses YAML like `yaml.safe_load`; errors do not show the line.
+
+    Raises:
+        yaml.YAMLError: If it is not YAML.
+    """
     return yaml.load(text, _LOADER)

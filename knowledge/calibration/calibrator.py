@@ -1,4 +1,4 @@
-"""Calibrates a retriever against its own base, without labels, whenever the base has changed."""
+"""Calibrates the scorers of a retriever on its own knowledge base, without labels, whenever the base has changed."""
 
 from __future__ import annotations
 
@@ -128,7 +128,11 @@ class Calibrator:
             await self._refresh_scorer(scorer)
 
     async def refresh_quick(self) -> None:
-        """As `refresh`, without a reranker that takes minutes and has a fallback. Raises EmbeddingUnavailable."""
+        """Refreshes like `refresh`, but skips a slow reranker that has a fallback.
+
+        Raises:
+            EmbeddingUnavailable: If the embedder is out of reach.
+        """
         await self._update_labels()
         for scorer in self._retriever.scorers:
             if scorer is not self._retriever.scorers.slow:
@@ -136,8 +140,11 @@ class Calibrator:
                 await self._refresh_scorer(scorer)
 
     async def ensure_calibrations(self) -> None:
-        """Where a scorer has no calibration at all: a provisional one, in half a second, and the whole fit behind it.
-        Raises EmbeddingUnavailable.
+        """Gives scorers that have none a provisional calibration (half a second), and starts the full fit in the
+        background.
+
+        Raises:
+            EmbeddingUnavailable: If the embedder is out of reach.
         """
         for scorer in self._retriever.scorers:
             snapshot = self._retriever.index.get_snapshot()
@@ -157,7 +164,7 @@ class Calibrator:
                 await self._soon
 
     async def _refresh_when_due(self) -> None:
-        """Until nothing is due: changes that come while a fit runs make it due again, and so does a failure."""
+        """Refreshes until nothing is due: a change during a fit, and a failed fit, make it due again."""
         time, backoff = asyncio.get_running_loop().time, DEBOUNCE_SECONDS
         while (wait := self._due - time()) > 0:
             await asyncio.sleep(wait)
@@ -177,13 +184,13 @@ class Calibrator:
                 backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
     async def _update_labels(self) -> None:
-        """Where the labels are others by now nothing is fitted yet."""
+        """Reads the tenant's labelled questions; if they changed, all calibrations count as not fitted."""
         labelled = tuple(await self._labels())
         if labelled != self._labelled:
             self._labelled, self._revisions = labelled, dict.fromkeys(self._revisions, -1)
 
     async def _load(self, scorer: Reranker) -> None:
-        """What an earlier process saved, until something is fitted."""
+        """Loads the calibration that an earlier process saved, to be used until a new one is fitted."""
         if self._store is None or self._revisions[scorer.kind] >= 0:
             return
         if saved := await self._store.load(scorer.kind, self._build_key(scorer)):
@@ -191,6 +198,7 @@ class Calibrator:
             self._retriever.set_calibration(calibration)
 
     async def _refresh_scorer(self, scorer: Reranker) -> None:
+        """Fits one scorer on the current index, publishes the calibration and saves it."""
         async with self._fitting[scorer.kind]:
             labelled = self._labelled
             snapshot = self._retriever.index.get_snapshot()
@@ -207,11 +215,19 @@ class Calibrator:
                 self._revisions[scorer.kind] = snapshot.revision
 
     async def _fit_scorer(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
+        """Fits one scorer; a slow one gets fewer questions."""
         slow = scorer is self._retriever.scorers.slow
         return await self._fit_on_questions(snapshot, scorer, *((SLOW_QUESTIONS, 2) if slow else (QUESTIONS, 1)))
 
     async def _fit_on_questions(self, snapshot: Snapshot, scorer: Reranker, count: int, every: int) -> CalibrationMap:
-        """count: of the questions that are made of the base; every: one in so many of those that it leaves open."""
+        """Fits one scorer with a given number of questions.
+
+        Args:
+            snapshot: The base to fit on.
+            scorer: The scorer to fit.
+            count: How many questions to make from the base.
+            every: Use one in so many of the off-topic questions.
+        """
         chunks = sorted(await asyncio.to_thread(snapshot.sample, MAX_CHUNKS), key=_ORDER)
         strange, foreign = load_off_topic_questions()[::every], load_english_off_topic_questions()[::every]
         own = await asyncio.to_thread(make_pseudo_questions, chunks, count)
@@ -227,7 +243,11 @@ class Calibrator:
         return fit_english(calibration, await self._score_best(snapshot, scorer, foreign, chinese=True))
 
     def _build_key(self, scorer: Reranker) -> str:
-        """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
+        """Builds the key of a saved calibration; it changes whenever scores, or the way they are fitted, change.
+
+        Raises:
+            Unavailable: If the model is out of reach and cannot be identified.
+        """
         retriever = self._retriever
         needs_vectors = scorer is not retriever.scorers.keywords
         space = retriever.embedder.name if needs_vectors else ""
@@ -239,7 +259,14 @@ class Calibrator:
     async def _score_best(
         self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str], *, chinese: bool = False
     ) -> list[float]:
-        """chinese: of Chinese passages alone, for a few English ones are nearer to every English question."""
+        """Returns the best score of each text over the base.
+
+        Args:
+            snapshot: The base.
+            scorer: The scorer.
+            texts: The questions.
+            chinese: Consider Chinese passages only: the few English ones are nearer to every English question.
+        """
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
         if scorer.kind != self._retriever.scorers.keywords.kind:
             if not has_vectors(snapshot):
@@ -256,5 +283,5 @@ class Calibrator:
 
 
 def _is_chinese_base(chunks: Sequence[Chunk]) -> bool:
-    """Whether a base is mostly in Chinese."""
+    """Returns whether most of a base is in Chinese."""
     return 2 * sum(is_chinese(chunk.text) for chunk in chunks) > len(chunks)

@@ -30,10 +30,16 @@ class Labelled:
 def fit_calibration(
     scorer: str, unrelated: Sequence[float], typical: Sequence[float], labelled: Labelled | None = None
 ) -> CalibrationMap:
-    """unrelated: best scores of off-topic questions; typical: of questions made from the base itself.
+    """Fits the calibration of a scorer, without labels or with some.
 
     Without labels the cutoff is the higher of two marks (POSITION, SPREADS); it held on FAQ, case and encyclopaedic
     bases alike, where any fixed one refuses up to 60 % of another base's answerable questions.
+
+    Args:
+        scorer: Kind of the scorer.
+        unrelated: Best scores of off-topic questions.
+        typical: Best scores of questions that were made from the base itself.
+        labelled: Best scores of the tenant's own labelled questions, if there are any.
     """
     low = float(np.median(unrelated))
     high = float(np.median(typical)) if typical else low  # a base of signs only has no question of its own
@@ -57,7 +63,7 @@ def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> Cali
 
 
 def find_best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
-    """The cutoff with the highest balanced accuracy, in the middle of the gap that it falls into."""
+    """Returns the cutoff with the highest balanced accuracy, in the middle of the gap that it falls into."""
     scores = np.unique(np.concatenate([answerable, unanswerable]))
     cuts = (scores[1:] + scores[:-1]) / 2 if len(scores) > 1 else scores
     accuracy = [(answerable >= cut).mean() + (unanswerable < cut).mean() for cut in cuts]
@@ -65,5 +71,5 @@ def find_best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.fl
 
 
 def measure_auroc(higher: NDArray[np.float64], lower: NDArray[np.float64]) -> float:
-    """The share of pairs that are in the right order, ties counted half."""
+    """Returns the share of pairs in the right order (area under the ROC curve); ties count half."""
     return float((higher[:, None] > lower).mean() + (higher[:, None] == lower).mean() / 2)

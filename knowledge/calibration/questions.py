@@ -1,4 +1,4 @@
-"""Questions to calibrate with, made without labels: some that any base leaves open, some taken from the base itself."""
+"""Questions for calibration without labels: off-topic ones that ship with the project, and ones made from the base."""
 
 from __future__ import annotations
 
@@ -33,27 +33,33 @@ _MIN_CHARS, _MAX_CLAUSE, _MAX_SENTENCE = 6, 30, 60
 
 @cache
 def load_off_topic_questions() -> tuple[str, ...]:
-    """Small talk and general questions that no company's documents answer; they ship with the project."""
+    """Returns small talk and general questions that no company's documents answer."""
     return _load_lines("off_topic.txt")
 
 
 @cache
 def load_english_off_topic_questions() -> tuple[str, ...]:
-    """The same in English."""
+    """Returns such questions in English."""
     return _load_lines("off_topic_english.txt")
 
 
 def _load_lines(name: str) -> tuple[str, ...]:
+    """Reads the non-empty lines of a text file that ships with the package."""
     text = (files("knowledge.calibration") / name).read_text(encoding="utf-8")
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def make_pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int = 7) -> list[str]:
-    """`count` questions that the base answers: in turn from a clause and from a sentence of a random chunk, 60 % of its
-    words in their order, and a question's tail. A FAQ entry lends its question.
+    """Makes questions that the base answers, from its own chunks; the same base always gives the same questions.
 
-    Clauses are harder than what customers ask, sentences easier; half of each comes near on FAQ, case and passage
-    bases alike. The same base always gives the same questions.
+    They come in turn from a clause and from a sentence of a random chunk: 60 % of its words in their order, and a
+    question ending. A FAQ entry gives its question instead. Clauses are harder than what customers ask, sentences
+    easier; half of each comes near to real questions on FAQ, case and passage bases alike.
+
+    Args:
+        chunks: The chunks of the base.
+        count: How many questions to make.
+        seed: Seed of the random choice.
     """
     import jieba
 
@@ -75,6 +81,7 @@ def make_pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed:
 
 
 def _pick_part(chunk: Chunk, generator: random.Random, whole: bool) -> str:
+    """Picks a random clause of a chunk, or a sentence if `whole`."""
     text = chunk.question or chunk.text
     boundary, longest = (_SENTENCE, _MAX_SENTENCE) if whole else (_CLAUSE, _MAX_CLAUSE)
     parts = [part for part in (piece.strip() for piece in boundary.split(text)) if _MIN_CHARS <= len(part) <= longest]

@@ -15,7 +15,7 @@ _LARGEST_FILE = 256 * 2**20
 
 
 def main() -> None:
-    """Does not return."""
+    """Applies the limits, then replaces this process by the program. Does not return."""
     _, bounds, program, *arguments = sys.argv
     seconds, parent = json.loads(bounds)
     limit_program(_MEMORY_MB, seconds, _LARGEST_FILE, parent)

@@ -1,4 +1,4 @@
-"""LibreOffice in a process of its own: one file in, one file out, and nothing of it stays."""
+"""Runs LibreOffice in a process of its own: one file in, one file out, and nothing of it stays behind."""
 
 from __future__ import annotations
 
@@ -57,13 +57,22 @@ class OfficeConverter:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the program is there."""
+        """Whether LibreOffice is installed."""
         return shutil.which(self._program) is not None
 
     async def convert(self, tenant: str, name: str, content: bytes, before: str, after: str) -> bytes:
-        """The file of suffix `before` as one of suffix `after`.
+        """Converts a file.
 
-        Raises BrokenDocument, CostlyDocument, DocumentTooLarge, and ParsingUnavailable, also when closed meanwhile.
+        Args:
+            tenant: Whose file it is; tenants take turns.
+            name: Name of the file, for messages.
+            content: The file.
+            before: Suffix of the file, with its dot.
+            after: Suffix of the wanted format.
+
+        Raises:
+            BrokenDocument, CostlyDocument, DocumentTooLarge: If it cannot be converted within the limits.
+            ParsingUnavailable: If the program cannot be started, or `close` is called meanwhile.
         """
         async with self._slots.hold_slot(tenant):
             if self._closed:
@@ -80,7 +89,7 @@ class OfficeConverter:
                 raise ParsingUnavailable("files are no longer converted: the server stops") from None
 
     async def close(self) -> None:
-        """Kills what is at work, and its children, and waits for their end."""
+        """Kills the running conversion with its child processes, and waits for their end."""
         self._closed = True
         work = list(self._work)
         for task in work:
@@ -142,7 +151,7 @@ class OfficeConverter:
 
 
 def _create_workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
-    """A folder with the file under a name of ours, a profile, and a place for what comes out."""
+    """Creates a folder with the file under a fixed name, a profile, and a place for the result."""
     _remove_leftovers()
     made = TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
     folder = Path(made.name)
@@ -166,13 +175,13 @@ def _build_filter_option(suffix: str) -> tuple[str, ...]:
 
 
 def _build_environment(folder: Path) -> dict[str, str]:
-    """All of it: nothing of the server's is handed on."""
+    """Returns the complete environment of the program: nothing of the server's is handed on."""
     place = str(folder)
     return {"PATH": os.defpath, "HOME": place, "TMPDIR": place, "OSL_SOCKET_PATH": place, "LANG": "C.UTF-8"}
 
 
 def _kill_group(process: Process) -> None:
-    """With all that it started."""
+    """Kills a process and everything that it started."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,6 @@
-"""Old Office files are read as the new ones that LibreOffice makes of them, under their own names."""
+"""Reads old Office files: LibreOffice converts them, then the reader for new files takes over. They keep their
+names.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ class LegacyReader:
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """Raises ReaderMissing for an old file where LibreOffice is not installed, and as the other reader does."""
+        """Reads a file, converting it first if it is of an old Office format.
+
+        Raises:
+            ReaderMissing: For an old file if LibreOffice is not installed.
+            InvalidDocument: As the other reader does.
+        """
         suffix = PurePath(name.strip(" ")).suffix.lower()
         after = MODERN.get(suffix)
         if after is None:

@@ -22,7 +22,7 @@ PRODUCTS = {"qkv": ("q", "k", "v"), "attention": ("ao",), "inner": ("fi",), "out
 
 
 def load_initializers(file: WeightsFile) -> dict[str, NDArray[Any]]:
-    """The graph's weights by name."""
+    """Loads the weights of the graph by name."""
     found: dict[str, NDArray[Any]] = {
         "embedding.weight": file.read_floats("emb.ln.w"),
         "embedding.bias": file.read_floats("emb.ln.b"),

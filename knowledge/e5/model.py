@@ -51,7 +51,15 @@ class E5Model:
         return "onnxruntime 的 4 位内核"
 
     def encode(self, texts: Sequence[str], prefix: str) -> Matrix:
-        """Normalised means of the states of all tokens, shape (texts, hidden). prefix: says what the texts are."""
+        """Embeds texts.
+
+        Args:
+            texts: The texts.
+            prefix: What e5 puts before a text to say whether it is a question or a passage.
+
+        Returns:
+            Normalised means of the states of all tokens, shape (texts, hidden).
+        """
         by_length: dict[int, list[tuple[int, Ids]]] = defaultdict(list)
         for number, text in enumerate(texts):
             for window in self._split_windows(text, prefix):
@@ -66,11 +74,13 @@ class E5Model:
         return _normalize_rows(sums)
 
     def encode_ids(self, text: str, prefix: str) -> Ids:
-        """Of the whole text behind `prefix`, without those of begin and end."""
+        """Returns the token ids of the whole text behind `prefix`, without those of begin and end."""
         return np.array(self._tokenizer.encode(self._tokenizer.normalize(prefix + text)), dtype=np.int64)
 
     def embed_tokens(self, ids: Ids) -> Matrix:
-        """What goes into the encoder: shape (texts, tokens) -> (texts, tokens, hidden)."""
+        """Looks up the embeddings of tokens, which are the input of the encoder: (texts, tokens) -> (texts, tokens,
+        hidden).
+        """
         words = BlockMatrix(self._file.word_embeddings.blocks[ids.reshape(-1)]).convert_to_floats()
         return words.reshape(*ids.shape, -1) + self._places[: ids.shape[1]]
 
@@ -87,8 +97,10 @@ class E5Model:
 
     @contextmanager
     def _open_session(self) -> Iterator[InferenceSession]:
-        """For a call that is alone the one of several threads: a question takes 10 ms instead of 15, and 16 of
-        processors. With one a call, several get a tenth more done.
+        """Lends a session: to a call that is alone the one with several threads, otherwise one with a single thread.
+
+        With several threads a question takes 10 ms instead of 15, and 16 of processors; with one a call, several calls
+        get a tenth more done.
         """
         with self._lock:
             self._running += 1

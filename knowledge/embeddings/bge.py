@@ -59,7 +59,11 @@ class BgeEmbedder(Embedder):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """Raises EmbeddingUnavailable while a local folder is not there."""
+        """Name of the vector space.
+
+        Raises:
+            EmbeddingUnavailable: While a local folder is not there.
+        """
         try:
             return f"bge/{self._checkpoint.get_identity()}"
         except FileNotFoundError as error:
@@ -74,14 +78,18 @@ class BgeEmbedder(Embedder):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """Blocking where only the loaded model tells. Raises EmbeddingUnavailable, MissingDependency."""
+        """Width of the vectors. Blocking if only the loaded model knows it.
+
+        Raises:
+            EmbeddingUnavailable, MissingDependency: If the model cannot be loaded.
+        """
         if self._dimension is None:
             self._dimension = self._checkpoint.read_hidden_size() or self._model.get().dimension
         return self._dimension
 
     @property
     def tokenizer_file(self) -> str:
-        """Empty while it is neither in the folder nor in the hub's cache."""
+        """Path of the tokenizer; empty while it is neither in the folder nor in the hub's cache."""
         return str(self._checkpoint.find_file(TOKENIZER) or "")
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:

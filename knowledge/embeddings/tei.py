@@ -9,7 +9,9 @@ from knowledge.model_server import AnswerTime
 
 
 class TeiEmbedder(RemoteEmbedder):
-    """`POST {base}/embed`. It serves one model, which need not be named; the name tells vector spaces apart."""
+    """Calls `POST {base}/embed`. The server has one model, which need not be named; the name tells vector spaces
+    apart.
+    """
 
     protocol = "tei"
     batch_size = query_batch = 32  # its --max-client-batch-size, unless started with another

@@ -1,4 +1,4 @@
-"""What every cutoff on the calibrated probability would cost over a labelled set, and which one to take. Pure."""
+"""The error rates of every cutoff over a labelled set, and which cutoff to choose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knowledge.errors import InvalidConfiguration
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """The probability that decides about each question, in [0, 1]; `open_ones` are those without an answer."""
+    """The deciding probability of each question, in [0, 1]; `open_ones` are the questions without an answer."""
 
     answerable: Sequence[float]
     open_ones: Sequence[float]
@@ -20,7 +20,9 @@ class Probabilities:
 
 @dataclass(frozen=True, slots=True)
 class Cutoff:
-    """Rates in [0, 1] of a threshold: answerable questions that it refuses, and open ones that it lets answer."""
+    """Error rates of a threshold, in [0, 1]: answerable questions that it refuses, and unanswerable ones that it
+    answers.
+    """
 
     threshold: float
     false_refusal: float
@@ -29,14 +31,20 @@ class Cutoff:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """`met`: the limit on false answers, if any, is kept; otherwise it is the cutoff with the fewest of them."""
+    """The chosen cutoff. `met`: it keeps the limit on false answers; otherwise it is the one with the fewest of
+    them.
+    """
 
     cutoff: Cutoff
     met: bool
 
 
 def list_cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
-    """The rates at 0, `step`, ... up to 1, rising. Raises InvalidConfiguration without questions of either kind."""
+    """Returns the error rates of the cutoffs 0, `step`, ... up to 1.
+
+    Raises:
+        InvalidConfiguration: If one of the two kinds of question is missing.
+    """
     answerable, open_ones = np.asarray(probabilities.answerable), np.asarray(probabilities.open_ones)
     if not len(answerable) or not len(open_ones):
         raise InvalidConfiguration(
@@ -50,8 +58,12 @@ def list_cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutof
 
 
 def choose_cutoff(rates: Sequence[Cutoff], max_false_answer: float | None = None) -> Recommendation:
-    """Without a limit the cutoff with the lowest mean of both rates; with one, of those that keep it, the one with
-    the fewest false refusals. Of equals the highest, which leaves most room for questions that the set does not have.
+    """Chooses a cutoff. Among equal ones it takes the highest, which leaves most room for questions outside of the set.
+
+    Args:
+        rates: The error rates of the cutoffs.
+        max_false_answer: The highest rate of false answers; the cutoff with the fewest false refusals that keeps it is
+            chosen. Without it, the cutoff with the lowest mean of both rates.
     """
     if max_false_answer is None:
         mean = min(rates, key=lambda rate: (rate.false_refusal + rate.false_answer, -rate.threshold))

@@ -42,10 +42,16 @@ class EvalSet:
 
 
 def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOptions | None = None) -> EvalSet:
-    """A folder with `corpus.jsonl` and `queries*.jsonl`, or one with `documents/` and `eval.jsonl`.
+    """Loads an evaluation set from a folder.
 
-    out_of_domain: JSONL with `id` and `text`. Raises InvalidConfiguration when the folder holds neither layout, when a
-    file is missing or a row of it is wrong, and InvalidDocument.
+    Args:
+        folder: Holds `corpus.jsonl` and `queries*.jsonl`, or `documents/` and `eval.jsonl`.
+        out_of_domain: JSONL with `id` and `text` of off-topic questions.
+        options: Limits on the size of a chunk.
+
+    Raises:
+        InvalidConfiguration: If the folder has neither layout, or a file is missing or wrong.
+        InvalidDocument: If a document cannot be read.
     """
     options = options or ChunkOptions()
     if not folder.is_dir():
@@ -64,7 +70,7 @@ def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOpti
 
 
 def chunk_row(row: Mapping[str, Any], version_id: str, options: ChunkOptions) -> list[Chunk]:
-    """Chunks of one corpus row, chunked as a document of plain paragraphs; the document's id is the row's."""
+    """Splits one corpus row, a document of plain paragraphs; the document's id is the row's."""
     document = DocumentMeta(row["id"], row["id"], row.get("title", ""))
     lines = (line.strip() for line in row["text"].split("\n"))
     parsed = ParsedDocument(document.title, tuple(Block(line) for line in lines if line))
@@ -98,7 +104,9 @@ def _load_document_set(folder: Path, options: ChunkOptions) -> EvalSet:
 
 
 def _parse_folder(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
-    """What ingestion makes of a folder: files that have a parser, hidden ones left out."""
+    """Yields the chunks that ingestion makes of the files of a folder; hidden files and unknown formats are left
+    out.
+    """
     known: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         below = path.relative_to(folder).parts
@@ -135,7 +143,7 @@ def _get_document_id(chunk: Chunk) -> str:
 
 
 def _name_file_or_pair(chunk: Chunk) -> str:
-    """File name, and for a question/answer pair its 1-based number in the file: `faq.csv#12`."""
+    """Returns the file name, for a FAQ pair with its number in the file: `faq.csv#12`."""
     if chunk.question is None:
         return chunk.document.name
     return f"{chunk.document.name}#{int(chunk.entry.rpartition('-q')[2]) + 1}"

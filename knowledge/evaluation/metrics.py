@@ -16,7 +16,11 @@ MetricValue = dict[str, float]
 
 
 def check_libraries() -> None:
-    """Raises MissingDependency where those that measure are not installed."""
+    """Checks that the libraries for metrics are installed.
+
+    Raises:
+        MissingDependency: If one is not.
+    """
     if missing := [name for name in ("ir_measures", "scipy") if find_spec(name) is None]:
         raise MissingDependency(f"评测的指标要用 {'、'.join(missing)}：请运行 pip install -r requirements.txt")
 
@@ -24,9 +28,14 @@ def check_libraries() -> None:
 def measure_ranking(
     relevant: Sequence[frozenset[str]], ranked: Sequence[Sequence[str]]
 ) -> dict[str, MetricValue | None]:
-    """hit@1, hit@5, recall@5 and mrr@10 over questions: what is relevant to each, and what was found, best first.
+    """Measures hit@1, hit@5, recall@5 and mrr@10. A question without results counts as a miss.
 
-    A question without any result counts as a miss. None without questions.
+    Args:
+        relevant: The relevant ids of each question.
+        ranked: The ids found for each question, best first.
+
+    Returns:
+        The metrics; None without questions.
     """
     import ir_measures
     from ir_measures import RR, R, Success
@@ -48,7 +57,7 @@ def measure_ranking(
 
 
 def compute_mean_with_interval(values: Sequence[float]) -> MetricValue | None:
-    """Mean with its 95 % bootstrap interval (1,000 resamples, fixed seed); None without values."""
+    """Returns the mean and its 95 % bootstrap interval (1,000 resamples, fixed seed); None without values."""
     from scipy.stats import bootstrap  # half a second to import
 
     if not len(values):
@@ -62,7 +71,9 @@ def compute_mean_with_interval(values: Sequence[float]) -> MetricValue | None:
 
 
 def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
-    """Probability that a positive scores above a negative, ties half (Mann-Whitney U); None without either."""
+    """Returns the probability that a positive scores above a negative, ties half (Mann-Whitney U); None without
+    either.
+    """
     if not len(positive) or not len(negative):
         return None
     return round(measure_auroc(np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)), 4)

@@ -1,4 +1,4 @@
-"""From results to the figures of a report."""
+"""Computes the figures of a report from results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def build_set_report(
     *,
     baselines: bool = False,
 ) -> dict[str, Any]:
-    """All figures of one set; absent ones are None."""
+    """Returns all figures of one set; those that cannot be computed are None."""
     report: dict[str, Any] = {"set": data.name, "chunks": len(data.chunks), "questions": len(answerable)}
     report |= _measure_ranking(data, answerable)
     report["context_recall"] = _measure_context_recall(answerable)
@@ -40,7 +40,7 @@ def build_set_report(
 
 
 def contains_text(text: str, part: str) -> bool:
-    """Whether `part` stands in `text`, white space and case aside."""
+    """Returns whether `part` stands in `text`, ignoring white space and case."""
     return _remove_space(part) in _remove_space(text)
 
 
@@ -49,7 +49,7 @@ def _remove_space(text: str) -> str:
 
 
 def compute_share(values: Sequence[float]) -> float | None:
-    """Their mean, None without any."""
+    """Returns the mean of some values; None without any."""
     return round(sum(values) / len(values), 4) if values else None
 
 
@@ -65,7 +65,9 @@ def _measure_baseline(
     unanswerable: Sequence[QuestionResult],
     other: Sequence[QuestionResult],
 ) -> dict[str, Any]:
-    """One recall by itself: its ranking, and how well its best raw score tells answerable from not."""
+    """Measures one recall by itself: its ranking, and how well its best raw score tells answerable questions from
+    others.
+    """
 
     def get_best_score(result: QuestionResult) -> float:
         return result.baselines[name][0].score if result.baselines[name] else 0.0
@@ -88,7 +90,7 @@ def _group_by_category(data: EvalSet, results: Sequence[QuestionResult]) -> dict
 
 
 def _measure_context_recall(results: Sequence[QuestionResult]) -> MetricValue | None:
-    """Share of the expected keywords that stand in the best fragments."""
+    """Returns the share of the expected keywords that stand in the best fragments."""
     shares = []
     for result in results:
         if keywords := result.question.expected_keywords:

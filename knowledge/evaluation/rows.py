@@ -1,4 +1,4 @@
-"""Rows of JSONL files, checked, so that a slip of the pen is found before anything is computed."""
+"""Reads rows of JSONL files and checks them before anything is computed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from knowledge.errors import InvalidConfiguration
 
 
 def read_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
-    """The objects of a JSONL file, blank lines aside.
+    """Reads the objects of a JSONL file; blank lines are skipped.
 
-    fields: keys that every row must have, with the type of their value. Raises InvalidConfiguration, which names the
-    file and, for a row that is wrong, its line.
+    Args:
+        path: The file.
+        fields: Keys that every row must have, with the type of their value.
+
+    Raises:
+        InvalidConfiguration: If the file or a row is wrong; the message names the file and the line.
     """
     try:
         lines = path.read_text("utf-8-sig").split("\n")  # splitlines would cut at U+2028 inside a string

@@ -65,11 +65,11 @@ class QuestionResult:
         return self.reply.outcome in ANSWERED
 
     def rank_sources(self, source_of: Callable[[Chunk], str]) -> list[str]:
-        """Corpus ids in final order, each once."""
+        """Returns the corpus ids in final order, each once."""
         return list(dict.fromkeys(source_of(candidate.chunk) for candidate in self.retrieval.candidates))
 
     def rank_baseline_sources(self, name: str, source_of: Callable[[Chunk], str]) -> list[str]:
-        """Corpus ids as a baseline orders them, each once."""
+        """Returns the corpus ids in the order of a baseline, each once."""
         return list(dict.fromkeys(source_of(found.chunk) for found in self.baselines[name]))
 
 
@@ -82,7 +82,7 @@ async def build_retriever(
     options: RetrievalOptions | None = None,
     progress: Progress | None = None,
 ) -> AsyncIterator[Retriever]:
-    """A calibrated retriever over an index in memory that holds these chunks."""
+    """Builds a calibrated retriever over an index in memory that holds these chunks, for the length of a block."""
     index = await build_index(chunks, embedder, analyzer, progress)
     try:
         retriever = Retriever(index, embedder, analyzer, reranker, options)
@@ -95,7 +95,7 @@ async def build_retriever(
 async def build_index(
     chunks: Sequence[Chunk], embedder: Embedder, analyzer: Analyzer, progress: Progress | None = None
 ) -> MemoryIndex:
-    """An index in memory that holds these chunks, tokenised as ingestion does it. Close it at the end."""
+    """Builds an index in memory that holds these chunks, tokenised as in ingestion. The caller closes it."""
     vectors = await embedder.embed_passages([chunk.indexed_text for chunk in chunks], progress)
     documents = await tokenize_texts(analyzer, chunks)
     vocabulary: dict[str, int] = {}
@@ -115,10 +115,18 @@ async def run_questions(
     scopes: Sequence[Filter] = (),
     searched: Callable[[str], str] = str,
 ) -> list[QuestionResult]:
-    """Every question with all its candidates and the agent's reply; embeddings come from the cache.
+    """Runs questions through retrieval and agent; embeddings come from the cache.
 
-    scopes: which documents count for each question, one to one; empty: all. searched: what is made of a question before
-    it is embedded and searched.
+    Args:
+        retriever: Searches.
+        answer: Answers from the result.
+        questions: The questions.
+        progress: Called with the progress.
+        scopes: Which documents count for each question, one to one; empty for all documents.
+        searched: What is made of a question before it is embedded and searched.
+
+    Returns:
+        For each question all its candidates and the agent's reply.
     """
     texts = [searched(question.text) for question in questions]
     vectors = await retriever.embedder.embed_questions(texts)
@@ -138,7 +146,7 @@ async def run_questions(
 async def _search_baselines(
     retriever: Retriever, text: str, vector: Vector, where: Filter
 ) -> dict[str, tuple[RecalledChunk, ...]]:
-    """The recalls by themselves, and their fusion without reranking."""
+    """Returns what each recall alone finds, and their fusion without reranking."""
     snapshot, options = retriever.index.get_snapshot(), retriever.options
     dense = await snapshot.search_dense(vector, options.vector_top_k, where)
     lexical = await snapshot.search_lexical(retriever.analyzer.tokenize(text), options.bm25_top_k, where)

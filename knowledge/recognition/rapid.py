@@ -31,12 +31,12 @@ _PARAMETERS = {
 
 
 def is_installed() -> bool:
-    """Whether pictures can be read here."""
+    """Returns whether pictures can be read on this machine."""
     return find_spec("rapidocr") is not None and find_spec("onnxruntime") is not None
 
 
 class RapidRecogniser:
-    """A `Recogniser`. Its models are loaded, and have read a picture, when it is made."""
+    """A `Recogniser`. Creating it loads the models and reads a first picture."""
 
     def __init__(self) -> None:
         import cv2
@@ -72,7 +72,7 @@ def _build_text(corners: Any, text: str) -> RecognisedText:
 
 
 def _draw_stripes() -> Pixels:
-    """Something to recognise, so that all models are loaded."""
+    """Returns a picture to recognise, so that all models are loaded."""
     picture = np.full((48, 320, 3), 255, np.uint8)
     picture[:, ::16] = 0
     return picture

@@ -51,9 +51,18 @@ class Reranker(ABC):
     """Whether its scores depend on the question's embedding."""
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
-        """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.
+        """Scores chunks for a query. Scores are comparable only within one kind of scorer and one base.
 
-        Scores compare within one kind and base only. Raises RerankUnavailable.
+        Args:
+            query: The query.
+            snapshot: The base.
+            fused: Fusion score by id of the chunks.
+
+        Returns:
+            One raw score for each chunk of `fused`, in its order; higher is better.
+
+        Raises:
+            RerankUnavailable: If the model fails.
         """
         if not fused:
             return []
@@ -61,11 +70,13 @@ class Reranker(ABC):
 
     @abstractmethod
     async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
-        """Scores of at least one chunk. `query.vector` is there unless the provider is `lexical`."""
+        """Scores at least one chunk; the provider's part of `score`. `query.vector` is present unless the provider
+        is `lexical`.
+        """
 
     def copy_with_candidates(self, candidates: int) -> Self:
-        """The same scorer for searches that have another number of candidates read; most read all of them."""
+        """Returns this scorer for searches that read another number of candidates; most scorers read all of them."""
         return self
 
     def close(self) -> None:  # noqa: B027 - most have nothing to release
-        """Releases a model and its threads."""
+        """Releases the model and its threads."""

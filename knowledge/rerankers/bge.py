@@ -53,7 +53,7 @@ class BgeReranker(CrossEncoder):
 
     @property
     def elsewhere(self) -> bool:  # type: ignore[override]
-        """Once it is loaded there."""
+        """Whether the model computes on another device, known once it is loaded."""
         return self._on_gpu.is_set()
 
     @property
@@ -62,7 +62,11 @@ class BgeReranker(CrossEncoder):
 
     @property
     def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
-        """Raises RerankUnavailable while a local folder is not there."""
+        """What the scores depend on.
+
+        Raises:
+            RerankUnavailable: While a local folder is not there.
+        """
         return self._get_identity(), self.candidates, MAX_TOKENS, MAX_PASSAGE_CHARS
 
     async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""Plain cosine: the yardstick that other rerankers are measured against."""
+"""Plain cosine: the baseline that other rerankers are compared with."""
 
 from __future__ import annotations
 

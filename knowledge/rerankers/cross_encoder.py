@@ -1,4 +1,4 @@
-"""Models that read a question and a passage together, here or elsewhere: what all of them have in common."""
+"""The common part of models that read a question and a passage together, here or on a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNSCORED = -100.0
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What one search has read: at least one passage."""
+    """What one search wants to have scored: a question and at least one passage."""
 
     question: str
     texts: tuple[str, ...]
@@ -51,15 +51,20 @@ class CrossEncoder(Reranker):
         )
 
     def copy_with_candidates(self, candidates: int) -> Self:
-        """With the same model, its threads and its queue."""
+        """Returns a copy that shares the model, its threads and its queue."""
         other = copy(self)
         other.candidates = candidates
         return other
 
     @abstractmethod
     async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:
-        """Log-odds that each passage answers, of each search in their order. Raises InvalidConfiguration,
-        RerankUnavailable.
+        """Scores the passages of several searches; the provider's part.
+
+        Returns:
+            For each search, in their order, the log-odds that each of its passages answers.
+
+        Raises:
+            InvalidConfiguration, RerankUnavailable: If the model fails.
         """
 
     async def _score_chunks(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
@@ -74,6 +79,7 @@ class CrossEncoder(Reranker):
         return [scores[chunk_id] for chunk_id in fused]
 
     async def _score_batch(self, readings: list[Passages]) -> list[list[float]]:
+        """Scores a batch of searches; any other error of a library becomes RerankRefused."""
         try:
             return await self._score_passages(readings)
         except (InvalidConfiguration, RerankUnavailable):

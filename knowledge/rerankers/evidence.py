@@ -1,4 +1,4 @@
-"""The two kinds of evidence that the model-free rerankers combine, as numbers on fixed scales."""
+"""The two kinds of evidence that rerankers without a model combine, on fixed scales."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ FULL_MATCH = 2.5
 
 
 def measure_similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-    """Cosine, less HUBNESS of the chunk's similarity to the centre of the base; shape (len(chunk_ids),)."""
+    """Returns the cosine less HUBNESS times the chunk's similarity to the centre of the base; shape
+    (len(chunk_ids),).
+    """
     return snapshot.compute_cosines(vector, chunk_ids) - np.float32(HUBNESS) * snapshot.compute_centrality(chunk_ids)
 
 
 def measure_coverage(terms: Sequence[str], snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-    """BM25 as the share of the question's idf that the chunk covers, in [0, 1]; shape (len(chunk_ids),)."""
+    """Returns BM25 as the share of the question's idf that each chunk covers, in [0, 1]; shape (len(chunk_ids),)."""
     total = FULL_MATCH * sum(snapshot.get_idf(terms))
     return np.asarray(snapshot.score_bm25(terms, chunk_ids), dtype=np.float32) / max(total, 1e-9)

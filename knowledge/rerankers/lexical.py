@@ -1,4 +1,4 @@
-"""Coverage alone: what remains while the embedder is out of reach. Not a setting, the retriever's declared fallback."""
+"""Coverage alone: the retriever's declared fallback while the embedder is out of reach. It cannot be configured."""
 
 from __future__ import annotations
 

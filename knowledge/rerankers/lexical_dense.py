@@ -69,7 +69,7 @@ class LexicalDenseReranker(Reranker):
 
 
 def _find_numbers(chunk: Chunk) -> set[str]:
-    """What a chunk is by its headings and by the beginnings of its lines: 第3章, 第12条."""
+    """Returns the numbers of a chunk in its headings and at the beginnings of its lines: 第3章, 第12条."""
     found = (
         _NUMBERED.match(normalize_numbers(fold(part)).lstrip())
         for part in (*chunk.heading_path, *chunk.text.split("\n"))
@@ -78,5 +78,5 @@ def _find_numbers(chunk: Chunk) -> set[str]:
 
 
 def _find_models(question: str) -> set[str]:
-    """The codes that a question names, in their one form: YS-W5, E03, not S3."""
+    """Returns the codes that a question names, in their one form: YS-W5, E03, but not S3."""
     return {code.form for code in find_codes(question) if code.has_digit and len(code.form) >= MIN_MODEL_CHARS}

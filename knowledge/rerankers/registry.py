@@ -35,7 +35,7 @@ class RerankerOptions:
 
     @property
     def endpoint(self) -> RerankEndpoint:
-        """Of the rerankers that are elsewhere."""
+        """The endpoint of the rerankers that run elsewhere."""
         return RerankEndpoint(self.base_url, self.api_key, self.model, self.breaker)
 
 
@@ -94,7 +94,12 @@ RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {
 
 
 def get_reranker(name: str, options: RerankerOptions | None = None) -> Reranker:
-    """The reranker of that name. Raises InvalidConfiguration, MissingDependency."""
+    """Creates the reranker of a name.
+
+    Raises:
+        InvalidConfiguration: If there is no such reranker, or its options cannot work.
+        MissingDependency: If its package is not installed.
+    """
     if name not in RERANKERS:
         raise InvalidConfiguration(f"RERANKER={name} 不存在，可选：{', '.join(RERANKERS)}")
     return RERANKERS[name](options or RerankerOptions())

@@ -1,4 +1,4 @@
-"""Rerankers that are elsewhere: what those of every protocol have in common."""
+"""The common part of rerankers that run on a server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VARIABLES = "RERANK_BASE_URL, RERANK_API_KEY, RERANK_MODEL"
 
 @dataclass(frozen=True, slots=True)
 class RerankEndpoint:
-    """model: what calibrations are kept under besides the host."""
+    """Where the server is. model: with the host, the name under which calibrations are kept."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -29,8 +29,8 @@ class RerankEndpoint:
 
 
 class RemoteReranker(CrossEncoder):
-    """A provider sets `kind` and writes `_asked`. The protocols have a call read one question: the server puts calls
-    together.
+    """Base of the rerankers on a server. A provider sets `kind` and writes `_request_scores`. One call reads one
+    question: the server batches calls itself.
     """
 
     elsewhere = True
@@ -44,19 +44,26 @@ class RemoteReranker(CrossEncoder):
         self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="rerank")
 
     async def check_server(self) -> float:
-        """What it says of a question and a passage, to see whether it is there. Raises RerankUnavailable."""
+        """Scores a question and a passage, to find out whether the server is there.
+
+        Raises:
+            RerankUnavailable: If it is not.
+        """
         [[score]] = await self._score_batch([Passages("怎么申请退货", ("退货请在订单页申请。",))])
         return score
 
     @property
     def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
-        """Host and model, since what one service calls by a model's name need not be what another does."""
+        """Host and model: services may use one model name for different models."""
         return self._server.host, self._model, self.candidates, MAX_PASSAGE_CHARS
 
     @abstractmethod
     def _request_scores(self, reading: Passages) -> dict[int, float]:
-        """The log-odds of each passage, by its place. Blocking. Raises AnswerRefused, ServerUnavailable, and KeyError,
-        TypeError or ValueError of an answer in another form.
+        """Asks the server for the log-odds of each passage, by place. Blocking.
+
+        Raises:
+            AnswerRefused, ServerUnavailable: If the server gives no usable answer.
+            KeyError, TypeError, ValueError: If the answer has another form.
         """
 
     async def _score_passages(self, readings: list[Passages]) -> list[list[float]]:
@@ -65,6 +72,7 @@ class RemoteReranker(CrossEncoder):
             return [await loop.run_in_executor(self._threads, self._score_question, reading) for reading in readings]
 
     def _score_question(self, reading: Passages) -> list[float]:
+        """Scores the passages of one question, in their order, and maps the errors of the server."""
         try:
             scores = self._request_scores(reading)
             ordered = [float(scores[place]) for place in range(len(reading.texts))]

@@ -51,14 +51,16 @@ class YesNoReranker(RemoteReranker):
         return {choice["index"]: choose_yes(read_first_alternatives(choice["logprobs"])) for choice in choices}
 
     def _build_prompt(self, question: str, text: str) -> str:
-        """Texts hold no mark of the template: it would end them."""
+        """Fills the template. Marks of the template are removed from the texts: they would end them."""
         query, document = (each.replace(_MARK, _BROKEN_MARK) for each in (question, text))
         return self._template.substitute(query=query, document=document)
 
 
 def read_first_alternatives(logprobs: dict[str, Any]) -> list[tuple[str, float]]:
-    """The likeliest first tokens with their log-probabilities, as vLLM tells them or as llama.cpp does. Raises
-    LookupError, TypeError.
+    """Reads the likeliest first tokens with their log-probabilities, in the form of vLLM or of llama.cpp.
+
+    Raises:
+        LookupError, TypeError: If the answer has another form.
     """
     if "content" in logprobs:
         return [(each["token"], each["logprob"]) for each in logprobs["content"][0]["top_logprobs"]]
@@ -66,8 +68,11 @@ def read_first_alternatives(logprobs: dict[str, Any]) -> list[tuple[str, float]]
 
 
 def choose_yes(alternatives: Iterable[tuple[str, float]]) -> float:
-    """Log-odds of yes against no. One that is not among the alternatives is taken to be as likely as the last of them.
-    Raises ValueError where neither is.
+    """Returns the log-odds of yes against no. One that is not among the alternatives counts as likely as the last of
+    them.
+
+    Raises:
+        ValueError: If neither is among them.
     """
     told = list(alternatives)
     chances = [

@@ -1,4 +1,4 @@
-"""What a worker gives up before it sees a file. Each step is taken where the system knows it."""
+"""Limits that a worker sets for itself before it sees a file. A step is skipped where the system does not know it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ _MIB = 2**20
 
 
 def limit_worker(memory_mb: int, parent: int) -> None:
-    """No files written, no core dumped, no child started, no privilege won, and dead when the server is.
+    """Forbids this process to write files, dump core, start children and gain privileges; it ends when the server does.
 
-    memory_mb: address space that may be taken beyond what is taken now. parent: the server's process id.
+    Args:
+        memory_mb: Address space that it may take beyond what it has now.
+        parent: The server's process id.
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
@@ -41,10 +43,16 @@ def limit_worker(memory_mb: int, parent: int) -> None:
 
 
 def limit_program(memory_mb: int, seconds: int, largest_file: int, parent: int) -> None:
-    """Before a program takes this process's place that needs files and children of its own: no network, where the
-    system allows to give it up, no core dumped, no privilege won. Bounds hold for each of its processes.
+    """Sets the limits for a program that replaces this process and needs files and children of its own.
 
-    seconds: of CPU time. largest_file: bytes that it may write into one.
+    No network if the system can take it away, no core dumps, no new privileges; the limits hold for each of its
+    processes.
+
+    Args:
+        memory_mb: Address space of a process.
+        seconds: CPU time of a process.
+        largest_file: The most bytes that it may write into one file.
+        parent: The server's process id.
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
@@ -60,7 +68,7 @@ def limit_program(memory_mb: int, seconds: int, largest_file: int, parent: int) 
 
 
 def allow_cpu(seconds: int) -> None:
-    """The process is ended once it has computed for so long from now on."""
+    """Ends the process after this many more seconds of CPU time."""
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -70,14 +78,14 @@ def allow_cpu(seconds: int) -> None:
 
 
 def measure_address_space() -> int:
-    """Bytes that this process has mapped; 0 where the system does not tell."""
+    """Returns the bytes that this process has mapped; 0 if the system does not tell."""
     with suppress(OSError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read per file
         return int(file.read().split()[0]) * (resource.getpagesize() if resource else 0)
     return 0
 
 
 def _follow_parent(parent: int) -> None:
-    """A busy worker does not see that its input has ended."""
+    """Ends this process when its parent ends: a busy worker does not see that its input has ended."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -68,7 +68,12 @@ class Sandbox:
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        """Reads a document in a worker, see `DocumentReader.read`.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+            ParsingUnavailable: If no worker can be started.
+        """
         job = Job(name, content, self._limits, options, self._options.seconds, columns)
         found = await self._run_job(tenant, job)
         if not isinstance(found, ReadDocument):
@@ -76,7 +81,7 @@ class Sandbox:
         return found
 
     async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
-        """See `page_links`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        """See `read_page_links`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, links=True)
         found = await self._run_job(tenant, job)
         if not isinstance(found, PageLinks):
@@ -100,6 +105,7 @@ class Sandbox:
         return found
 
     async def _run_job(self, tenant: str, job: Job) -> Result:
+        """Runs a job once its tenant has a slot, and raises the error that the worker reports."""
         async with self._slots.hold_slot(tenant):
             reply = await self._ask_worker(job)
         match reply.result:
@@ -125,6 +131,7 @@ class Sandbox:
         await asyncio.gather(*self._ending)
 
     async def _ask_worker(self, job: Job) -> ParsedReply:
+        """Sends a job to a worker and waits for its reply; a worker that fails is ended."""
         worker = await self._get_worker()
         self._busy.add(worker)
         self._quiet.clear()
@@ -153,6 +160,7 @@ class Sandbox:
                 self._schedule_rest()
 
     async def _get_worker(self) -> Worker:
+        """Returns an idle worker, or starts one."""
         if self._closed:
             raise ParsingUnavailable("files are no longer read: the server stops")
         while self._idle:

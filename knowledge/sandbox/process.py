@@ -21,7 +21,7 @@ _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARE
 
 
 class WorkerDied(Exception):
-    """The process has ended. `signal`: what ended it, 0 for none."""
+    """The worker process has ended. `signal`: the signal that ended it, 0 for none."""
 
     def __init__(self, code: int | None) -> None:
         super().__init__(f"worker ended with {code}")
@@ -29,14 +29,22 @@ class WorkerDied(Exception):
 
 
 class Worker:
-    """Started by `start`; whatever goes wrong, or a cancelled call, kills it."""
+    """A worker process. An error or a cancelled call kills it."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
 
     @classmethod
     async def start(cls, memory_mb: int, recognises: bool = False) -> Worker:
-        """A warm worker; `recognises`: one that reads pictures. Raises OSError, WorkerDied, TimeoutError."""
+        """Starts a worker that is ready for jobs.
+
+        Args:
+            memory_mb: Memory that it may use for files.
+            recognises: Whether it reads pictures.
+
+        Raises:
+            OSError, WorkerDied, TimeoutError: If it cannot be started.
+        """
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT),
             *(str(memory_mb), str(os.getpid()), str(int(recognises)), _build_path()),
@@ -61,16 +69,25 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process has not ended yet."""
         return self._process.returncode is None
 
     async def read(self, job: Job, deadline: float) -> ParsedReply:
-        """`deadline`: seconds of wall time. Raises WorkerDied, TimeoutError, Garbled."""
+        """Sends a job and returns the reply.
+
+        Args:
+            job: The job.
+            deadline: Seconds of wall time that it may take.
+
+        Raises:
+            WorkerDied, TimeoutError: If the worker ends or takes too long.
+            InvalidReply: If the reply makes no sense.
+        """
         try:
             async with asyncio.timeout(deadline):
                 await self._send_job(job)
@@ -81,12 +98,12 @@ class Worker:
             raise
 
     def kill(self) -> None:
-        """Ends it now; `closed` waits for that."""
+        """Kills the process at once; `wait_closed` waits for its end."""
         with suppress(ProcessLookupError):
             self._process.kill()
 
     async def wait_closed(self) -> None:
-        """Returns once the process is gone and its pipes are closed."""
+        """Waits until the process has ended and its pipes are closed."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         stdin.close()
@@ -108,7 +125,11 @@ class Worker:
             raise WorkerDied(await self._process.wait()) from error
 
     async def _read_frame(self, longest: int) -> bytes:
-        """Raises WorkerDied, also when it says more than an honest one can."""
+        """Reads one frame.
+
+        Raises:
+            WorkerDied: If the worker ends, or announces more than an honest one can send.
+        """
         stream = self._process.stdout
         assert stream is not None
         try:
@@ -121,5 +142,5 @@ class Worker:
 
 
 def _build_path() -> str:
-    """Where modules are found, this project first."""
+    """Returns the module search path, with this project first."""
     return json.dumps(list(dict.fromkeys([str(_ROOT), *(entry for entry in sys.path if entry)])))

@@ -1,4 +1,4 @@
-"""Pictures and scanned pages are read in a second look at the file, by workers that hold the models for it."""
+"""Reads pictures and scanned pages in a second pass, by workers that have the recognition models in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ class ScanReader:
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """Raises ReaderMissing where the file is all pictures and the package is not installed, and as `Sandbox`."""
+        """Reads a file, again with recognition if it shows what the first reader cannot read.
+
+        Raises:
+            ReaderMissing: If the file has only pictures and the package is not installed.
+            InvalidDocument, ParsingUnavailable: As `Sandbox.read` does.
+        """
         try:
             found = await self._plain.read(tenant, name, content, options, columns)
         except ScannedDocument as error:

@@ -1,4 +1,4 @@
-"""Places that are shared fairly between tenants."""
+"""Slots that are shared fairly between tenants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager
 
 
 class TenantSlots:
-    """At most `total` at work, `per_tenant` of one tenant; who waits is served in turn of tenants, then of arrival."""
+    """At most `total` slots, `per_tenant` for one tenant. Waiters are served in turn of tenants, then in order of
+    arrival.
+    """
 
     def __init__(self, total: int, per_tenant: int) -> None:
         self._free = total
@@ -19,7 +21,7 @@ class TenantSlots:
 
     @asynccontextmanager
     async def hold_slot(self, tenant: str) -> AsyncIterator[None]:
-        """Waits for a place and holds it for the block."""
+        """Waits for a slot and holds it for the block."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(tenant, deque()).append(turn)
         self._grant_slots()
@@ -33,6 +35,7 @@ class TenantSlots:
                 self._forget_waiter(tenant, turn)
 
     def _grant_slots(self) -> None:
+        """Gives free slots to waiters."""
         while self._free and (tenant := self._choose_tenant()) is not None:
             queue = self._waiting[tenant]
             turn = queue.popleft()
@@ -46,6 +49,7 @@ class TenantSlots:
                 turn.set_result(None)
 
     def _choose_tenant(self) -> str | None:
+        """Returns the next waiting tenant that has not reached its limit, or None."""
         return next((tenant for tenant in self._waiting if self._held[tenant] < self._per_tenant), None)
 
     def _release_slot(self, tenant: str) -> None:

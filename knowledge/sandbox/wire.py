@@ -68,7 +68,7 @@ class Job:
     attachment: bool = False
 
     def encode(self) -> bytes:
-        """As it goes over the pipe: a head, then the file."""
+        """Encodes the job for the pipe: a head; the file follows it."""
         head = {
             "name": self.name,
             "limits": asdict(self.limits),
@@ -83,7 +83,7 @@ class Job:
 
     @classmethod
     def receive(cls, stream: BinaryIO) -> Job | None:
-        """The next job; None once nobody is there to send one."""
+        """Reads the next job; None once nobody sends any more."""
         head = _receive_frame(stream)
         content = _receive_frame(stream) if head is not None else None
         if head is None or content is None:
@@ -104,24 +104,26 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """`retires`: the worker takes no further job."""
+    """The reply of a worker. `retires`: it takes no further job."""
 
     result: Result | InvalidDocument | MemoryError
     retires: bool
 
 
 def compute_longest_reply(limits: ParsingLimits) -> int:
-    """Bytes; a character takes up to four, and what tells the blocks of a text takes up to thrice the text."""
+    """Returns the most bytes of a reply; a character takes up to four, and the layout of a text up to three times
+    the text.
+    """
     return 4 * 4 * limits.max_indexed_characters + _OVERHEAD
 
 
 def add_length(payload: bytes) -> bytes:
-    """A payload with its length before it."""
+    """Puts the length of a payload in front of it."""
     return LENGTH.pack(len(payload)) + payload
 
 
 def encode_reply(reply: ParsedReply) -> bytes:
-    """A reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
+    """Encodes a reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
     fields: dict[str, Any] = {"retires": reply.retires}
     match reply.result:
         case MemoryError():
@@ -159,7 +161,11 @@ def encode_reply(reply: ParsedReply) -> bytes:
 
 
 def decode_reply(payload: bytes, name: str) -> ParsedReply:
-    """Nothing of what a worker says is believed unseen. Raises Garbled."""
+    """Decodes a reply. Everything that a worker sends is checked.
+
+    Raises:
+        InvalidReply: If anything is wrong with it.
+    """
     try:
         fields = json.loads(payload)
         retires = _require_type(bool, fields["retires"])
@@ -250,13 +256,18 @@ def _read_notice(code: Any, message: Any, pages: Any, part: Any, characters: Any
 
 
 def _require_type(kind: type[T], value: Any) -> T:
+    """Returns the value if it is of this type.
+
+    Raises:
+        InvalidReply: If it is not.
+    """
     if not isinstance(value, kind):
         raise InvalidReply(f"{type(value).__name__} where {kind.__name__} belongs")
     return value
 
 
 def _receive_frame(stream: BinaryIO) -> bytes | None:
-    """The payload of the next frame; None at the end of the stream, in the middle of a frame too."""
+    """Returns the payload of the next frame; None at the end of the stream, also in the middle of a frame."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

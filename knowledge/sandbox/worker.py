@@ -28,7 +28,7 @@ _MAX_FILE = 2**16
 
 
 def main() -> None:
-    """Ends with its input."""
+    """Serves jobs until the input ends."""
     memory_mb, parent, recognises = (int(argument) for argument in sys.argv[1:])
     os.closerange(3, _MAX_FILE)  # not every event loop closes what was open in the server
     jobs = sys.stdin.buffer
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _load_parsers() -> None:
-    """Imports what parsers use, so that it is neither bounded by a file's limits nor paid for by a file."""
+    """Imports what parsers use, so that a file's limits do not count it and no file pays for it."""
     import charset_normalizer  # noqa: F401
 
     for parser in {*PARSERS.values(), *PICTURES.values(), *LEGACY.values()}:
@@ -62,7 +62,7 @@ def _load_parsers() -> None:
 
 
 def _load_recogniser() -> Recogniser:
-    """With its models in memory, which a file's limits do not count."""
+    """Returns a recogniser with its models in memory, which a file's limits do not count."""
     from knowledge.recognition.rapid import RapidRecogniser
 
     return RapidRecogniser()

@@ -1,4 +1,4 @@
-"""What a vector database must do to be composed with our BM25 into a local index."""
+"""What a vector database must provide to be combined with our BM25 into a local index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class IndexOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A chunk as a server keeps it, under a key that tells what it holds from all else. `vector`: empty without."""
+    """A chunk as a server stores it; `key` identifies its content; `vector` is empty if it has none."""
 
     key: str
     chunk: Chunk
@@ -53,14 +53,22 @@ class StoredRow:
 
 
 def build_collection_name(tenant: str, generation: int = 0) -> str:
-    """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
+    """Returns a hash of the tenant's id as collection name, so that ids which sanitise alike never meet in one
+    collection.
+    """
     name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
     return f"{name}-{generation}" if generation else name
 
 
 def require_builder(recorded: Mapping[str, object], configured: Mapping[str, object]) -> None:
-    """Raises IndexMismatch unless a collection was built by what is configured. Both: `embedder`, its name, and
-    `dimension`.
+    """Checks that a collection was built by the configured embedder.
+
+    Args:
+        recorded: `embedder`, its name, and `dimension` of the collection.
+        configured: The same of the current configuration.
+
+    Raises:
+        IndexMismatch: If they differ.
     """
     if recorded != configured:
         raise IndexMismatch(
@@ -81,16 +89,16 @@ class VectorStore(Protocol):
     """
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
-        """The `k` nearest by cosine, best first."""
+        """Returns the `k` nearest chunks by cosine, best first."""
 
     def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
-        """Adds or replaces rows, one vector an id."""
+        """Adds or replaces rows, one vector for each id."""
 
     def delete(self, ids: list[str], revision: int) -> None:
-        """Ids that are not there are ignored."""
+        """Deletes rows; missing ids are ignored."""
 
     def list_ids(self) -> set[str]:
-        """All ids stored."""
+        """Returns all stored ids."""
 
     def close(self) -> None:
-        """Releases files."""
+        """Releases the files."""

@@ -21,7 +21,9 @@ from knowledge.types import Hit, Matrix, Vector
 
 @contextmanager
 def _replace_exporter() -> Iterator[None]:
-    """Chroma imports an exporter of its own traces, and with it gRPC (18 MB), whether they are exported or not."""
+    """Keeps Chroma from importing an exporter of its own traces, and with it gRPC (18 MB), which it does in any
+    case.
+    """
     name = "opentelemetry.exporter.otlp.proto.grpc.trace_exporter"
     if name in sys.modules:
         yield
@@ -88,7 +90,7 @@ class ChromaStore:
             return set(self._collection.get(include=[])["ids"])
 
     def close(self) -> None:
-        """Files are released with the process: Chroma has no close for one collection of several."""
+        """Does nothing: Chroma cannot close one collection of several; its files are released with the process."""
 
     def _open_collection(self, built_by: dict[str, str | int]) -> Any:
         try:
@@ -104,10 +106,11 @@ class ChromaStore:
 
 
 class SharedChromaStore(ChromaStore):
-    """On a server that several processes write to, each following SQL at its own pace.
+    """A collection on a server that several processes write to, each following SQL at its own pace.
 
-    Every row says by which revision it was written. Who is behind neither removes nor takes back what a later revision
-    wrote, so that a process which dies half-way leaves nothing to the others that they would have to repair.
+    Every row says by which revision it was written. A process that is behind neither removes nor overwrites what a
+    later revision wrote, so that a process which dies half-way leaves nothing to the others that they would have to
+    repair.
     """
 
     def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
@@ -131,7 +134,11 @@ class SharedChromaStore(ChromaStore):
 
 
 def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
-    """Removes one tenant's collections but those of the generations `keep`. Raises IndexUnavailable."""
+    """Removes the collections of one tenant except those of the generations `keep`.
+
+    Raises:
+        IndexUnavailable: If Chroma fails.
+    """
     first, kept = build_collection_name(tenant), {build_collection_name(tenant, number) for number in keep}
     with _map_errors("drop"):
         client = _open_client(place)
@@ -142,8 +149,9 @@ def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
 
 @contextmanager
 def _map_errors(step: str) -> Iterator[None]:
-    """chromadb raises its own, Rust's and SQLite's errors alike; the caller knows one reaction to all of them. Rust's
-    panic, at a file that makes no sense to it, is no Exception.
+    """Maps all errors of chromadb to IndexUnavailable: its own, Rust's and SQLite's.
+
+    A panic of Rust, at a file that makes no sense to it, is no Exception.
     """
     try:
         yield

@@ -1,5 +1,5 @@
-"""What is wrong with the files of an embedded Chroma, found before it opens them: its native code reads beyond the end
-of a graph that was cut off, which ends the process.
+"""Checks the files of an embedded Chroma before it opens them: its native code reads beyond the end of a truncated
+graph, which ends the process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HEADER_BYTES, _VERSION = 100, 1
 
 
 def find_damage(folder: Path) -> str:
-    """Of the folder of all collections; empty where nothing is wrong, or nothing is there."""
+    """Describes the damage in the folder of all collections; empty if there is none, or no folder."""
     if not folder.is_dir():
         return "not a folder" if folder.exists() else ""
     for file in folder.glob("kb-*.json"):
@@ -35,7 +35,7 @@ def find_damage(folder: Path) -> str:
 
 
 def _is_cut_short(header: Path) -> bool:
-    """Whether the vectors of a graph are fewer than it says; False where another version wrote it."""
+    """Returns whether a graph has fewer vectors than its header says; False if another version wrote it."""
     content = header.read_bytes()
     if len(content) < _HEADER_BYTES or not any(content):
         return True

@@ -79,7 +79,9 @@ class DeferredStore:
         return recorded
 
     def _write_record(self, *, has_rows: bool) -> None:
-        """Before there are any: a kill in between must not leave rows that nobody looks for."""
+        """Writes down whether there may be rows, before there are any: after a kill in between, no row must be
+        overlooked.
+        """
         self._has_rows = has_rows
         written = self._file.with_suffix(".new")
         try:
@@ -91,8 +93,10 @@ class DeferredStore:
 
 
 def drop_others(path: Path, tenant: str, keep: Collection[int]) -> bool:
-    """Removes the files of one tenant's collections but those of the generations `keep`. Whether there is a database,
-    from which they have to be dropped too.
+    """Removes the files of one tenant's collections except those of the generations `keep`.
+
+    Returns:
+        Whether there is a database, from which they have to be dropped too.
     """
     first, kept = build_collection_name(tenant), {build_collection_name(tenant, number) for number in keep}
     for file in path.glob(f"{first}*.json"):

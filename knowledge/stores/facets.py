@@ -1,4 +1,4 @@
-"""Which rows a filter lets through, without asking every document."""
+"""Finds the rows that a filter lets through, without asking every document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Facets:
         self._recent: RecentResults[Filter, Rows] = RecentResults()
 
     def find_rows(self, where: Filter) -> Rows:
-        """Rows of the documents that `where` matches, rising."""
+        """Returns the rows of the documents that the filter matches, rising."""
         return self._recent.get(where, self._compute_rows)
 
     def _compute_rows(self, where: Filter) -> Rows:

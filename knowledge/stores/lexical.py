@@ -24,7 +24,9 @@ Scores = NDArray[np.float32]
 
 
 class Postings(NamedTuple):
-    """By term id: `rows[starts[term]:starts[term + 1]]` are the rows it occurs in, rising, `counts` how often."""
+    """Postings by term id: `rows[starts[term]:starts[term + 1]]` are the rows of a term, rising, `counts` how often
+    it occurs.
+    """
 
     starts: NDArray[Any]
     rows: NDArray[Any]
@@ -44,9 +46,13 @@ class LexicalIndex:
         self._set_up(_count_terms(documents, np.arange(len(documents))), _measure_lengths(documents), vocabulary)
 
     def build_next(self, documents: Sequence[TermIds], source: NDArray[np.int64]) -> LexicalIndex:
-        """The index of a later revision, whose row r is the row `source[r]` of: this index's rows, then `documents`.
+        """Builds the index of a later revision.
 
-        `source` keeps the order of this index's rows.
+        Args:
+            documents: The term ids of the added rows.
+            source: For each new row the number of the row it comes from: this index's rows, then `documents`. It keeps
+                the
+                order of this index's rows.
         """
         rows, is_old = len(self._lengths), source < len(self._lengths)
         added = _count_terms([documents[row - rows] for row in source[~is_old].tolist()], np.flatnonzero(~is_old))
@@ -57,7 +63,7 @@ class LexicalIndex:
         return later
 
     def _move_postings(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> Postings:
-        """The postings of the rows `old`, moved to the rows `new`."""
+        """Returns the postings of the rows `old`, renumbered to the rows `new`."""
         moved = np.full(len(self._lengths), -1, dtype=np.int32)
         moved[old] = new
         kept = Postings(self._indptr, moved[self._indices], self._counts)
@@ -81,11 +87,11 @@ class LexicalIndex:
         self._recent: RecentResults[tuple[str, ...], Scores] = RecentResults()
 
     def score_all(self, terms: Sequence[str]) -> Scores:
-        """BM25 of every row, shape (rows,); a term that the query repeats counts each time. Not to be written to."""
+        """Returns the BM25 of every row, shape (rows,), read-only; a term that the query repeats counts each time."""
         return self._recent.get(tuple(terms), self._compute_scores)
 
     def score_rows(self, terms: Sequence[str], rows: Sequence[int]) -> Scores:
-        """BM25 of some rows, shape (len(rows),), without touching the postings of the others."""
+        """Returns the BM25 of some rows, shape (len(rows),), without touching the postings of the others."""
         if (known := self._recent.find(tuple(terms))) is not None:
             return known[list(rows)]
         wanted = np.asarray(rows, dtype=self._indices.dtype)
@@ -98,7 +104,7 @@ class LexicalIndex:
         return scores
 
     def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
-        """BM25 that a text of these tokens would have, if its words were as frequent as they are here."""
+        """Returns the BM25 that a text of these tokens would have with the statistics of this index."""
         if not tokens:
             return 0.0
         text = BM25Okapi([tokens])
@@ -107,13 +113,13 @@ class LexicalIndex:
         return float(text.get_scores(terms)[0])
 
     def get_idf(self, terms: Sequence[str]) -> list[float]:
-        """idf of every term; a term that occurs nowhere gets the highest value that the formula can give."""
+        """Returns the idf of every term; one that occurs nowhere gets the highest value that the formula can give."""
         every, known, unseen = self._idf.data, len(self._idf), self._unseen_idf
         columns = map(self._vocabulary.get, terms)
         return [every[column] if column is not None and column < known else unseen for column in columns]
 
     def get_frequencies(self) -> dict[str, int]:
-        """In how many rows each term occurs, of those that occur."""
+        """Returns in how many rows each occurring term occurs."""
         counts = np.diff(self._indptr).tolist()
         return {term: count for term, count in zip(self._vocabulary, counts, strict=False) if count}
 
@@ -129,7 +135,9 @@ class LexicalIndex:
         return scores
 
     def _list_postings(self, terms: Sequence[str]) -> Iterator[tuple[np.float32, NDArray[Any], NDArray[Any]]]:
-        """Of every term that occurs: idf times its count in the query, its rows (rising), its counts there."""
+        """Yields for every occurring term: idf times its count in the query, its rows (rising), and its counts
+        there.
+        """
         for term, times in Counter(terms).items():
             column = self._vocabulary.get(term)
             if column is not None and self._has_postings(column):
@@ -141,7 +149,7 @@ class LexicalIndex:
 
 
 def _compute_saturation(times: np.float32 | Scores, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
-    """What so many occurrences of terms of these idf add to scores; `norm` is written to."""
+    """Returns what these counts of terms with these idf add to scores; overwrites `norm`."""
     frequency = counts.astype(np.float32)
     norm += frequency
     np.divide(frequency, norm, out=norm)
@@ -150,7 +158,7 @@ def _compute_saturation(times: np.float32 | Scores, counts: NDArray[Any], norm: 
 
 
 def _pack_integers(values: NDArray[Any], below: int | None = None) -> NDArray[Any]:
-    """In the fewest bytes that hold whole numbers `below` this, or those that are there."""
+    """Converts whole numbers to the smallest type that holds them, or all numbers up to `below`."""
     return values.astype(np.min_scalar_type(below if below is not None else int(values.max(initial=0))), copy=False)
 
 
@@ -159,7 +167,7 @@ def _measure_lengths(documents: Sequence[TermIds]) -> NDArray[np.int32]:
 
 
 def _count_terms(documents: Sequence[TermIds], places: NDArray[np.int64]) -> Postings:
-    """How often each term occurs in each document; document i is the row `places[i]`, and these rise."""
+    """Counts how often each term occurs in each document; document i is the row `places[i]`, which rise."""
     terms = np.concatenate(documents) if documents else np.zeros(0, dtype=np.int32)
     spans = _compute_starts(np.bincount(terms))
     # Rows rise already, so that a stable sort by terms is all; of 16 bits at a time numpy's is linear (radix).
@@ -177,7 +185,7 @@ def _count_terms(documents: Sequence[TermIds], places: NDArray[np.int64]) -> Pos
 
 
 def _merge_postings(kept: Postings, added: Postings, rows: int) -> Postings:
-    """Of other rows each, below `rows`."""
+    """Merges postings of different rows, all numbered below `rows`."""
     frequencies = np.zeros(max(len(kept.starts), len(added.starts)) - 1, np.int64)
     for each in (kept, added):
         frequencies[: len(each.starts) - 1] += np.diff(each.starts)
@@ -190,20 +198,22 @@ def _merge_postings(kept: Postings, added: Postings, rows: int) -> Postings:
 
 
 def _build_keys(postings: Postings, rows: int) -> NDArray[np.int64]:
-    """Numbers in the order of the postings."""
+    """Returns numbers in the order of the postings, by which they are sorted."""
     terms = np.repeat(np.arange(len(postings.starts) - 1) * rows, np.diff(postings.starts))
     terms += postings.rows
     return terms
 
 
 def _compute_starts(frequencies: NDArray[np.int64]) -> NDArray[Any]:
-    """Where each term's postings start, and where the last one's end: in 32 bits as long as they fit."""
+    """Returns where each term's postings start, and where the last one's end; in 32 bits as long as they fit."""
     starts = np.concatenate([[0], np.cumsum(frequencies)])
     return starts.astype(np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64)
 
 
 def compute_idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
-    """BM25Okapi's idf of every column, from document frequencies counted in bulk; 0 of what does not occur."""
+    """Returns BM25Okapi's idf of every column from document frequencies counted in bulk; 0 for terms that do not
+    occur.
+    """
     idf = np.zeros(len(document_frequency))
     occurring = np.flatnonzero(document_frequency)
     if not len(occurring):

@@ -82,11 +82,11 @@ class LocalSnapshot:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the vector store is not asked."""
+        """Whether neighbours are searched in memory, and not in the vector store."""
         return self.small or self._vectors is None
 
     def set_store(self, vectors: VectorStore | None) -> None:
-        """From now on this store is asked, or none."""
+        """Sets the vector store that is asked from now on, or None for exact search."""
         self._vectors = vectors
 
     def __len__(self) -> int:
@@ -176,7 +176,7 @@ class LocalSnapshot:
         return self._choose_best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
 
     def _ask_store(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
-        """The vector store's answer, if there is one and it is whole. What it would find is here too."""
+        """Returns the rows that the vector store finds; None if it has no complete answer."""
         count = len(self) if rows is None else len(rows)
         if self._vectors is None or count < EXACT_SHARE * len(self):
             return None
@@ -199,13 +199,15 @@ class LocalSnapshot:
         return self._choose_best(scores if rows is None else scores[rows], k, rows, 0.0)
 
     def _choose_best(self, scores: NDArray[np.floating], k: int, rows: Rows | None, above: float) -> list[Hit]:
-        """Hits of the `k` best of `scores`, which are those of `rows` (None: of all)."""
+        """Returns the hits of the `k` best scores, which belong to `rows` (None: to all rows)."""
         best = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
         best = best[scores[best] > above]
         return self._build_hits(best if rows is None else rows[best], scores[best])
 
     def _build_hits(self, rows: Rows, scores: NDArray[np.floating]) -> list[Hit]:
-        """Best first. What differs less than a matrix product's last bits is a tie: these vary with its shape."""
+        """Returns hits, best first. Differences below the last bits of a matrix product count as ties: they vary
+        with its shape.
+        """
         pairs = sorted(zip((-scores).round(_TIE_DECIMALS).tolist(), rows.tolist(), scores.tolist(), strict=True))
         return [Hit(self._ids[row], score) for _, row, score in pairs]
 
@@ -256,9 +258,10 @@ class LocalIndex:
     def _compare_store(
         self, store: VectorStore, old: LocalSnapshot, new: LocalSnapshot, change: IndexChange
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """What the store holds that may have to go, and what it lacks of `new`.
+        """Returns what the store holds and may have to drop, and what it lacks of `new`.
 
-        It has nothing of a base that is searched exactly: nobody would ask it, and 10,000 rows take 30 MB and 13 s.
+        The store has nothing of a base that is searched exactly: nobody would ask it, and 10,000 rows take 30 MB and 13
+        s.
         """
         if old.is_exact:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
             held = frozenset() if new.small and self._reconciled else frozenset(store.list_ids())
@@ -275,7 +278,7 @@ class LocalIndex:
             store.upsert(some, snapshot.get_vectors(some), snapshot.revision)
 
     def _fill_behind(self, store: VectorStore) -> None:
-        """Until the store has what the newest snapshot has, which asks it from then on."""
+        """Fills the store in the background until it has all rows of the newest snapshot, which then asks it."""
         try:
             while not self._closed:
                 snapshot = self._snapshot

@@ -14,7 +14,7 @@ _BLOCK = 128
 
 
 def compute_products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np.float32]:
-    """The product of every row with a vector, shape (rows,), in single precision."""
+    """Returns the product of every row with a vector, shape (rows,), in single precision."""
     if matrix.dtype == np.float32:
         return np.asarray(matrix @ vector, np.float32)
     found = np.empty(len(matrix), np.float32)
@@ -25,7 +25,7 @@ def compute_products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np
 
 
 def select_rows(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64], dtype: DTypeLike) -> Matrix:
-    """The rows `source` of `old` with `added` below it, without laying the two together first."""
+    """Returns the rows `source` of `old` followed by `added`, without joining the two first."""
     is_added = source >= len(old)
     if not len(source):
         return old[:0]

@@ -39,17 +39,17 @@ _PREFIX = "yingda_"
 
 
 def build_collection_name(embedder: str, dimension: int) -> str:
-    """One for each space of embeddings."""
+    """Returns the name of the collection for one space of embeddings."""
     return _PREFIX + hash_name(f"{embedder} {dimension}")
 
 
 def build_owner(tenant: str, generation: int) -> str:
-    """The partition key of a tenant's rows."""
+    """Returns the partition key of a tenant's rows."""
     return f"{hash_name(tenant)}-{generation}"
 
 
 def get_address(path: Path, server: str) -> str:
-    """Where Milvus is: the server's, or a file below `path`."""
+    """Returns where Milvus is: the server's address, or a file below `path`."""
     if not server:
         path.mkdir(parents=True, exist_ok=True)
     return server or str(path / "milvus.db")
@@ -208,12 +208,12 @@ class MilvusTable:
             yield from found
 
     def _query_items(self, name: str, narrowed: str, fields: list[str]) -> list[dict[str, Any]]:
-        """This tenant's rows that are of these, as few as a change or a question is about."""
+        """Returns this tenant's rows that match; for the few of one change or question."""
         with map_errors("query"):
             return list(self._client.query(name, filter=f"{self._mine} and {narrowed}", output_fields=fields))
 
     def _walk_items(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
-        """All of this tenant's rows that are of these, a page at a time.
+        """Yields all of this tenant's rows that match, page by page.
 
         Milvus Lite looks through all rows for each page: 38,000 terms took 4.3 s of a processor, 1.2 s at once.
         """
@@ -251,7 +251,11 @@ class MilvusTable:
 
 
 def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
-    """Removes one tenant's rows but those of the generations `keep`. Raises IndexUnavailable."""
+    """Removes the rows of one tenant except those of the generations `keep`.
+
+    Raises:
+        IndexUnavailable: If Milvus fails.
+    """
     kept = [build_owner(tenant, number) for number in keep]
     others = f'tenant like "{hash_name(tenant)}-%" and tenant not in {json.dumps(kept)}'
     with map_errors("drop"):
@@ -263,7 +267,7 @@ def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
 
 @contextmanager
 def map_errors(step: str) -> Iterator[None]:
-    """pymilvus raises its own errors, gRPC's and those of the file alike; the caller knows one reaction to all."""
+    """Maps all errors of pymilvus to IndexUnavailable: its own, gRPC's and those of the file."""
     try:
         yield
     except Exception as error:
@@ -283,7 +287,7 @@ def _filter_by_revision(revision: int) -> str:
 
 
 def _open_client(place: str) -> Any:
-    """place: a file, or an address that may hold user:password."""
+    """Connects to Milvus. place: a file, or an address that may contain user:password."""
     if _is_file(place):
         return MilvusClient(place, timeout=_SECONDS)
     found = urlsplit(place)

@@ -1,4 +1,4 @@
-"""Chunks and terms as rows of Milvus, and back."""
+"""Converts chunks and terms to rows of Milvus and back."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ NO_VECTOR = [0.0, 0.0]
 
 
 def hash_name(text: str) -> str:
-    """An id, a category or a tag as filters name it: ASCII of one length, whatever it holds."""
+    """Returns the form in which filters name an id, a category or a tag: ASCII of fixed length."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def encode_chunk(tenant: str, dimension: int, added: IndexedChunk, since: int) -> dict[str, Any]:
-    """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
+    """Builds the row of a chunk that came with the revision `since`.
+
+    Raises:
+        IndexUnavailable: If it is too long.
+    """
     chunk, document = added.chunk, added.chunk.document
     payload = base64.b64encode(zlib.compress(json.dumps(asdict(chunk), ensure_ascii=False).encode())).decode()
     terms = " ".join(f"t{number}" for number in added.terms.tolist())
@@ -64,30 +68,30 @@ def encode_chunk(tenant: str, dimension: int, added: IndexedChunk, since: int) -
 
 
 def copy_row(item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
-    """A row that holds the same, seen by other revisions."""
+    """Copies a row so that other revisions see it."""
     return item | {"key": hash_name(f"{item['content']} {since}"), "since": since, "until": until}
 
 
 def read_lifetime(item: dict[str, Any]) -> RowLifetime:
-    """Of a row as it is stored."""
+    """Reads which revisions see a stored row."""
     return RowLifetime(*(item[field] for field in SEEN))
 
 
 def read_chunk_id(item: dict[str, Any]) -> str:
-    """Of the chunk of a row."""
+    """Reads the chunk id of a stored row."""
     name: str = json.loads(item["name"])
     return name
 
 
 def decode_row(item: dict[str, Any]) -> StoredRow:
-    """What a row holds."""
+    """Reads the content of a stored row."""
     terms = np.fromstring(item["terms"].replace("t", ""), np.int32, sep=" ") if item["terms"] else np.zeros(0, np.int32)
     vector = np.array(item["vector"], np.float32)
     return StoredRow(item["key"], decode_chunk(item), terms, vector if vector.any() else vector[:0])
 
 
 def decode_chunk(item: dict[str, Any]) -> Chunk:
-    """The chunk of a row."""
+    """Reads the chunk of a stored row."""
     content = json.loads(zlib.decompress(base64.b64decode(item["payload"])))
     source = content.pop("document")
     document = DocumentMeta(**source | {"tags": tuple(source["tags"])})
@@ -100,12 +104,12 @@ def decode_chunk(item: dict[str, Any]) -> Chunk:
 
 
 def build_term_key(tenant: str, term: str) -> str:
-    """Of the row of a term."""
+    """Returns the key of a term's row."""
     return hash_name(f"{tenant} {term}")
 
 
 def encode_term(tenant: str, row: TermRow) -> dict[str, Any]:
-    """Its row; `chunks`, `latest`: its last count, and the revision of that."""
+    """Builds the row of a term; `chunks` and `latest` are its last count and the revision of that."""
     latest, chunks = row.history[-1] if row.history else (-1, 0)
     return {
         "key": build_term_key(tenant, row.term),
@@ -120,13 +124,13 @@ def encode_term(tenant: str, row: TermRow) -> dict[str, Any]:
 
 
 def decode_term(item: dict[str, Any]) -> TermRow:
-    """See `encoded_term`."""
+    """Reads a term from its row."""
     history = tuple((since, count) for since, count in json.loads(item["history"]))
     return TermRow(json.loads(item["term"]), item["number"], history)
 
 
 def list_conditions(where: Filter) -> Iterator[str]:
-    """Expressions that all have to hold."""
+    """Yields filter expressions, all of which have to hold."""
     for kind, wanted in where.list_conditions():
         if field := _FIELDS.get(kind):
             yield f"{field} in {_encode_list(map(hash_name, wanted))}"
@@ -137,7 +141,9 @@ def list_conditions(where: Filter) -> Iterator[str]:
 
 
 def _encode_label(kind: str, label: str) -> str:
-    """What stands in the field of tags, which labels of other kinds share: no hash of a tag has a capital."""
+    """Returns the value in the field of tags, which other kinds of labels share: no hash of a tag contains a
+    capital.
+    """
     return hash_name(label) if kind == "tags" else f"{kind[0].upper()}{hash_name(label)[1:]}"
 
 

@@ -26,7 +26,7 @@ class PackedChunks:
 
     @classmethod
     def from_chunks(cls, chunks: Sequence[Chunk]) -> PackedChunks:
-        """Packs; the caller's objects are not kept, but for the documents."""
+        """Packs chunks; of the caller's objects only the documents are kept."""
         places: dict[DocumentMeta, int] = {}
         document_of = [places.setdefault(chunk.document, len(places)) for chunk in chunks]
         # A string of its own: the one of the caller lies among others that go.
@@ -43,7 +43,9 @@ class PackedChunks:
         return Chunk(own, document, ordinal, text, headings, page, question, own if entry is None else entry, layout)
 
     def build_next(self, added: Sequence[Chunk], source: NDArray[np.int64]) -> PackedChunks:
-        """Those of a later revision, whose row r is the row `source[r]` of: these rows, then `added`."""
+        """Returns the chunks of a later revision, whose row r is the row `source[r]` of these rows followed by
+        `added`.
+        """
         new, rows = PackedChunks.from_chunks(added), source.tolist()
         ids, records = self.ids + new.ids, self.records + new.records
         documents = {document: place for place, document in enumerate(self.documents)}

@@ -1,4 +1,6 @@
-"""The last few results by what was asked: recalls, reranker and explanation of one search need the same numbers."""
+"""A small cache of recent results: the recalls, the reranker and the explanation of one search need the same
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ class RecentResults(Generic[Key, Value]):
         self._values: dict[Key, Value] = {}
 
     def find(self, key: Key) -> Value | None:
-        """What was computed for `key`, if it is still there."""
+        """Returns the result for `key` if it is still there."""
         return self._values.get(key)
 
     def get(self, key: Key, compute: Callable[[Key], Value]) -> Value:
-        """What was computed for `key`, or `compute(key)`."""
+        """Returns the result for `key`, computing it if needed."""
         value = self._values.get(key)
         if value is None:
             value = compute(key)

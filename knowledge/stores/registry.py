@@ -64,9 +64,19 @@ STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {
 
 
 def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: IndexOptions | None = None) -> Index:
-    """One tenant's index, below `path` or on the server of the options. Blocking.
+    """Opens the index of one tenant. Blocking.
 
-    Raises InvalidConfiguration, IndexMismatch, IndexUnavailable.
+    Args:
+        name: Name of the store.
+        path: Folder of the data.
+        tenant: The tenant.
+        embedder: The embedder that builds the vectors.
+        options: Options, the server's address among them.
+
+    Raises:
+        InvalidConfiguration: If there is no such store.
+        IndexMismatch: If another embedder built the index.
+        IndexUnavailable: If it cannot be opened.
     """
     if name not in STORES:
         raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
@@ -91,14 +101,27 @@ DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _find_chroma_damage}
 
 
 def set_damaged_aside(name: str, path: Path) -> None:
-    """Where what a store keeps below `path` is damaged, all of it goes out of the way. Blocking. Raises OSError."""
+    """Moves a store's damaged files below `path` aside. Blocking.
+
+    Raises:
+        OSError: If they cannot be moved.
+    """
     if name in DAMAGES and (reason := DAMAGES[name](path)):
         set_aside(path, reason)
 
 
 def drop_others(name: str, path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
-    """Removes what a store keeps of one tenant below `path`, or on `server` if any, but for the generations `keep`; it
-    is derived and can be built again. Blocking. Raises IndexUnavailable.
+    """Removes what a store keeps of one tenant, except the generations `keep`; it can be built again. Blocking.
+
+    Args:
+        name: Name of the store.
+        path: Folder of the data.
+        server: The server's address, if any.
+        tenant: The tenant.
+        keep: Numbers of the generations to keep.
+
+    Raises:
+        IndexUnavailable: If the store fails.
     """
     if name in DROPS:
         DROPS[name](path, server, tenant, keep)

@@ -1,4 +1,4 @@
-"""An index whose rows are on a server of their own: nothing is kept here that grows with the base."""
+"""An index whose rows are on a server: nothing is kept in this process that grows with the base."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ CANDIDATES, FEWEST_CANDIDATES = 4, 100
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of all rows of a revision together. buckets: which chunks they are of; total: the sum of their embeddings; bare:
-    how many have none.
+    """What is known of all rows of a revision together.
+
+    buckets: fingerprint of the chunks; total: sum of their embeddings; bare: how many have none.
     """
 
     buckets: Buckets
@@ -42,11 +43,11 @@ class Totals:
 
     @classmethod
     def empty(cls, dimension: int) -> Totals:
-        """Of an empty base."""
+        """Returns the totals of an empty base."""
         return cls(Buckets.from_ids(()), NOTHING, np.zeros(dimension))
 
     def build_next(self, done: RevisionStep) -> Totals:
-        """Those of the revision that a step leads to."""
+        """Returns the totals of the revision that a step leads to."""
         total, bare = self.total.copy(), self.bare
         for sign, vectors in ((1, [item.vector for item in done.new]), (-1, [row.vector for row in done.gone])):
             for vector in vectors:
@@ -171,7 +172,7 @@ class RemoteSnapshot:
         return _QueryTerms(numbers, self.totals.statistics.compute_idf(counts), self.totals.statistics)
 
     def _rank_hits(self, scored: Sequence[tuple[StoredRow, float]], k: int) -> list[Hit]:
-        """Best first, ties in the order of documents."""
+        """Returns hits, best first, ties in the order of documents."""
         self.rows.keep([row for row, _ in scored])
         own = {row.chunk.id: (row.chunk, score) for row, score in scored}  # two processes may have written one each
         ranked = sorted(own.values(), key=_get_rank)
@@ -185,14 +186,14 @@ def _get_rank(scored: tuple[Chunk, float]) -> tuple[float, str, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _QueryTerms:
-    """Those terms of a question that occur: ids, with repetitions, and idf of each."""
+    """The terms of a question that occur in the base: their ids, with repetitions, and the idf of each."""
 
     numbers: list[int]
     idf: NDArray[np.float64]
     statistics: TermStatistics
 
     def score_document(self, document: TermIds) -> float:
-        """BM25 of a chunk."""
+        """Returns the BM25 of a chunk."""
         if not self.numbers or not len(document):
             return 0.0
         counts = (document[:, np.newaxis] == np.array(self.numbers)).sum(axis=0)
@@ -212,14 +213,16 @@ class RemoteIndex:
         return self._snapshot
 
     async def run(self, call: Callable[_Given, _Found], *given: _Given.args, **named: _Given.kwargs) -> _Found:
-        """In a thread of this index."""
+        """Runs a function in a thread of this index."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(call, *given, **named))
 
     async def apply(self, change: IndexChange) -> None:
         await asyncio.to_thread(self._apply_change, change)
 
     def _apply_change(self, change: IndexChange) -> None:
-        """All rows are compared with what they have to be just after opening, when a kill may have left them behind or
+        """Writes the rows of a change.
+
+        All rows are compared with what they should be just after opening, when a kill may have left them behind or
         ahead, and when a change brings all of them.
         """
         old, revision = self._snapshot, change.revision
@@ -236,7 +239,7 @@ class RemoteIndex:
         self.table.purge(revision - KEPT_REVISIONS)
 
     def _is_whole(self, change: IndexChange) -> bool:
-        """Whether all chunks of the new revision, and all terms, are in the change."""
+        """Returns whether a change contains all chunks of the new revision, and all terms."""
         old = self._snapshot
         if old.revision < 0 or change.first_term:
             return old.revision < 0

@@ -40,7 +40,11 @@ class RevisionStep:
 
 
 def write_change(table: RowTable, before: int, change: IndexChange) -> RevisionStep:
-    """Writes what a change makes of the revision `before`. Raises IndexUnavailable."""
+    """Writes the rows that a change makes of the revision `before`, and returns what separates the two.
+
+    Raises:
+        IndexUnavailable: If the server fails.
+    """
     done = RevisionStep()
     added = {item.chunk.id: item for item in change.added}
     named: set[str] = set()
@@ -53,7 +57,11 @@ def write_change(table: RowTable, before: int, change: IndexChange) -> RevisionS
 
 
 def write_all(table: RowTable, change: IndexChange) -> RevisionStep:
-    """Has the table hold what a change adds, and nothing else. first_term: 0. Raises IndexUnavailable."""
+    """Makes the table hold what a change adds, and nothing else. `first_term` of the change has to be 0.
+
+    Raises:
+        IndexUnavailable: If the server fails.
+    """
     revision, stored, wanted = change.revision, defaultdict[str, list[RowLifetime]](list), set[str]()
     for row in table.list_live(revision):
         stored[row.content].append(row)
@@ -78,7 +86,7 @@ def _write_chunks(
     revision: int,
     done: RevisionStep,
 ) -> set[str]:
-    """Brings the rows of some chunks to a revision; gives what tells these chunks from others."""
+    """Brings the rows of some chunks to a revision, and returns the keys of these chunks."""
     there = table.get_chunk_rows(names, min(before, revision))
     stored = defaultdict[str, list[RowLifetime]](list)
     for row in map(table.read_lifetime, there):
@@ -102,7 +110,7 @@ def _write_chunks(
 def _list_missing(
     table: RowTable, items: Iterable[dict[str, Any]], stored: Mapping[str, Sequence[RowLifetime]], revision: int
 ) -> Iterator[dict[str, Any]]:
-    """Those of which the revision sees no row yet, up to where another process saw them come."""
+    """Yields the rows of which the revision sees none yet; each lasts until another process saw it come."""
     for item in items:
         rows = stored.get(table.read_lifetime(item).content, ())
         if not any(row.is_seen_by(revision) for row in rows):
@@ -114,15 +122,17 @@ def _find_next_revision(rows: Iterable[RowLifetime], revision: int) -> int:
 
 
 def _end_rows(table: RowTable, keys: Sequence[str], revision: int) -> None:
-    """Has rows that a revision sees be seen up to it."""
+    """Ends rows at a revision."""
     for part in _split_parts(keys):
         rows = [(item, table.read_lifetime(item)) for item in table.get_rows(part)]
         table.write_rows([table.copy_row(item, row.since, revision) for item, row in rows if row.is_seen_by(revision)])
 
 
 def _settle_rows(table: RowTable, before: int, revision: int, named: Collection[str]) -> None:
-    """Of all chunks that a change does not name, two revisions see the same. Another one between them, which a process
-    saw that was killed there, or what was before the database was restored, may have left it otherwise.
+    """Makes both revisions see the same rows of all chunks that the change does not name.
+
+    A revision in between, of a process that was killed there or from before the database was restored, may have left
+    them otherwise.
     """
     touched = defaultdict[str, list[RowLifetime]](list)
     for row in table.list_changed(before, revision):
@@ -142,7 +152,7 @@ def _settle_rows(table: RowTable, before: int, revision: int, named: Collection[
 
 
 def _count_terms(table: RowTable, before: int, change: IndexChange, done: RevisionStep) -> None:
-    """Notes in how many chunks terms occur now."""
+    """Writes in how many chunks terms occur now."""
     revision, first = change.revision, change.first_term
     moved = Counter[int]()
     for sign, documents in ((1, (item.terms for item in done.new)), (-1, (row.terms for row in done.gone))):
@@ -171,7 +181,7 @@ def _count_terms(table: RowTable, before: int, change: IndexChange, done: Revisi
 
 
 def _read_new_terms(table: RowTable, first: int, terms: Sequence[str]) -> dict[int, TermRow]:
-    """The rows of terms that the index was not told before, by ids."""
+    """Returns the rows, by id, of terms that are new to this index but may have been written by another process."""
     known = {row.term: row for part in _split_parts(terms, _TERMS) for row in table.find_terms(part)}
     return {
         number: TermRow(term, number, known[term].history if term in known else ())
@@ -180,14 +190,14 @@ def _read_new_terms(table: RowTable, first: int, terms: Sequence[str]) -> dict[i
 
 
 def _settle_terms(table: RowTable, before: int, revision: int, counted: Collection[int]) -> None:
-    """See `_settle`."""
+    """Does for terms what `_settle_rows` does for chunks."""
     others = [row for row in table.list_terms_changed_after(before) if row.number not in counted]
     settled = [(row, row.record_count(revision, row.count_at(before))) for row in others]
     table.write_terms([right for row, right in settled if right != row])
 
 
 def _write_vocabulary(table: RowTable, change: IndexChange, counts: Numbers) -> None:
-    """Has the terms of the table be those of a change, which are all, each with its count."""
+    """Makes the terms of the table those of a change, which has all of them, each with its count."""
     right, wrong = np.zeros(len(counts), bool), []
     for row in table.list_terms():
         is_known = 0 <= row.number < len(counts) and change.new_terms[row.number] == row.term
@@ -204,7 +214,7 @@ def _write_vocabulary(table: RowTable, change: IndexChange, counts: Numbers) -> 
 
 
 def _count_documents(documents: Iterable[TermIds], terms: int) -> Numbers:
-    """In how many documents each term occurs, shape (terms,)."""
+    """Returns in how many documents each term occurs, shape (terms,)."""
     counts = np.zeros(terms, np.int64)
     for document in documents:
         counts[np.unique(document)] += 1

@@ -1,4 +1,4 @@
-"""What an index needs of a server that keeps its rows, and a few of them that were read last."""
+"""What an index needs of a server that stores its rows, and caches of the rows that were read last."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ FOREVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class RowLifetime:
-    """A row without what it holds. chunk: tells its chunk from others; content: all that the row holds, and by that
-    tells it from others of the same chunk. Seen by revisions `since` <= revision < `until`.
+    """Identifies a row and says which revisions see it: `since` <= revision < `until`.
+
+    chunk: identifies its chunk; content: identifies its content among the rows of that chunk.
     """
 
     key: str
@@ -38,24 +39,24 @@ class RowLifetime:
     until: int
 
     def is_seen_by(self, revision: int) -> bool:
-        """Whether this revision sees it."""
+        """Returns whether this revision sees the row."""
         return self.since <= revision < self.until
 
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """A term, its id, and in how many chunks it occurs: from which revision on in how many, rising."""
+    """A term, its id, and its document frequency: from which revision on in how many chunks it occurs, rising."""
 
     term: str
     number: int
     history: tuple[tuple[int, int], ...] = ()
 
     def count_at(self, revision: int) -> int:
-        """In how many chunks of that revision it occurs."""
+        """Returns in how many chunks of that revision the term occurs."""
         return next((count for since, count in reversed(self.history) if since <= revision), 0)
 
     def record_count(self, revision: int, count: int) -> TermRow:
-        """With the count of a revision; what none sees any more is left out."""
+        """Returns a copy with the count of a revision; counts that no revision sees any more are dropped."""
         if self.count_at(revision) == count:
             return self
         known = sorted((dict(self.history) | {revision: count}).items())
@@ -67,89 +68,94 @@ class RowTable(Protocol):
     """One tenant's rows. All methods block. They raise IndexUnavailable."""
 
     def search_nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
-        """The `k` nearest of a revision with their cosines, best first."""
+        """Returns the `k` nearest rows of a revision with their cosines, best first."""
 
     def search_matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
-        """Up to `k` rows of a revision that hold one of these terms, best first."""
+        """Returns up to `k` rows of a revision that contain one of these terms, best first."""
 
     def list_live(self, revision: int) -> Iterator[RowLifetime]:
-        """All rows that are not gone at `revision`, later ones included."""
+        """Yields all rows that have not ended at `revision`, later ones included."""
 
     def list_changed(self, after: int, revision: int) -> list[RowLifetime]:
-        """Rows that came or went after the one revision, up to the other."""
+        """Returns the rows that came or went after the one revision, up to the other."""
 
     def list_ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
-        """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
+        """Yields the ids of the chunks of a revision, of these buckets only; a chunk with two rows comes twice."""
 
     def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
-        """Those of these ids that are of a revision."""
+        """Yields those of these ids that belong to a revision."""
 
     def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
-        """Ids of the chunks that these documents have in a revision."""
+        """Yields the ids of the chunks that these documents have in a revision."""
 
     def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
-        """Those of a revision, of these buckets; one that has two rows, twice."""
+        """Yields the chunks of a revision, of these buckets only; a chunk with two rows comes twice."""
 
     def get_chunk_rows(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
-        """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
+        """Returns stored rows of these chunks that have not ended at `revision`, later ones included."""
 
     def get_rows(self, keys: Sequence[str]) -> list[dict[str, Any]]:
-        """Rows by their keys, as they are stored, in any order."""
+        """Returns stored rows by their keys, in any order."""
 
     def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
-        """Of a row as it is stored."""
+        """Reads which revisions see a stored row."""
 
     def read_row(self, item: dict[str, Any]) -> StoredRow:
-        """What a row as it is stored holds."""
+        """Reads the content of a stored row."""
 
     def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
-        """The row of a chunk that came with the revision `since`; it is the same whoever writes it."""
+        """Builds the row of a chunk that came with the revision `since`; the same in every process."""
 
     def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
-        """A row that holds the same, seen by other revisions."""
+        """Copies a row so that other revisions see it."""
 
     def write_rows(self, items: Sequence[dict[str, Any]]) -> None:
         """Adds or replaces rows."""
 
     def purge(self, revision: int) -> None:
-        """Removes what was gone at `revision` already."""
+        """Removes the rows that had ended at `revision`."""
 
     def find_terms(self, terms: Sequence[str]) -> list[TermRow]:
-        """Those of these terms that were ever written, in any order."""
+        """Returns those of these terms that were ever written, in any order."""
 
     def find_terms_by_id(self, numbers: Sequence[int]) -> list[TermRow]:
-        """The terms of these ids that were ever written, in any order."""
+        """Returns the terms of these ids that were ever written, in any order."""
 
     def list_terms_changed_after(self, revision: int) -> list[TermRow]:
-        """Terms whose count changed after a revision."""
+        """Returns the terms whose count changed after a revision."""
 
     def list_frequent_terms(self, chunks: int) -> Iterator[TermRow]:
-        """Those whose last count is not below this."""
+        """Yields the terms whose last count is at least this."""
 
     def list_terms(self) -> Iterator[TermRow]:
-        """All that were ever written."""
+        """Yields all terms that were ever written."""
 
     def write_terms(self, rows: Sequence[TermRow]) -> None:
-        """Adds or replaces terms, each by its text."""
+        """Adds or replaces terms, identified by their text."""
 
     def close(self) -> None:
         """Releases the connection."""
 
 
 class RowCache:
-    """Rows of one revision that were read last, by chunk. For threads."""
+    """The rows of one revision that were read last, by chunk. Safe to use from several threads."""
 
     def __init__(self, table: RowTable, revision: int) -> None:
         self._table, self._revision, self._lock = table, revision, Lock()
         self._rows: LRUCache[str, StoredRow] = LRUCache(CACHED_ROWS)
 
     def keep(self, rows: Sequence[StoredRow]) -> None:
-        """Puts in what came with a search."""
+        """Adds the rows that came with a search."""
         with self._lock:
             self._rows.update({row.chunk.id: row for row in rows})
 
     def get_rows(self, chunk_ids: Sequence[str]) -> list[StoredRow]:
-        """In that order, from the table where they are not here. Raises KeyError, IndexUnavailable."""
+        """Returns rows in the order of the ids, from the table if they are not cached.
+
+        Raises:
+            KeyError: If a chunk is unknown.
+            IndexUnavailable: If the server fails.
+        """
         with self._lock:
             found = {name: row for name in chunk_ids if (row := self._rows.get(name)) is not None}
         if missing := [name for name in dict.fromkeys(chunk_ids) if name not in found]:
@@ -166,7 +172,7 @@ class RowCache:
                 yield self._table.read_row(item)
 
     def copy_for_revision(self, revision: int, changed: Collection[str]) -> RowCache:
-        """That of a later revision, in which these chunks are others."""
+        """Returns the cache for a later revision, without the chunks that changed."""
         later = RowCache(self._table, revision)
         with self._lock:
             later.keep([row for name, row in self._rows.items() if name not in changed])
@@ -174,16 +180,17 @@ class RowCache:
 
 
 class TermCache:
-    """Ids and document frequencies, in one revision, of terms that were asked for last. For threads."""
+    """Ids and document frequencies, in one revision, of the terms asked for last. Safe to use from several threads."""
 
     def __init__(self, table: RowTable, revision: int) -> None:
         self._table, self._revision, self._lock = table, revision, Lock()
         self._found: LRUCache[str, tuple[int, int]] = LRUCache(CACHED_TERMS)
 
     def get_terms(self, terms: Sequence[str]) -> list[tuple[int, int]]:
-        """Id and document frequency of each, in that order; -1, 0 of one that no chunk ever held.
+        """Returns id and document frequency of each term, in their order; (-1, 0) for a term that no chunk ever had.
 
-        Raises IndexUnavailable.
+        Raises:
+            IndexUnavailable: If the server fails.
         """
         with self._lock:
             found = {term: known for term in terms if (known := self._found.get(term)) is not None}
@@ -196,7 +203,7 @@ class TermCache:
         return [found[term] for term in terms]
 
     def copy_for_revision(self, revision: int, changed: Collection[str]) -> TermCache:
-        """That of a later revision, in which these terms occur in another number of chunks."""
+        """Returns the cache for a later revision, without the terms whose frequency changed."""
         later = TermCache(self._table, revision)
         with self._lock:
             later._found.update({term: known for term, known in self._found.items() if term not in changed})

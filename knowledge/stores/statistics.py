@@ -1,4 +1,4 @@
-"""What BM25 has to know of a whole base: how many chunks there are, how long, and how often terms occur."""
+"""The statistics of a whole base that BM25 needs: number and length of chunks, and frequencies of terms."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TermSpread:
 
     @classmethod
     def from_frequencies(cls, frequencies: Numbers) -> TermSpread:
-        """Of all terms; those that occur nowhere do not count."""
+        """Counts the frequencies of all terms; terms that occur nowhere are left out."""
         return cls(_create_empty(), _create_empty()).move_terms(np.zeros(len(frequencies), np.int64), frequencies)
 
     def move_terms(self, old: Numbers, new: Numbers) -> TermSpread:
-        """With terms that occurred in so many chunks before, and do in so many now; shapes (terms,)."""
+        """Returns a copy in which terms moved from their `old` to their `new` frequencies; shapes (terms,)."""
         values, place = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
         change = np.concatenate([self.counts, np.full(len(old), -1), np.ones(len(new), np.int64)])
         counts = np.bincount(place, change, len(values)).round().astype(np.int64)
@@ -42,7 +42,7 @@ class TermSpread:
         return TermSpread(values[held], counts[held])
 
     def find_least_frequency(self, count: int) -> int:
-        """In how many chunks a term has to occur, so that not more than `count` terms do."""
+        """Returns the lowest frequency that at most `count` terms reach."""
         above = self.counts[::-1].cumsum()
         taken = int(np.searchsorted(above, count, side="right"))
         return int(self.values[::-1][taken]) + 1 if taken < len(above) else 1
@@ -63,13 +63,18 @@ class TermStatistics:
         self._average = float(self._compute_okapi_idf(spread.values) @ spread.counts) / terms if terms else 0.0
 
     def build_next(self, chunks: int, tokens: int, old: Numbers, new: Numbers) -> TermStatistics:
-        """Those of a revision with so many chunks and tokens more, some of whose terms occur in `new` chunks, where
-        they did in `old`; shapes (terms,).
+        """Returns the statistics of a later revision.
+
+        Args:
+            chunks: How many chunks it has more.
+            tokens: How many tokens it has more.
+            old: Former frequencies of the terms that changed, shape (terms,).
+            new: Their new frequencies.
         """
         return TermStatistics(self.chunks + chunks, self.tokens + tokens, self.spread.move_terms(old, new))
 
     def compute_idf(self, frequencies: Sequence[int]) -> NDArray[np.float64]:
-        """idf of terms that occur in so many chunks; of one in none, the highest. Shape (terms,)."""
+        """Returns the idf for document frequencies, shape (terms,); 0 chunks get the highest value."""
         held = np.minimum(np.asarray(frequencies, np.int64), self.chunks)
         found = self._compute_okapi_idf(held)
         if self._average > 0:
@@ -79,7 +84,13 @@ class TermStatistics:
         return np.where(held > 0, worth, self._unseen)
 
     def score(self, counts: NDArray[np.int64], idf: NDArray[np.float64], length: int) -> float:
-        """BM25 of a text of so many tokens that holds terms of that idf so often; shapes (terms,)."""
+        """Returns the BM25 of a text.
+
+        Args:
+            counts: How often it contains each term, shape (terms,).
+            idf: The idf of each term.
+            length: Its length in tokens.
+        """
         norm = OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * length / self._length)
         return float((idf * counts * (OKAPI.k1 + 1) / (counts + norm)).sum())
 

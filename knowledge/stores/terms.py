@@ -1,4 +1,4 @@
-"""A vocabulary in a fifth of the memory: 25 bytes a term, where a dict, its strings and numbers need 170."""
+"""A compact vocabulary: 25 bytes a term, where a dict with its strings and numbers needs 170."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _HASH = 0xFFFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class _PackedTerms:
-    """Terms 0..n-1 one behind another in UTF-8, term i up to `ends[i]`; `ids` in the order of `hashes`, which rise."""
+    """Terms 0..n-1 one after another in UTF-8, term i up to `ends[i]`; `ids` are in the order of `hashes`, which
+    rise.
+    """
 
     text: bytes = b""
     ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -30,7 +32,7 @@ class _PackedTerms:
         return len(self.ends)
 
     def append_terms(self, terms: Sequence[str]) -> _PackedTerms:
-        """With these behind its own."""
+        """Returns a copy with these terms behind its own."""
         encoded = [_encode_term(term) for term in terms]
         ends = np.cumsum([len(term) for term in encoded], dtype=np.int64) + len(self.text)
         hashes = np.concatenate([self.hashes, np.array([_hash_term(term) for term in terms], np.uint32)])
@@ -41,7 +43,7 @@ class _PackedTerms:
         )
 
     def find(self, term: str) -> int | None:
-        """Its id. A few in 100,000 terms share a hash with another one."""
+        """Returns the id of a term, or None. A few in 100,000 terms share a hash with another one."""
         # Python's own search and numbers over a view of the array: numpy's need three times as long for one term.
         wanted, hashes = _hash_term(term), self.hashes.data
         place = bisect_left(hashes, wanted)
@@ -53,7 +55,7 @@ class _PackedTerms:
         return None
 
     def read_bytes(self, number: int) -> bytes:
-        """A term by its id."""
+        """Returns the bytes of the term with this id."""
         ends = self.ends.data
         return self.text[ends[number - 1] if number else 0 : ends[number]]
 
@@ -66,7 +68,11 @@ class TermTable(Mapping[str, int]):
         self._asked: dict[str, int] = {}
 
     def extend(self, first: int, terms: Sequence[str]) -> None:
-        """Adds the terms with the ids from `first` on; those that it has already stay. Raises ValueError on a gap."""
+        """Adds terms with the ids from `first` on; existing ones stay.
+
+        Raises:
+            ValueError: If ids would be left out.
+        """
         known = len(self)
         if first > known:
             raise ValueError(f"terms from {first} on, where {known} are known")
@@ -76,7 +82,10 @@ class TermTable(Mapping[str, int]):
             self._parts = packed.append_terms(tuple(fresh)), {}
 
     def get(self, term: str, default: Any = None) -> Any:
-        """Its id. A turn looks for 190 terms, most of them characters and pairs that others asked for, too."""
+        """Returns the id of a term, or `default`.
+
+        A turn looks for 190 terms, most of them characters and pairs that others asked for, too.
+        """
         number = self._asked.get(term)
         if number is None:
             packed, fresh = self._parts
@@ -107,7 +116,7 @@ class TermTable(Mapping[str, int]):
 
 
 def _hash_term(term: str) -> int:
-    """Of this process alone: Python's own, which strangers cannot aim at."""
+    """Hashes a term with Python's own hash, which differs between processes and which strangers cannot aim at."""
     return hash(term) & _HASH
 
 
