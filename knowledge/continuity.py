@@ -71,7 +71,7 @@ class Readings:
     """
 
     alone: NDArray[np.float64]
-    build_contextual_message: NDArray[np.float64]
+    told: NDArray[np.float64]
     coverage: NDArray[np.float64]
     unrelated: float = -0.5
 
@@ -81,7 +81,7 @@ class Odds:
     """Log-odds of the calibrated probabilities of both readings, shape (candidates,) each."""
 
     alone: NDArray[np.float64]
-    build_contextual_message: NDArray[np.float64]
+    told: NDArray[np.float64]
 
     @classmethod
     def from_probabilities(cls, alone: Sequence[float], told: Sequence[float]) -> Odds:

@@ -79,7 +79,7 @@ class PreparedDocument:
     version_id: str
     media_type: str
     content: bytes
-    hash_content: str
+    content_hash: str
     chunks: tuple[Chunk, ...]
     tokens: tuple[tuple[str, ...], ...]
     notices: tuple[Notice, ...] = ()

@@ -110,7 +110,7 @@ class NotedModel:
 
 @dataclass(slots=True)
 class _Call:
-    start_span: TracedSpan
+    span: TracedSpan
     usage: Usage = field(default_factory=Usage)
     answered: bool = False
     _started: float = field(default_factory=time.perf_counter)

@@ -1,4 +1,4 @@
-"""What DOCX, XLSX (ZIP archives) and PDF (compressed streams) unpack to, checked before a library opens them."""
+"""Checks the unpacked size of DOCX, XLSX (ZIP archives) and PDF (compressed streams) before a library opens them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ _DICTIONARY = 512
 
 
 def check_archive(source: SourceFile) -> None:
-    """Inflates every entry, in steps, and forgets it.
+    """Unpacks every entry step by step, keeping nothing.
 
-    Raises HostileDocument for a zip bomb or entity definitions, EncryptedDocument, and what zipfile raises on broken
-    input.
+    Raises:
+        HostileDocument: For a zip bomb or entity definitions.
+        EncryptedDocument: If an entry needs a password.
+        Exception: Whatever zipfile raises on broken input.
     """
     limits = source.limits
     with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
@@ -48,9 +50,11 @@ def check_archive(source: SourceFile) -> None:
 
 
 def check_streams(source: SourceFile) -> None:
-    """Inflates every compressed stream of a PDF but its images, in steps: PDFium alone would take 2 GB for 1 MB.
+    """Unpacks every compressed stream of a PDF except its images: PDFium alone would take 2 GB for 1 MB. PDFium reports
+    broken streams itself.
 
-    Raises HostileDocument; a broken stream is left to PDFium.
+    Raises:
+        HostileDocument: If they are too large.
     """
     unpacked = 0
     for match in _STREAM.finditer(source.content):
@@ -66,7 +70,11 @@ def check_streams(source: SourceFile) -> None:
 
 
 def _measure_inflated(content: bytes, start: int) -> Iterator[int]:
-    """Sizes of the steps in which the zlib stream at `start` unpacks. Raises zlib.error where it is none."""
+    """Yields the sizes of the steps in which the zlib stream at `start` unpacks.
+
+    Raises:
+        zlib.error: If there is none.
+    """
     stream = zlib.decompressobj()
     for place in range(start, len(content), _STEP):
         packed = content[place : place + _STEP]

@@ -1,4 +1,4 @@
-"""From the stream of pieces to a ParsedDocument: heading paths, groups, tables as rows, FAQ pairs, limits."""
+"""Assembles a stream of pieces into a ParsedDocument: heading paths, groups, table rows, FAQ pairs, limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,18 @@ _MAX_NOTICES = 50
 def assemble(
     name: str, pieces: Iterable[Piece], limits: ParsingLimits, columns: FaqColumns | None = None
 ) -> ParsedDocument:
-    """Builds the document. `columns`: of questions and answers. Raises EmptyDocument, DocumentTooLarge."""
+    """Builds the document.
+
+    Args:
+        name: Name of the file.
+        pieces: The pieces in reading order.
+        limits: Limits on the document.
+        columns: The columns of questions and answers; None to detect them.
+
+    Raises:
+        EmptyDocument: If there is no text.
+        DocumentTooLarge: If it exceeds a limit.
+    """
     assembly = _Assembly(name, limits, columns)
     for piece in pieces:
         assembly.add_piece(piece)
@@ -57,6 +68,8 @@ def assemble(
 
 
 class _Assembly:
+    """The state of an assembly: open headings, the open group, and what was collected."""
+
     def __init__(self, name: str, limits: ParsingLimits, columns: FaqColumns | None) -> None:
         self._name = name
         self._limits = limits
@@ -80,6 +93,7 @@ class _Assembly:
         self._rows = 0
 
     def add_piece(self, piece: Piece) -> None:
+        """Adds the next piece."""
         match piece:
             case Title(text):
                 self._title = self._title or _join_lines(text)[:_MAX_TITLE]
@@ -103,6 +117,11 @@ class _Assembly:
                 self._notices[piece] = None
 
     def build_document(self) -> ParsedDocument:
+        """Closes what is open and returns the document.
+
+        Raises:
+            EmptyDocument: If there is no text.
+        """
         self._close_bare_heading(0)
         if not self._blocks and not self._faqs:
             raise EmptyDocument(self._name, "里没有可读的文字")
@@ -132,14 +151,14 @@ class _Assembly:
             self._first_h1 = self._first_h1 or text
 
     def _get_article_level(self) -> int:
-        """Of all articles of the document: below what the first one stands under."""
+        """Returns the heading level of all articles of the document: one below the headings of the first one."""
         if not self._article_level:
             above = self._path[-1][0] + 1 if self._path else 0
             self._article_level = max(ARTICLE_LEVEL, above)
         return self._article_level
 
     def _close_bare_heading(self, level: int) -> None:
-        """A heading with nothing under it would vanish with its path: it becomes a block of its own."""
+        """Turns a heading with nothing below it into a block: it would vanish with its path."""
         if self._bare and self._path[-1][0] >= level:
             _, text = self._path.pop()
             self._blocks.append(Block(text, self._list_headings(), self._heading_page, BlockKind.HEADING))
@@ -166,7 +185,7 @@ class _Assembly:
         )
 
     def _open_group(self, *, in_list: bool = False) -> None:
-        """A group begins, unless the list that it would go on with is open."""
+        """Begins a group, unless the open list continues."""
         if in_list and self._in_list:
             return
         self._groups += 1
@@ -189,7 +208,7 @@ class _Assembly:
         self._group = 0
 
     def _add_box(self, box: Box) -> None:
-        """All of it is one group; what is a paragraph elsewhere is a note or a quotation here."""
+        """Adds a box as one group; a paragraph in it becomes a note or a quotation."""
         self._open_group()
         group, lead = self._group, self._lead
         first = len(self._blocks)
@@ -220,7 +239,7 @@ class _Assembly:
         self._bare = self._in_list = False
 
     def _add_block(self, block: Block) -> None:
-        """A block of the section and the group that are open."""
+        """Adds a block to the open section and group."""
         text = _WIDE.sub(r"\1\2", remove_unseen(block.text)).strip("\n").rstrip()
         if not text.strip():
             return
@@ -272,7 +291,7 @@ class _Assembly:
 
 
 def _split_items(text: TextPiece) -> Iterator[TextPiece]:
-    """A paragraph, divided where its lines are marked as items of a list: formats leave that to the reader."""
+    """Splits a paragraph whose lines are marked as list items; formats leave that to the reader."""
     if text.kind is not BlockKind.PARAGRAPH:
         yield text
         return

@@ -43,10 +43,12 @@ _MACROS = "vbaProject.bin"
 
 
 def inspect_attachment(name: str, content: bytes, limits: ParsingLimits) -> InspectedFile:
-    """Tells by its bytes what a file is, and writes a picture anew.
+    """Detects the type of a file by its bytes, and writes a picture anew.
 
-    Raises UnsupportedType for what is not taken, BrokenDocument where bytes and name do not agree, HostileDocument,
-    EmptyDocument, DocumentTooLarge.
+    Raises:
+        UnsupportedType: If this type is not accepted.
+        BrokenDocument: If bytes and name do not agree.
+        HostileDocument, EmptyDocument, DocumentTooLarge: If the file is at fault.
     """
     if not content:
         raise EmptyDocument(name, "是空文件")
@@ -68,7 +70,7 @@ def inspect_attachment(name: str, content: bytes, limits: ParsingLimits) -> Insp
 
 
 def _check_extension(name: str, content: bytes, extension: str, limits: ParsingLimits) -> str:
-    """What the bytes are; empty for what is none of the known types."""
+    """Returns the type of the bytes; empty if it is none of the known types."""
     for head, media_type in _HEADS.items():
         if content.startswith(head):
             return media_type
@@ -84,7 +86,11 @@ def _check_extension(name: str, content: bytes, extension: str, limits: ParsingL
 
 
 def _find_office_type(name: str, content: bytes, limits: ParsingLimits) -> str:
-    """Of a ZIP archive; nothing of it is unpacked. Raises BrokenDocument, HostileDocument."""
+    """Returns the type of a ZIP archive without unpacking it.
+
+    Raises:
+        BrokenDocument, HostileDocument: If the archive is at fault.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             listed = archive.infolist()
@@ -128,7 +134,7 @@ def _report_huge(name: str, limits: ParsingLimits) -> HostileDocument:
 
 
 def _rewrite_picture(image: Image.Image) -> InspectedFile:
-    """The first picture of it, upright, of a bounded size: a JPEG, or a PNG where that was one and stays small."""
+    """Writes the first picture anew, upright and of limited size: as JPEG, or as PNG if it was one and stays small."""
     lossless = image.format in ("PNG", "GIF")
     if max(image.size) > 2 * LONGEST_SIDE:
         image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))  # of a JPEG: unpacks no more than that

@@ -1,4 +1,4 @@
-"""What all parsers share: limits, the checks before parsing and the mapping of library errors after it."""
+"""The common part of all parsers: limits, the checks before parsing, and the mapping of library errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class SourceFile:
 
 
 class Parser(ABC):
-    """A provider writes `_pieces`, which may raise anything; callers of `parse` see InvalidDocument or MemoryError.
+    """Base of the parsers. A provider writes `_read_pieces`, which may raise anything; callers of `parse` see only
+    InvalidDocument and MemoryError.
 
     `signature`: how the bytes of this format begin; empty for text formats.
     """
@@ -67,10 +68,15 @@ class Parser(ABC):
 
     @abstractmethod
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
-        """The document in reading order. `source.content` is not empty and begins as the format should."""
+        """Yields the document in reading order. `source.content` is not empty and has the signature of the format."""
 
     def parse(self, source: SourceFile) -> ParsedDocument:
-        """Parses one file. Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
+        """Parses one file. Blocking and CPU bound.
+
+        Raises:
+            InvalidDocument: By its subclasses.
+            MemoryError: If memory runs out.
+        """
         if len(source.content) > source.limits.max_bytes:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_bytes / 2**20:.3g} MB 的大小上限")
         if not source.content.strip():

@@ -1,4 +1,4 @@
-"""What kind of value a cell of a table holds, told by its shape alone."""
+"""Detects the kind of value in a table cell by its shape alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _SAME = 0.3
 
 
 class CellKind(StrEnum):
-    """Coarse on purpose: what stands in one column is mostly of one kind, what stands in a column of fields is not."""
+    """Kinds of values, coarse on purpose: the cells of a column are mostly of one kind, those of a list of fields
+    are not.
+    """
 
     NUMBER = "number"
     FIGURE = "figure"
@@ -28,7 +30,7 @@ class CellKind(StrEnum):
 
 
 def find_kind(cell: str) -> CellKind:
-    """Of a cell that is not empty."""
+    """Returns the kind of a cell that is not empty."""
     if _NUMBER.fullmatch(cell):
         return CellKind.NUMBER
     if len(cell) > _PROSE or SENTENCE_END.search(cell):
@@ -39,7 +41,7 @@ def find_kind(cell: str) -> CellKind:
 
 
 def find_usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
-    """The most frequent kind of some cells and its share in (0, 1]; None without a cell that is not empty."""
+    """Returns the most frequent kind of some cells and its share in (0, 1]; None if all are empty."""
     kinds = [find_kind(cell) for cell in cells if cell]
     if not kinds:
         return None
@@ -48,7 +50,9 @@ def find_usual_kind(cells: Iterable[str]) -> tuple[CellKind, float] | None:
 
 
 def is_one_more(cell: str, column: Sequence[str]) -> bool:
-    """Whether a cell is of the same kind as those of a column; short texts, which all are, by how they end or begin."""
+    """Returns whether a cell is of the same kind as those of a column; short texts are compared by how they begin or
+    end.
+    """
     usual = find_usual_kind(column)
     if usual is None or find_kind(cell) is not usual[0]:
         return False
@@ -58,5 +62,5 @@ def is_one_more(cell: str, column: Sequence[str]) -> bool:
 
 
 def list_filled_columns(row: Sequence[str]) -> list[int]:
-    """The columns, from 0, in which something stands."""
+    """Returns the numbers of the columns, from 0, whose cell is not empty."""
     return [column for column, cell in enumerate(row) if cell]

@@ -1,4 +1,4 @@
-"""Characters that a reader sees nothing of, and models read."""
+"""Characters that readers do not see but models read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _UNSEEN = re.compile(
 
 
 def remove_unseen(text: str) -> str:
-    """The text as it is seen: `clean`, and without characters that show nothing."""
+    """Cleans a text and removes characters that show nothing."""
     text = clean(text)
     return text if text.isascii() else _UNSEEN.sub("", text)

@@ -1,4 +1,4 @@
-"""Colours of text and of what is behind it: can they be told apart?"""
+"""Decides whether text can be told from its background by colour."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PART = re.compile(r"-?[\d.]+%?")
 
 
 def is_indistinct(text: Colour | None, background: Colour | None) -> bool:
-    """Whether text of one colour on another cannot be read."""
+    """Returns whether text of one colour cannot be read on another."""
     if text is None or background is None:
         return False
     return max(abs(one - other) for one, other in zip(text, background, strict=True)) <= _NEAR
 
 
 def blend_colours(colour: Colour | None, share: float, background: Colour | None) -> Colour | None:
-    """What a colour of some opacity (0 to 1) looks like on another."""
+    """Returns what a colour of some opacity (0 to 1) looks like on a background."""
     if share <= _FAINT:
         return background
     if share >= 1 or colour is None or background is None:
@@ -51,7 +51,7 @@ def blend_colours(colour: Colour | None, share: float, background: Colour | None
 
 
 def read_colour(value: str) -> tuple[Colour | None, float]:
-    """A CSS or Office colour and its opacity; (None, 1.0) for what is not understood."""
+    """Reads a CSS or Office colour and its opacity; (None, 1.0) if it is not understood."""
     value = value.strip().lower()
     if value == "transparent":
         return BLACK, 0.0

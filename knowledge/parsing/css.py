@@ -1,4 +1,4 @@
-"""The part of CSS that decides whether text can be seen."""
+"""The part of CSS that decides whether text is visible."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SPECIFIC = (re.compile(r"#"), re.compile(r"[.\[]"), re.compile(r"(?:^|[\s>+~])[
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """How text looks in an element. `size` in pixels; a colour is None where it cannot be known."""
+    """How text looks in an element. `size` is in pixels; a colour is None if it cannot be known."""
 
     colour: Colour | None = BLACK
     background: Colour | None = WHITE
@@ -47,11 +47,13 @@ class TextStyle:
 
     @property
     def readable(self) -> bool:
-        """Whether text that stands directly in the element can be seen."""
+        """Whether text directly in the element can be seen."""
         return self.visible and self.size >= _READABLE and not is_indistinct(self.colour, self.background)
 
     def list_ways_to_hide(self, style: Declarations) -> frozenset[str]:
-        """How an element of this style is hidden within this look: `TOGGLES`, and "place" where it cannot be seen."""
+        """Returns how a style hides an element within this one: some of `TOGGLES`, and "place" if it is out of
+        sight.
+        """
         size = _read_font_size(style, self.size)
         ways = {
             "display": style.get("display") == "none" or style.get("content-visibility") == "hidden",
@@ -62,7 +64,7 @@ class TextStyle:
         return frozenset(way for way, holds in ways.items() if holds)
 
     def enter_element(self, style: Declarations) -> TextStyle | None:
-        """The look in an element of this style within this one; None when nothing in that element can be seen."""
+        """Returns the style inside an element within this one; None if nothing in it can be seen."""
         if self.list_ways_to_hide(style) - {VISIBILITY}:
             return None
         size = _read_font_size(style, self.size)
@@ -79,7 +81,7 @@ class TextStyle:
 
 @dataclass(frozen=True, slots=True)
 class StyleRule:
-    """One selector with its declarations; `weight` orders rules that meet in an element."""
+    """One selector with its declarations; `weight` orders the rules that apply to one element."""
 
     selector: str
     style: Declarations
@@ -88,7 +90,9 @@ class StyleRule:
 
 
 def read_declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Those of a style attribute or of a rule, then the important ones; the last of a property counts."""
+    """Reads the declarations of a style attribute or rule: the normal ones, then the important ones; the last one
+    counts.
+    """
     found: tuple[dict[str, str], dict[str, str]] = {}, {}
     for name, value in _DECLARATION.findall(_COMMENT.sub("", style)):
         value, important = _IMPORTANT.subn("", value)
@@ -97,7 +101,9 @@ def read_declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def read_rules(sheet: str) -> Iterator[StyleRule]:
-    """Rules that always hold on a screen: no states, no pseudo-elements, no conditions but `@media screen`."""
+    """Yields the rules that always apply on a screen: no states, no pseudo-elements, no conditions but `@media
+    screen`.
+    """
     order = 0
     for head, body in _split_blocks(_COMMENT.sub("", sheet)):
         if _SHOWN_MEDIA.fullmatch(head):
@@ -112,7 +118,7 @@ def read_rules(sheet: str) -> Iterator[StyleRule]:
 
 
 def _split_blocks(sheet: str) -> Iterator[tuple[str, str]]:
-    """What stands before and within the braces of the outer level."""
+    """Yields the text before the braces and within the braces of the outer level."""
     depth, start, opened, head = 0, 0, 0, ""
     for brace in re.finditer(r"[{};]", sheet):
         if brace.group() == "{":
@@ -152,7 +158,7 @@ def _read_font_size(style: Declarations, parent: float) -> float:
 
 
 def _has_unit(part: str) -> bool:
-    """A weight such as 700 is no size; 0 is one."""
+    """Returns whether a number is a size: a weight such as 700 is none, 0 is one."""
     return not part.isdecimal() or part == "0"
 
 
@@ -174,7 +180,7 @@ def _is_off_page(style: Declarations, size: float) -> bool:
 
 
 def _is_cut_away(style: Declarations, size: float) -> bool:
-    """Clipped to nothing, or a box of at most a pixel that hides what flows over."""
+    """Returns whether it is clipped to nothing, or a box of at most a pixel that hides what flows over."""
     clip, path = style.get("clip", ""), style.get("clip-path", "")
     if clip.startswith("rect"):
         edges = [_read_pixels(part, size, 0.0) for part in re.findall(r"[^\s,()]+", clip.removeprefix("rect"))]
@@ -201,7 +207,13 @@ def _read_share(value: str) -> float:
 
 
 def _read_pixels(value: str, em: float, whole: float) -> float | None:
-    """A length in pixels; None for what is none. `whole`: what 100 % are."""
+    """Reads a length in pixels; None if it is none.
+
+    Args:
+        value: The length.
+        em: Pixels of 1 em.
+        whole: Pixels of 100 %.
+    """
     found = _LENGTH.fullmatch(value)
     if not found:
         return None

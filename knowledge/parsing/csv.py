@@ -1,4 +1,4 @@
-"""CSV and TSV: FAQ pairs or readable rows; files that Excel saved in GB18030 included."""
+"""Reads CSV and TSV as FAQ pairs or readable rows, including files that Excel saved in GB18030."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAMPLE = 20
 
 
 class CsvParser(Parser):
-    """The delimiter is the one that gives most rows of the sample the same number of columns."""
+    """The delimiter is the one with which most rows of the sample have the same number of columns."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
@@ -34,7 +34,7 @@ def _limit_rows(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[
 
 
 def find_delimiter(text: str) -> str:
-    """What separates the cells of a table: what gives most of its first rows the same number of them."""
+    """Returns the delimiter of a table: the one with which most of its first rows have the same number of cells."""
 
     def count_agreement(delimiter: str) -> tuple[int, int]:
         widths = [len(row) for row in islice(csv.reader(io.StringIO(text), delimiter=delimiter), _SAMPLE) if row]

@@ -1,4 +1,4 @@
-"""Bytes of a text file to str, or a refusal: a wrong guess would fill the knowledge base with mojibake."""
+"""Decodes the bytes of a text file, or refuses: a wrong guess would fill the knowledge base with garbled text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,18 @@ _DETECTED = ("big5", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252", "cp125
 
 
 def decode(name: str, content: bytes, declared: str = "") -> str:
-    """Text with "\\n" line ends: UTF-8 or UTF-16 by BOM, then UTF-8, `declared`, GB18030, UTF-16, then detection.
+    r"""Decodes a text and normalises its line ends to "\n".
 
-    Raises HostileDocument for NUL, WrongEncoding when nothing fits safely.
+    It tries UTF-8 or UTF-16 by BOM, then UTF-8, `declared`, GB18030, UTF-16, then detection.
+
+    Args:
+        name: Name of the file.
+        content: The bytes.
+        declared: The encoding that the file declares, if any.
+
+    Raises:
+        HostileDocument: If it contains NUL.
+        WrongEncoding: If no encoding fits safely.
     """
     bom = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if bom:
@@ -52,7 +61,7 @@ def _decode_guess(content: bytes, declared: str) -> str | None:
 
 
 def _decode_utf_16(content: bytes) -> str | None:
-    """UTF-16 without a byte order mark: the byte order in which nearly all is in common use, if there is one."""
+    """Decodes UTF-16 without BOM in the byte order that gives nearly only common characters, if there is one."""
     readings = [
         text for encoding in ("utf-16-le", "utf-16-be") if (text := _decode_strict(content, encoding)) is not None
     ]
@@ -61,7 +70,7 @@ def _decode_utf_16(content: bytes) -> str | None:
 
 
 def _measure_common_share(text: str) -> float:
-    """Share of printable ASCII, line ends and characters of GB2312 level 1; 0.0 of a text with a NUL."""
+    """Returns the share of printable ASCII, line ends and characters of GB2312 level 1; 0.0 for a text with NUL."""
     if not text or "\0" in text:
         return 0.0
     sample = text[:100_000]

@@ -1,4 +1,4 @@
-"""Terms with what is said of them, and questions with their answers: lists of definitions in every format."""
+"""Definition lists in all formats: terms with their definitions, and questions with their answers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ _HELD = (BlockKind.PARAGRAPH, BlockKind.ITEM)
 
 
 def build_entry(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
-    """The entry of what asks and an answer that an entry can hold; None for any other."""
+    """Builds the entry of a question and an answer that an entry can hold; None for anything else."""
     held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
     return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
 
 
 def build_bold_line(text: str) -> list[TextPiece]:
-    """A name that stands above a text and is no heading; nothing for none."""
+    """Returns a name that stands above a text and is no heading as a bold line; an empty list without a name."""
     return [TextPiece(text, markdown=f"**{text}**")] if text else []
 
 
 def build_definition(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
-    """A term with its definitions as one block, a question as an entry; what is too long or holds a table or code
-    stands below its term.
+    """Yields a term with its definitions as one block, or a question as an entry.
+
+    What is too long, or contains a table or code, is put below its term instead.
     """
     if not term:
         yield from said

@@ -1,4 +1,6 @@
-"""The day that a document gives as its own: in its front matter, or in a line such as 更新日期：2026-03-01."""
+"""Finds the date that a document states about itself: in its front matter, or in a line such as
+更新日期：2026-03-01.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _LABEL = re.compile(
 
 
 def read_day(text: str) -> str:
-    """The day that a text begins with, as 2026-03-01; empty where there is none."""
+    """Reads the day that a text begins with, as 2026-03-01; empty if there is none."""
     found = _DAY.match(text.strip())
     try:
         return "" if found is None else date(*map(int, found.groups())).isoformat()
@@ -27,7 +29,7 @@ def read_day(text: str) -> str:
 
 
 def find_day(blocks: Iterable[Block]) -> str:
-    """The latest day among the short lines of a document that say when it was written or holds from."""
+    """Returns the latest day in the short lines that say when the document was written or since when it applies."""
     found = ""
     for block in blocks:
         for line in block.text.split("\n") if len(block.text) <= 4 * MAX_LINE_CHARS else ():

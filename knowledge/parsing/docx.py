@@ -1,4 +1,4 @@
-"""DOCX: headings by style (English and Chinese names), lists, tables and text in document order."""
+"""Reads DOCX: headings by style (English and Chinese names), lists, tables and text in document order."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ class DocxParser(Parser):
 
 
 class _BodyReader:
+    """Reads the body of a document into pieces."""
+
     def __init__(self, document: Any, left_out: Omissions) -> None:
         self._styles = {style.style_id: style for style in document.styles}
         self._default = next((style for style in self._styles.values() if _is_default(style)), None)
@@ -141,7 +143,9 @@ class _BodyReader:
             yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
 
     def _read_anchored(self, line: Line, level: int) -> Iterator[Piece]:
-        """What a paragraph refers to, or holds in its place: pictures, text boxes, notes. level: of a list."""
+        """Yields what a paragraph refers to or contains: pictures, text boxes, notes. `level` is that of the list
+        around it.
+        """
         for alternative in line.pictures:
             yield from build_picture(alternative, level)
         for box in line.boxes:
@@ -153,7 +157,7 @@ class _BodyReader:
             yield TextPiece(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
 
     def _get_number(self, element: Any, style: Any, line: Line) -> Number | None:
-        """What Word counts: not a paragraph that is hidden, or deleted as a whole."""
+        """Returns the number that Word counts for a paragraph; hidden and wholly deleted paragraphs have none."""
         mark = element.find(_MARK)
         if mark is not None and not line.text.strip() and any(mark.find(qn(tag)) is not None for tag in _GONE):
             return None
@@ -170,7 +174,7 @@ class _BodyReader:
         return self._kinds[identifier]
 
     def _list_kinds(self, style: Any) -> Iterator[BlockKind]:
-        """That of a style, before those of the styles that it is based on."""
+        """Yields the kind of a style, then those of the styles that it is based on."""
         for _ in range(_DEEPEST_STYLE):
             if style is None:
                 return
@@ -183,25 +187,25 @@ class _BodyReader:
 
 
 def _add_number(marker: str, text: str) -> str:
-    """A heading with its number; its lines are one."""
+    """Returns a heading with its number, on one line."""
     text = " ".join(text.split())
     return add_marker(marker, text) if text else text
 
 
 def _remove_note_marks(line: Line, text: str) -> str:
-    """A heading is a name: the marks of its notes are none of it."""
+    """Removes the marks of notes from a heading: they are no part of its name."""
     for note in line.notes:
         text = text.replace(note.mark, "", 1)
     return text.strip()
 
 
 def _find_note_label(style_name: str) -> str:
-    """Of a style for boxes beside the text, Warning, Tip Box, 注意; empty for any other, Note Heading for one."""
+    """Returns the label of a style for boxes (Warning, Tip Box, 注意); empty for others, such as Note Heading."""
     return find_label_of_classes(style_name.replace(" ", "-")) or ""
 
 
 def _is_framed(element: Any) -> bool:
-    """Whether a paragraph, or one of a style, has a border on all sides: it stands in a box."""
+    """Returns whether a paragraph, or its style, has a border on all sides, so that it stands in a box."""
     borders = element.find(f"{qn('w:pPr')}/{qn('w:pBdr')}")
     sides = [] if borders is None else [borders.find(qn(side)) for side in _SIDES]
     return bool(sides) and all(side is not None and side.get(qn("w:val")) not in _NO_BORDER for side in sides)

@@ -16,8 +16,10 @@ _JOINED = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.NOTE, BlockKind.FIELD, Blo
 
 
 def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same, with code in one piece, quotations and notes in one box, definitions with their terms, and a caption
-    in the table that follows it at once.
+    """Joins pieces that are one block to a reader.
+
+    Code becomes one piece, quotations and notes one box, definitions join their terms, and a caption joins the table
+    that directly follows it.
     """
     caption: TextPiece | None = None
     for kind, group in groupby(pieces, key=_get_joined_kind):
@@ -47,7 +49,7 @@ def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _join_definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
-    """texts: terms, which have a label, each before its definitions."""
+    """Joins terms, which have a label, with the definitions that follow each of them."""
     term, said = "", list[TextPiece]()
     for text in texts:
         if text.label:
@@ -68,5 +70,5 @@ def _add_caption(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
 
 
 def _get_joined_kind(piece: Piece) -> BlockKind | None:
-    """Of what may be joined."""
+    """Returns the kind of a piece that may be joined with its neighbours, or None."""
     return piece.kind if isinstance(piece, TextPiece) and piece.kind in _JOINED else None

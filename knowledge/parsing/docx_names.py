@@ -1,4 +1,6 @@
-"""Names of Word's elements; python-docx takes each apart anew, which a long document asks a hundred thousand times."""
+"""Qualified names of Word's elements, cached: python-docx builds each anew, a hundred thousand times in a long
+document.
+"""
 
 from __future__ import annotations
 
@@ -12,5 +14,5 @@ __all__ = ["nsmap", "qn"]
 
 @cache
 def qn(name: str) -> str:
-    """w:p with its namespace in braces."""
+    """Returns a name such as w:p with its namespace in braces."""
     return str(_qualified(name))

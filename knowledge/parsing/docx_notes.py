@@ -1,4 +1,4 @@
-"""Footnotes and endnotes of Word: the marks that stand for them, and what they say."""
+"""Footnotes and endnotes of Word: their marks in the text and their contents."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ REFERENCES = {qn(f"w:{kind}Reference"): kind for kind in _FORMS}
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Referred to by `mark` in the text; its content is a w:footnote or a w:endnote."""
+    """`mark` refers to it in the text; its content is a w:footnote or a w:endnote."""
 
     mark: str
     content: Any
 
 
 class Notes:
-    """Of one document, numbered as they are referred to; those that begin anew by page go on: no page is known."""
+    """The notes of one document, numbered in order of reference. Those that restart by page continue: pages are
+    unknown.
+    """
 
     def __init__(self, document: Any) -> None:
         self._contents = {kind: dict(_list_notes(document, kind)) for kind in _FORMS}
@@ -38,7 +40,7 @@ class Notes:
         self._counts: dict[str, int] = {}
 
     def count_reference(self, reference: Any) -> Note | None:
-        """The note of a w:footnoteReference or w:endnoteReference, which is counted; None where there is none."""
+        """Counts a w:footnoteReference or w:endnoteReference and returns its note; None if there is none."""
         kind = REFERENCES[reference.tag]
         content = self._contents[kind].get(reference.get(qn("w:id")))
         if reference.get(qn("w:customMarkFollows"), "0") not in ("0", "false"):
@@ -49,7 +51,7 @@ class Notes:
         return Note(_format_mark(format_numeral(number, self._read_property(kind, "numFmt", _FORMS[kind]))), content)
 
     def end_section(self) -> None:
-        """The section of the document that was open is over."""
+        """Ends the open section of the document; numbers may restart."""
         for kind in list(self._counts):
             if self._read_property(kind, "numRestart", "continuous") == "eachSect":
                 del self._counts[kind]
@@ -60,7 +62,7 @@ class Notes:
         return int(said) if said.isdecimal() else 1
 
     def _read_property(self, kind: str, name: str, default: str) -> str:
-        """By the section, else by the document."""
+        """Returns a property of notes from the section, else from the document."""
         open_section = self._sections[self._section : self._section + 1]
         for parent in (*open_section, self._settings):
             found = parent.find(f"{qn(f'w:{kind}Pr')}/{qn(f'w:{name}')}")
@@ -70,7 +72,7 @@ class Notes:
 
 
 def _format_mark(number: str) -> str:
-    """A number in brackets, unless it is a sign that is told from the text by itself: ①."""
+    """Puts a number in brackets, unless it is a sign that is told from the text by itself, as ① is."""
     return number if unicodedata.category(number[0]) == "No" else f"[{number}]"
 
 

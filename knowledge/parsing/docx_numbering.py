@@ -28,7 +28,7 @@ BULLET = "-"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What stands before a paragraph. `marker` is "" where Word counts it and shows nothing."""
+    """What stands before a paragraph. `marker` is empty if Word counts the paragraph but shows nothing."""
 
     level: int
     marker: str
@@ -45,6 +45,7 @@ class _Level:
 
     @classmethod
     def from_element(cls, element: Any) -> _Level:
+        """Reads a level from its w:lvl element."""
         form = _read_form(element)
         restart = _read_value(element, "w:lvlRestart")
         return cls(
@@ -59,7 +60,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A w:num. Those of one `abstract` count together; `starts`: the levels that begin anew with this one."""
+    """A w:num. Lists with the same `abstract` count together; `starts`: the levels that restart with this list."""
 
     identifier: str
     abstract: str
@@ -69,14 +70,14 @@ class _List:
 
 @dataclass(slots=True)
 class ListCounters:
-    """How far the lists of a story (the body, the text boxes, the notes) have come."""
+    """The current numbers of the lists of one story: the body, the text boxes, or the notes."""
 
     reached: dict[str, dict[int, int]] = field(default_factory=dict)
     begun: set[tuple[str, int]] = field(default_factory=set)
 
 
 class Numbering:
-    """Of one document. styles: by their ids, as python-docx gives them."""
+    """The numbering of one document. styles: by their ids, as python-docx gives them."""
 
     def __init__(self, document: Any, styles: Mapping[str, Any]) -> None:
         self._styles = styles
@@ -84,7 +85,13 @@ class Numbering:
         self._places: dict[str, tuple[str, int]] = {}
 
     def count_paragraph(self, paragraph: Any, style: str, counters: ListCounters) -> Number | None:
-        """The number of a paragraph, which is counted; None where it has none. `style`: its id."""
+        """Counts a paragraph and returns its number; None if it has none.
+
+        Args:
+            paragraph: The w:p element.
+            style: Id of its style.
+            counters: The numbers so far, which are advanced.
+        """
         identifier, level = self._find_list(paragraph, style)
         found = self._lists.get(identifier)
         if found is None:
@@ -94,7 +101,9 @@ class Numbering:
         return Number(level, _format_marker(found, level, reached))
 
     def _find_list(self, paragraph: Any, style: str) -> tuple[str, int]:
-        """Which list and which level: each is said by the paragraph, else by its style, else by the style's base."""
+        """Returns list and level of a paragraph: each from the paragraph itself, else from its style or the style's
+        bases.
+        """
         own = paragraph.find(_NUMBERED)
         if own is None:
             if style not in self._places:
@@ -117,7 +126,7 @@ class Numbering:
         return identifier or "0", level or 0
 
     def _find_linked_level(self, identifier: str | None, style: str) -> int | None:
-        """The level of a list that belongs to a style."""
+        """Returns the level of a list that a style is linked to, or None."""
         found = self._lists.get(identifier or "")
         levels = found.levels.items() if found else ()
         return next((depth for depth, level in levels if level.style == style), None)
@@ -132,7 +141,7 @@ class Numbering:
 
 
 def _count_level(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
-    """Numbers by level once a paragraph of this level has been counted."""
+    """Counts a paragraph of this level; returns the numbers by level."""
     reached = counters.reached.setdefault(found.abstract, {})
     if level in found.starts and (found.identifier, level) not in counters.begun:
         reached[level] = found.starts[level]
@@ -169,7 +178,7 @@ def _format_marker(found: _List, level: int, reached: Mapping[int, int]) -> str:
 
 
 def _is_word(bullet: str) -> bool:
-    """Whether what stands for a bullet is a word (注：), and no sign: of one letter a font of signs makes anything."""
+    """Returns whether a bullet is a word (注：) and no sign: a single letter may be any sign of a symbol font."""
     return len(bullet.strip()) > 1 and any(map(str.isalpha, bullet))
 
 
@@ -205,7 +214,7 @@ def _read_levels(parent: Any) -> Iterator[tuple[int, _Level]]:
 def _resolve_definition(
     identifier: str | None, abstracts: Mapping[str, Any], numbers: Mapping[str, Any], styles: Mapping[str, Any]
 ) -> str:
-    """A definition, or the one of the list style that it stands for."""
+    """Returns the id of a list definition, or of that of the list style which it refers to."""
     for _ in range(_MOST_LINKS):
         abstract = abstracts.get(identifier or "")
         link = _read_value(abstract, "w:numStyleLink") if abstract is not None else None
@@ -220,7 +229,7 @@ def _resolve_definition(
 
 
 def _read_list_reference(properties: Any) -> tuple[str | None, int | None]:
-    """The list and the level that a w:numPr names."""
+    """Returns the list and the level that a w:numPr names."""
     if properties is None:
         return None, None
     level = _read_value(properties, "w:ilvl")
@@ -228,7 +237,7 @@ def _read_list_reference(properties: Any) -> tuple[str | None, int | None]:
 
 
 def _read_form(element: Any) -> str:
-    """The form of numbers; that of Word 2010 ("001, 002, …") stands beside one for older readers."""
+    """Returns the number form; that of Word 2010 ("001, 002, …") stands beside one for older readers."""
     for found in element.iter(qn("w:numFmt")):
         if found.get(_VAL) != "custom":
             return found.get(_VAL) or "decimal"

@@ -1,4 +1,4 @@
-"""What stands in a Word file beside its body: headers, footers and comments, which are told and not read."""
+"""Reports the parts of a Word file beside its body that are not read: headers, footers and comments."""
 
 from __future__ import annotations
 

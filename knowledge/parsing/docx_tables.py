@@ -1,4 +1,4 @@
-"""Tables of Word: cells by row and column, merged ones in each that they cover, tables within cells after them."""
+"""Tables of Word: cells by row and column, merged cells repeated where they cover, nested tables behind the table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Content = Callable[[Any], Iterable[Piece]]
 
 @dataclass(slots=True)
 class _Cells:
-    """What is known of a table above a row. after: what stands in its cells and belongs behind it."""
+    """What is known of a table above the current row. after: contents of its cells that belong behind the table."""
 
     rows: list[list[str]] = field(default_factory=list)
     spans: list[Across] = field(default_factory=list)
@@ -35,7 +35,7 @@ class _Cells:
 
 
 def read_table(table: Any, content: Content) -> Iterator[Piece]:
-    """The table, then the tables within its cells, footnotes and pictures, each once."""
+    """Yields the table, then the nested tables, footnotes and pictures of its cells, each once."""
     cells = _Cells()
     rows = [row for row in _list_own(table, _TR) if row.find(f"{qn('w:trPr')}/{qn('w:hidden')}") is None]
     for row in rows:
@@ -65,7 +65,7 @@ def _read_row(row: Any, cells: _Cells, content: Content) -> None:
 
 
 def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content) -> str:
-    """The lines of a cell; what does not belong among them is put aside. line: the cells before it."""
+    """Returns the lines of a cell; other contents are put aside in `cells`. line: the cells before it in the row."""
     lines: list[str] = []
     label = next((text for text in line if text), "")
     for piece in content(cell):
@@ -92,7 +92,7 @@ def _list_lines(piece: Piece) -> Iterator[str]:
 
 
 def _list_own(parent: Any, tag: str) -> Iterator[Any]:
-    """Rows of a table, or cells of a row, in content controls too; not those of tables inside."""
+    """Yields the rows of a table or the cells of a row, in content controls too, but not those of nested tables."""
     for child in parent:
         if child.tag == tag:
             yield child
@@ -101,7 +101,7 @@ def _list_own(parent: Any, tag: str) -> Iterator[Any]:
 
 
 def _extend_span(cells: _Cells, row: int, column: int, width: int) -> None:
-    """The cell before a column of a row goes on over it."""
+    """Extends the cell before a column of a row over that column."""
     last = cells.spans[-1] if cells.spans else None
     if last and last.row == row and last.column + last.width == column:
         cells.spans[-1] = replace(last, width=last.width + width)
@@ -110,7 +110,7 @@ def _extend_span(cells: _Cells, row: int, column: int, width: int) -> None:
 
 
 def _read_merge(properties: Any, name: str) -> str:
-    """ "restart", "continue", or "" for a cell that is not merged."""
+    """Returns "restart", "continue", or "" for a cell that is not merged."""
     found = properties.find(qn(name)) if properties is not None else None
     return "" if found is None else found.get(_VAL, "continue")
 
@@ -121,7 +121,7 @@ def _read_width(properties: Any) -> int:
 
 
 def _count_skipped_columns(row: Any) -> int:
-    """Columns that a row leaves out at its beginning."""
+    """Returns how many columns a row leaves out at its beginning."""
     return _read_bounded(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
 
 
@@ -131,6 +131,6 @@ def _read_bounded(element: Any, least: int) -> int:
 
 
 def _count_header_rows(rows: Iterable[Any]) -> int | None:
-    """Rows that are to be repeated on every page; None without such rows."""
+    """Returns how many rows are repeated on every page; None if the format marks none."""
     repeated = takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)
     return sum(1 for _ in repeated) or None

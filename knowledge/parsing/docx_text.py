@@ -1,4 +1,4 @@
-"""What a paragraph of Word says: its text with formulas and marks of notes, and what is anchored in it."""
+"""Reads the text of a Word paragraph, with formulas and marks of notes, and what is anchored in it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OFF = ("0", "false", "off")
 
 @dataclass(slots=True)
 class Line:
-    """A paragraph. boxes: w:txbxContent of text boxes; pictures: what stands for a picture to who cannot see it."""
+    """The text of a paragraph. boxes: w:txbxContent of text boxes; pictures: alternative texts of pictures."""
 
     parts: list[str] = field(default_factory=list)
     formulas: list[str] = field(default_factory=list)
@@ -63,22 +63,25 @@ class Line:
 
     @property
     def text(self) -> str:
-        """All of it, with the white space around it."""
+        """The whole text, with the white space around it."""
         return "".join(self.parts)
 
     @property
     def is_formula(self) -> bool:
-        """Whether there is nothing else in it, but for a number in brackets and a full stop."""
+        """Whether it consists of formulas alone, apart from a number in brackets and a full stop."""
         return any(self.formulas) and not any(map(str.isalpha, "".join(self.beside)))
 
     def add_text(self, text: str) -> None:
-        """Text that goes on."""
+        """Appends text."""
         self.parts.append(text)
         self.beside.append(text)
 
 
 class TextReader:
-    """Of one document. related: parts by the ids that the body calls them by. Hidden text is not read, nor reported."""
+    """Reads the paragraphs of one document; hidden text is neither read nor reported.
+
+    related: the parts of the file by the ids that the body uses.
+    """
 
     def __init__(self, visibility: Visibility, notes: Notes, left_out: Omissions, related: Mapping[str, Any]) -> None:
         self._visibility = visibility
@@ -87,18 +90,18 @@ class TextReader:
         self._related = related
 
     def read(self, paragraph: Any) -> Line:
-        """Notes are counted: each paragraph is to be read once, in the order of the document."""
+        """Reads a paragraph. It counts notes, so read each paragraph once, in the order of the document."""
         line = Line()
         if not self._visibility.is_off_page(paragraph):
             self._read_nodes(paragraph, line)
         return line
 
     def read_note(self, note: Note) -> str:
-        """What a note says, its paragraphs as lines."""
+        """Returns the text of a note, one line for each paragraph."""
         return "\n".join(filter(None, (self.read(each).text.strip() for each in note.content.iter(_P))))
 
     def count_deleted(self, parent: Any) -> None:
-        """Counts what was deleted, by a revision that nobody has accepted yet."""
+        """Counts text that was deleted by a revision which nobody has accepted yet."""
         for node in parent.iter(qn("w:delText"), _T):
             if self._visibility.is_visible(node):
                 self._left_out.add(OmittedPart.DELETED, node.text or "")
@@ -156,7 +159,9 @@ class TextReader:
             self._left_out.add(OmittedPart.PRONUNCIATION, "".join(text.text or "" for text in spoken.iter(_T)))
 
     def _read_graphic(self, node: Any, line: Line) -> None:
-        """Text boxes, pictures, charts. Of alternatives the first is meant, the others are for older readers."""
+        """Reads text boxes, pictures and charts. The first of several alternatives counts; the others are for older
+        readers.
+        """
         if node.tag == _ALTERNATIVES:
             node = next((child for child in node if child.tag.startswith(_COMPATIBILITY)), node)
         for child in node:
@@ -184,7 +189,7 @@ class TextReader:
 
 
 def list_texts(root: Any, visibility: Visibility) -> Iterator[str]:
-    """All texts below an element that a reader sees, formulas included, of alternatives the first."""
+    """Yields the visible texts below an element, formulas included; of alternatives the first."""
     for node in root.iter(_T, f"{MATH}t"):
         older = any(parent.tag == f"{_COMPATIBILITY}Fallback" for parent in node.iterancestors())
         if not older and visibility.is_visible(node):
@@ -192,7 +197,7 @@ def list_texts(root: Any, visibility: Visibility) -> Iterator[str]:
 
 
 def _read_symbol(node: Any) -> str:
-    """A character by its place in a font."""
+    """Returns a character that is given by its place in a font."""
     try:
         code = int(node.get(qn("w:char")) or "", 16)
     except ValueError:
@@ -204,7 +209,7 @@ def _read_symbol(node: Any) -> str:
 
 
 def _read_form_field(field_character: Any) -> str:
-    """What an old form field shows that has no text of its own: its tick, or the choice out of its list."""
+    """Returns what an old form field without text shows: its tick, or the choice from its list."""
     data = field_character.find(qn("w:ffData"))
     box = data.find(qn("w:checkBox")) if data is not None else None
     if box is not None:

@@ -1,4 +1,4 @@
-"""Which runs of a Word document a reader sees: not those that are hidden, tiny, or in the colour of what is behind."""
+"""Decides which runs of a Word document are visible: not hidden, not tiny, not in the colour of the background."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAINT = ("solidFill", "gradFill", "blipFill", "pattFill")
 
 @dataclass(frozen=True, slots=True)
 class _Ink:
-    """What a style or a run says of its text; None where it says nothing."""
+    """What a style or a run says about how its text looks; None where it says nothing."""
 
     vanish: bool | None = None
     colour: str | None = None
@@ -38,12 +38,13 @@ class _Ink:
     clear: bool | None = None
 
     def override_with(self, nearer: _Ink) -> _Ink:
+        """Returns the look with the properties of a nearer style in place of these."""
         said = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
         return replace(self, **said)
 
 
 class Visibility:
-    """Of one document. styles: by their ids, as python-docx gives them."""
+    """The visibility of text in one document. styles: by their ids, as python-docx gives them."""
 
     def __init__(self, document: Any, styles: Mapping[str, Any], default: Any) -> None:
         self._styles = styles
@@ -56,7 +57,7 @@ class Visibility:
         self._page = _read_fill(page.get(qn("w:color"))) if page is not None else WHITE
 
     def is_visible(self, node: Any) -> bool:
-        """Whether the text of a run is seen: of a w:r, of the m:r of a formula, or of what stands in one."""
+        """Returns whether the text of a run is seen: a w:r, the m:r of a formula, or an element within one."""
         run = (
             node
             if node.tag in _RUNS
@@ -78,7 +79,7 @@ class Visibility:
         return colour == BLACK or not is_indistinct(colour, self._find_background(run, properties, paragraph))
 
     def is_off_page(self, paragraph: Any) -> bool:
-        """Whether a paragraph or its frame is moved out of the page."""
+        """Returns whether a paragraph or its frame is moved out of the page."""
         indent = paragraph.find(f"{qn('w:pPr')}/{qn('w:ind')}")
         frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
         places = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
@@ -100,7 +101,7 @@ class Visibility:
         return self._inks[identifier]
 
     def _list_base_styles(self, identifier: str | None) -> Iterator[Any]:
-        """A style and those that it is based on."""
+        """Yields a style and those that it is based on."""
         for _ in range(_DEEPEST_STYLE):
             style = self._styles.get(identifier or "")
             if style is None:
@@ -110,7 +111,7 @@ class Visibility:
             identifier = base.get(_VAL) if base is not None else None
 
     def _find_background(self, run: Any, properties: Any, paragraph: Any) -> Colour | None:
-        """The colour that a run stands on: its own, the paragraph's, the cell's, the text box's or the page's."""
+        """Returns the colour behind a run: its own, the paragraph's, the cell's, the text box's or the page's."""
         if properties is not None:
             highlight = properties.find(qn("w:highlight"))
             if highlight is not None and highlight.get(_VAL) != "none":
@@ -138,7 +139,7 @@ class Visibility:
         return None
 
     def _has_table_colours(self, table: Any) -> bool:
-        """Whether a table's style gives some of its cells a colour: which ones is Word's to know."""
+        """Returns whether a table's style colours some of its cells; only Word knows which ones."""
         style = table.find(f"{qn('w:tblPr')}/{qn('w:tblStyle')}")
         identifier = style.get(_VAL) if style is not None else ""
         if identifier not in self._painted:
@@ -163,7 +164,7 @@ class _Shading:
 
 
 def _read_ink(properties: Any) -> _Ink:
-    """What run properties say."""
+    """Reads the look from run properties."""
     if properties is None:
         return _Ink()
     colour, size, width = (properties.find(qn(f"w:{name}")) for name in ("color", "sz", "w"))
@@ -178,7 +179,7 @@ def _read_ink(properties: Any) -> _Ink:
 
 
 def _read_box_colour(content: Any) -> Colour | None:
-    """The colour of a text box; white where it has none, None where a picture or a theme decides."""
+    """Returns the colour of a text box; white if it has none, None if a picture or a theme decides."""
     for parent in content.iterancestors():
         if parent.tag == f"{_WPS}wsp":
             shape = parent.find(f"{_WPS}spPr")

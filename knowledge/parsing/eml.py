@@ -1,4 +1,4 @@
-"""E-mail (.eml): who wrote when about what, the text of the message, and what is attached to it."""
+"""Reads e-mail (.eml): its headers, its text, and its attachments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class EmlParser(Parser):
             yield from self._read_attachment(source, part, depth)
 
     def _read_body(self, source: SourceFile, body: MIMEPart) -> ParsedDocument | None:
-        """None where nothing is written in it."""
+        """Reads the body; None if nothing is written in it."""
         text = decode(source.name, _read_bytes(body), body.get_content_charset() or "")
         html = body.get_content_subtype() == "html"
         if not html:
@@ -90,7 +90,7 @@ class EmlParser(Parser):
 
 
 def _read_header(message: MIMEPart, name: str) -> str:
-    """On one line; empty where it is missing or says nothing that can be read."""
+    """Returns a header on one line; empty if it is missing or unreadable."""
     try:
         value = message[name]
     except (ValueError, IndexError, AttributeError, TypeError):  # the library stumbles over headers of spam

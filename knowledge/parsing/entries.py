@@ -1,4 +1,4 @@
-"""Questions that a document asks and answers: each becomes an entry that is asked for like a curated one."""
+"""Finds questions that a document asks and answers; each becomes an entry, searched like a curated one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Blocks `start:end`, all that stand directly under a heading path, one after the other."""
+    """The blocks `start:end`, which stand directly below one heading path."""
 
     path: Path
     start: int
@@ -43,7 +43,7 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class _FoundEntry:
-    """An entry that takes the place of the blocks `start:end`."""
+    """An entry that replaces the blocks `start:end`."""
 
     start: int
     end: int
@@ -51,10 +51,17 @@ class _FoundEntry:
 
 
 def extract_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[tuple[Block, ...], tuple[FaqPair, ...]]:
-    """The blocks without those that became entries, and all entries in the order of the document.
+    """Extracts the questions and answers of a document.
 
-    Questions are headings that have no headings below, 问：… 答：…, bold lines, numbered ones and such as stand alone:
-    several in a row, each with its answer behind it. What stands before the first one stays as it is.
+    Questions are headings without headings below, 问：… 答：…, bold lines, numbered lines and single questions: several
+    in a row, each followed by its answer. Text before the first one stays as it is.
+
+    Args:
+        blocks: The blocks of the document.
+        faqs: The FAQ pairs that the parser found.
+
+    Returns:
+        The remaining blocks, and all entries in the order of the document.
     """
     sections = _list_sections(blocks)
     found = [*_find_heading_entries(blocks, sections)]
@@ -128,7 +135,7 @@ def _find_section_entries(blocks: Sequence[Block], section: _Section) -> list[_F
 def _find_answers(
     blocks: Sequence[Block], places: Sequence[tuple[int, QuestionOpening]], section: _Section
 ) -> tuple[list[_FoundEntry], int, bool]:
-    """Entries; how many questions have no answer; whether an answer is named as one."""
+    """Returns the entries, how many questions have no answer, and whether an answer is marked as one."""
     found: list[_FoundEntry] = []
     questions: list[str] = []
     begins = unanswered = most = 0
@@ -160,13 +167,13 @@ def _build_rest(asked: QuestionOpening, block: Block) -> list[Block]:
 
 
 def _is_next_item(question: Block, following: Block) -> bool:
-    """Whether both are items of one list: the second is no answer to the first."""
+    """Returns whether both blocks are items of one list: then the second is no answer to the first."""
     items = question.kind is BlockKind.ITEM and following.kind is BlockKind.ITEM
     return items and following.level <= question.level and not is_answer(following.text)
 
 
 def _group_units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """A list, a table or a box as one; with the sentence that announces it."""
+    """Yields groups of blocks: a list, a table or a box as one, together with the sentence that announces it."""
     unit: list[Block] = []
     for block in blocks:
         goes_on = unit and block.group and (block.group == unit[-1].group or block.lead)
@@ -179,13 +186,13 @@ def _group_units(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _limit_answer(blocks: Sequence[Block], most: int) -> Sequence[Block]:
-    """As many as answer other questions: what stands behind the last answer does not belong to it."""
+    """Returns as many groups as other questions are answered with; what follows the last answer is no part of it."""
     units = list(_group_units(blocks))[:most]
     return blocks[: sum(map(len, units))]
 
 
 def _build_pair(questions: Path, answer: Sequence[Block], path: Path, page: int | None) -> FaqPair | None:
-    """None where the answer is too long, or says nothing that may be quoted."""
+    """Builds the FAQ pair; None if the answer is too long or has nothing that may be quoted."""
     if not all(questions) or all(block.kind is BlockKind.IMAGE for block in answer):
         return None
     shallow = min((block.level for block in answer), default=0)

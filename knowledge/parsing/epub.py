@@ -1,4 +1,4 @@
-"""EPUB: the chapters of a book in the order of its spine, each an HTML page."""
+"""Reads EPUB: the chapters of a book in the order of its spine, each an HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
 
 
 class EpubParser(Parser):
-    """The title is the book's; a chapter without a heading of its own goes on in the one before it."""
+    """The title is that of the book; a chapter without a heading continues the one before it."""
 
     signature = b"PK\x03\x04"
 
@@ -52,7 +52,12 @@ class EpubParser(Parser):
 
 
 class _Book:
-    """Raises BrokenDocument where the archive is no book, EncryptedDocument where its text is locked."""
+    """The package of a book.
+
+    Raises:
+        BrokenDocument: If the archive is no book.
+        EncryptedDocument: If its text is encrypted.
+    """
 
     def __init__(self, source: SourceFile, archive: zipfile.ZipFile) -> None:
         self._name = source.name
@@ -74,7 +79,7 @@ class _Book:
         return " ".join((self._package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
 
     def list_chapters(self) -> Iterator[tuple[str, bool]]:
-        """Entries in reading order, and whether they are the table of contents."""
+        """Yields the entries in reading order, and whether each is the table of contents."""
         seen: set[str] = set()
         items = {item.get("id"): item for item in self._package.iterfind(".//{*}manifest/{*}item")}
         for reference in self._package.iterfind(".//{*}spine/{*}itemref"):
@@ -90,13 +95,13 @@ class _Book:
 
 
 def _list_encrypted(encryption: ElementTree.Element) -> frozenset[str]:
-    """Entries that are enciphered; fonts often are, in books that anybody can read."""
+    """Returns the encrypted entries; fonts often are, in books that anybody can read."""
     found = (reference.get("URI") for reference in encryption.iterfind(".//{*}CipherReference"))
     return frozenset(unquote(path) for path in found if path)
 
 
 def _parse_page(source: SourceFile, content: bytes) -> LexborNode | None:
-    """The body of a page as it is shown; None where there is none."""
+    """Returns the body of a page as it is shown; None if there is none."""
     if not content.strip():
         return None
     return markup.parse_tree(source.name, _CLOSED.sub(r"<\1\2></\1>", decode(source.name, content))).body

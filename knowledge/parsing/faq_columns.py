@@ -1,4 +1,4 @@
-"""Which columns of a table hold questions and answers: by their names, by what stands in them, or as asked for."""
+"""Finds the columns of questions and answers in a table: by their names, by their contents, or as requested."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlaces:
-    """Columns, from 0."""
+    """The numbers of the columns, from 0."""
 
     question: int
     answer: int
@@ -53,7 +53,7 @@ class ColumnPlaces:
     category: int | None = None
 
     def read_pair(self, cells: Row) -> FaqPair | None:
-        """None when the row has no question or no answer, or one that is too long to be asked."""
+        """Reads the FAQ pair of a row; None if question or answer is missing, or too long for a question."""
         question, answer = " ".join(_get_cell(cells, self.question).split()), _get_cell(cells, self.answer)
         if not question or not answer:
             return None
@@ -70,7 +70,7 @@ class ColumnPlaces:
 
 
 def split_parts(cell: str, separators: str = "\n") -> list[str]:
-    """The parts of a cell between bars, or any of the `separators`; `\\|` is a bar that belongs to its part."""
+    r"""Splits a cell at bars and at the `separators`; `\|` is a bar that belongs to its part."""
     divided = _ESCAPED.sub(_unescape_match, cell.replace(_SEPARATOR, ""))
     for separator in separators:
         divided = divided.replace(separator, _SEPARATOR)
@@ -78,14 +78,14 @@ def split_parts(cell: str, separators: str = "\n") -> list[str]:
 
 
 def split_first_part(cell: str) -> tuple[str, str]:
-    """The first part of a cell, and what stands behind its bar, as it is; "" without one."""
+    """Returns the first part of a cell, and the text behind its bar, or "" without one."""
     bar = next((found for found in _ESCAPED.finditer(cell) if len(found[1]) % 2 == 0), None)
     first, rest = (cell[: bar.end()], cell[bar.end() :]) if bar else (cell, "")
     return split_parts(first, "")[0], rest
 
 
 def escape_part(part: str) -> str:
-    """A part as `parts_of` takes it back."""
+    """Escapes a part so that `split_parts` returns it unchanged."""
     return _ESCAPED.sub(lambda found: 2 * found[1] + "\\|", part)
 
 
@@ -95,7 +95,7 @@ def _unescape_match(found: re.Match[str]) -> str:
 
 
 def find_requested(wanted: FaqColumns, names: Row, width: int) -> ColumnPlaces | None:
-    """The columns of these names, else of these letters (B is the second); None where the table has not both."""
+    """Finds the requested columns, by name or by letter (B is the second); None if the table lacks one of them."""
     question, answer = (_find_column(name, names, width) for name in (wanted.question, wanted.answer))
     if question is None or answer is None or question == answer:
         return None
@@ -104,14 +104,16 @@ def find_requested(wanted: FaqColumns, names: Row, width: int) -> ColumnPlaces |
 
 
 def find_by_name(names: Row) -> ColumnPlaces | None:
-    """Where the names alone tell it."""
+    """Finds the columns by their names alone; None if these do not tell."""
     return _build_places(_match_names(names))
 
 
 def find_by_content(names: Row, body: Sequence[Row]) -> ColumnPlaces | None:
-    """Questions in one column and answers in another, where no third column says anything that would be lost.
+    """Finds questions in one column and answers in another, if no third column has anything that would be lost.
 
-    One of the two may be told by its name. names: of the columns; empty ones, or none, where there is no header.
+    Args:
+        names: Names of the columns, one of which may tell; empty without a header.
+        body: The rows below.
     """
     width = max(map(len, body), default=0)
     columns = [[row[column] for row in body if column < len(row) and row[column]] for column in range(width)]
@@ -145,12 +147,12 @@ def _find_question_column(columns: Sequence[Sequence[str]], named: dict[str, int
 
 
 def is_question(text: str) -> bool:
-    """Whether a short text is a question."""
+    """Returns whether a short text is a question."""
     return len(text) <= _MAX_QUESTION and bool(_ASKS.search(text))
 
 
 def _measure_question_share(cells: Sequence[str]) -> float:
-    """Share of cells that are questions."""
+    """Returns the share of cells that are questions."""
     return sum(map(is_question, cells)) / (len(cells) or 1)
 
 

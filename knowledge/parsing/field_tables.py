@@ -1,4 +1,4 @@
-"""Tables of one thing, with the names of its fields in the first column, or in the first and the third."""
+"""Tables about one thing, with the names of its fields in the first column, or in the first and the third."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ _BLOCK_CHARACTERS = 200
 
 
 def measure_likelihood(rows: Sequence[Row]) -> float:
-    """How much speaks for fields, on the scale of `headers.likelihood`; `IMPOSSIBLE` where they cannot be.
+    """Measures how likely rows are fields, on the scale of `headers.measure_likelihood`; `IMPOSSIBLE` if they cannot
+    be.
 
     The values of fields are of different kinds, those of a column are of one; names are short, differ, and hold no
-    digits. rows: without the empty ones.
+    digits.
+
+    Args:
+        rows: The rows, without empty ones.
     """
     plain = [_remove_repetitions(row) for row in rows]
     width = max(map(len, plain), default=0)
@@ -50,7 +54,7 @@ def measure_likelihood(rows: Sequence[Row]) -> float:
 
 
 def build_blocks(rows: Iterable[Row]) -> Iterator[Block]:
-    """Rows "名称：值；名称：值" of several fields each."""
+    """Yields rows "名称：值；名称：值" of several fields each."""
     group: list[Field] = []
     size = 0
     for name, value in chain.from_iterable(_list_fields(_remove_repetitions(row)) for row in rows):
@@ -67,7 +71,7 @@ def build_blocks(rows: Iterable[Row]) -> Iterator[Block]:
 
 
 def build_row(fields: Iterable[Field]) -> Block:
-    """A block of kind ROW that reads "名称：值；名称：值"; a value without a name stands alone."""
+    """Builds a block of kind ROW, "名称：值；名称：值"; a value without a name stands alone."""
     cells = tuple(fields)
     text = "；".join(f"{name}：{value}" if name else value for name, value in cells)
     return Block(text, kind=BlockKind.ROW, cells=cells)
@@ -80,7 +84,7 @@ def _can_be_names(names: Sequence[str]) -> bool:
 
 
 def _measure_variety(values: Sequence[str]) -> float:
-    """values: at least one; the first row's own only where there is but one other."""
+    """Measures how different values are; the first row's own value counts only if there is just one other."""
     sorts = [_get_sort(value) for value in values]
     share = max(Counter(sorts).values()) / len(sorts)
     if share == 1:
@@ -91,7 +95,9 @@ def _measure_variety(values: Sequence[str]) -> float:
 
 
 def _get_sort(value: str) -> str | frozenset[str]:
-    """The kind, and of figures what stands between the digits: a time and a code are two sorts, 免费 and 80 元 one."""
+    """Returns the kind of a value, for figures with the text between the digits: a time and a code differ, 免费 and
+    80 元 do not.
+    """
     kind = find_kind(value)
     if kind is not CellKind.FIGURE:
         return kind
@@ -101,7 +107,7 @@ def _get_sort(value: str) -> str | frozenset[str]:
 
 
 def _remove_repetitions(row: Row) -> list[str]:
-    """Without what a cell that is merged across repeats, and without empty cells at the end."""
+    """Removes the repetitions of a cell that is merged across, and empty cells at the end."""
     cells = [cell for column, cell in enumerate(row) if not column or not cell or cell != row[column - 1]]
     while cells and not cells[-1]:
         cells.pop()

@@ -1,4 +1,4 @@
-"""Formulas of Word and PowerPoint (OMML) in one line that people can read: a/b, x^2, √(x), ∑_(i=1)^n x_i."""
+"""Writes formulas of Word and PowerPoint (OMML) as one readable line: a/b, x^2, √(x), ∑_(i=1)^n x_i."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ Shown = Callable[[Any], bool]
 
 
 def write_formula(formula: Any, shown: Shown = lambda _: True) -> str:
-    """An m:oMath or m:oMathPara as text; the formulas of a paragraph, and rows under each other, are lines."""
+    """Writes an m:oMath or m:oMathPara as text; several formulas of a paragraph, and stacked rows, become lines."""
     if formula.tag == PARAGRAPH:
         return "\n".join(filter(None, (write_formula(child, shown) for child in formula if child.tag == FORMULA)))
     return _FormulaWriter(shown).write_row(formula).strip()
 
 
 class _FormulaWriter:
+    """Writes OMML elements; `_write_NAME` writes the structure that the standard calls NAME."""
+
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
 
     def write_row(self, parent: Any) -> str:
-        """What stands in an element, one after the other."""
+        """Writes the children of an element one after another."""
         text, tailed = "", False
         for child in parent if parent is not None else ():
             if not (part := self._write_node(child)):
@@ -56,6 +58,7 @@ class _FormulaWriter:
         return text
 
     def _write_node(self, node: Any) -> str:
+        """Writes one element."""
         if not isinstance(node.tag, str) or node.tag in _UNREAD:
             return ""
         if node.tag in (f"{MATH}t", f"{_WORD}t"):
@@ -69,6 +72,7 @@ class _FormulaWriter:
         return write(node) if write else self.write_row(node)
 
     def _write_part(self, node: Any, name: str) -> str:
+        """Writes the part of a structure with this name."""
         return self.write_row(node.find(MATH + name)).strip()
 
     def _write_f(self, node: Any) -> str:
@@ -146,14 +150,14 @@ def _write_script(sign: str, text: str) -> str:
 
 
 def _add_brackets(text: str) -> str:
-    """In brackets, where it would fall apart beside another sign: a number, a name and a bracket hold by themselves."""
+    """Adds brackets where a term would fall apart beside another sign; a number, a name or a bracket does not."""
     if not text or all(letter.isalnum() or letter in ".,%'′∞" or unicodedata.combining(letter) for letter in text):
         return text
     return text if _is_bracketed(text) else f"({text})"
 
 
 def _is_bracketed(text: str) -> bool:
-    """Whether the bracket at its beginning is closed at its end."""
+    """Returns whether the bracket at the beginning is closed at the end."""
     closing = _PAIRS.get(text[0], "")
     if not closing or not text.endswith(closing):
         return False
@@ -173,7 +177,7 @@ def _convert_to_upright(text: str) -> str:
 
 
 def _read_property(node: Any, name: str, default: str) -> str:
-    """A property of a structure; an empty one is said too."""
+    """Reads a property of a structure; an empty value counts as set."""
     properties = node.find(f"{node.tag}Pr")
     found = properties.find(MATH + name) if properties is not None else None
     return default if found is None else found.get(f"{MATH}val", "")

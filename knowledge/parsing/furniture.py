@@ -1,4 +1,4 @@
-"""What of a page is not its article: paths, menus, lists of other pages, advertisements, footers."""
+"""Removes the parts of a page that are not its article: paths, menus, lists of other pages, advertisements, footers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ _SAYS = 4
 
 @dataclass(slots=True)
 class _WordCounts:
-    """Of a block: characters without white space, those in links, links, sentences that are no links; has it an h1."""
+    """Counts of a block: characters without white space, those in links, links, sentences outside of links, and h1
+    titles.
+    """
 
     all: int = 0
     linked: int = 0
@@ -59,7 +61,7 @@ class _WordCounts:
 
 
 def remove_furniture(article: LexborNode) -> None:
-    """Takes it out of the tree below the article's element, unless hardly anything would be left. Linear."""
+    """Removes furniture from the tree below the article's element, unless hardly anything would be left. Linear."""
     words: dict[int, _WordCounts] = {}
     _count_elements(article, words)
     whole = words[article.mem_id]
@@ -85,7 +87,7 @@ def remove_furniture(article: LexborNode) -> None:
 
 
 def count_text(root: LexborNode, skipped: frozenset[str] = frozenset()) -> int:
-    """Characters that are shown below a node, white space not counted, without the `skipped` tags."""
+    """Counts the characters shown below a node, without white space and without the `skipped` tags."""
     waiting, characters = [root], 0
     while waiting:
         child = waiting.pop().first_child
@@ -99,7 +101,7 @@ def count_text(root: LexborNode, skipped: frozenset[str] = frozenset()) -> int:
 
 
 def _is_furniture(node: LexborNode, words: _WordCounts, whole: _WordCounts, above: bool) -> bool:
-    """`above`: it stands before the page's only title."""
+    """Returns whether an element is furniture. `above`: it stands before the page's only title."""
     if not words.all or words.own > _MOST * whole.own:
         return False
     attributes = node.attributes
@@ -122,7 +124,7 @@ def _is_furniture(node: LexborNode, words: _WordCounts, whole: _WordCounts, abov
 
 
 def _count_elements(article: LexborNode, words: dict[int, _WordCounts]) -> None:
-    """What stands in every element, the innermost first; no recursion, for pages may be nested deeply."""
+    """Counts every element, the innermost first; without recursion, since pages may be nested deeply."""
     order: list[tuple[LexborNode, bool]] = []
     waiting = [(article, False)]
     while waiting:

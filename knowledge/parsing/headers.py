@@ -1,4 +1,4 @@
-"""Which leading rows of a table are its header, told by how they differ from the rows below."""
+"""Finds the header rows of a table by how they differ from the rows below."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 def find_header_depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True) -> int:
-    """Header rows at the top of a table: 0 for none, 2 or 3 where groups of columns have names of their own.
+    """Returns the number of header rows: 0 for none, 2 or 3 if groups of columns have names of their own.
 
-    rows: the first ones, none empty, cells stripped. declared: header rows that the format names, None where it names
-    none; `certain`: that is so whatever they hold.
+    Args:
+        rows: The first rows, none empty, cells stripped.
+        declared: How many the format declares; None if it declares nothing.
+        certain: Whether the declared rows are a header whatever they contain.
     """
     if declared is not None and certain:
         return min(declared, len(rows))
@@ -44,7 +46,7 @@ def find_header_depth(rows: Sequence[Row], declared: int | None = None, certain:
 
 
 def build_column_names(levels: Sequence[Row]) -> list[str]:
-    """A name per column: 价格/会员价 where a group stands over it; "" for a column without one."""
+    """Returns a name for each column: 价格/会员价 below a group; "" without a name."""
     width = max(map(len, levels), default=0)
     columns: list[list[str]] = [[] for _ in range(width)]
     for number, level in enumerate(levels):
@@ -61,7 +63,8 @@ def build_column_names(levels: Sequence[Row]) -> list[str]:
 
 
 def is_group_header(upper: Row, lower: Row) -> bool:
-    """Whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one above.
+    """Returns whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one
+    above.
 
     A cell that spans columns may be repeated in each of them.
     """
@@ -77,7 +80,9 @@ def is_group_header(upper: Row, lower: Row) -> bool:
 
 
 def measure_likelihood(head: Row, body: Sequence[Row]) -> float:
-    """How much a row differs from others, as the names of columns do: every column has a vote. Over 0 it does."""
+    """Measures how much a row differs from others, as column names do: every column votes. Above 0 it is likely a
+    header.
+    """
     others = [row for row in body if list(row) != list(head)]  # a header that is printed again
     named = ((column, cell) for column, cell in enumerate(head) if cell)
     return sum(
@@ -90,7 +95,9 @@ def _has_names(head: Row, body: Sequence[Row], prior: float) -> bool:
 
 
 def _compute_vote(head: str, body: Sequence[str]) -> float:
-    """Positive: the cell is of another kind than what is below it; negative: of the same kind, or no name at all."""
+    """Returns a positive vote if the cell differs in kind from those below it, a negative one if it does not or is
+    no name.
+    """
     if head in body:
         return -2
     if find_kind(head) is CellKind.NUMBER and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
@@ -113,7 +120,7 @@ def _compute_vote(head: str, body: Sequence[str]) -> float:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    """Whether two texts are the same but for their numbers: E01 and E02, 3 天内 and 15 天内."""
+    """Returns whether two texts differ only in numbers: E01 and E02, 3 天内 and 15 天内."""
     if not _DIGITS.search(other):
         return False
     words, others = set(_DIGITS.sub("", one)), set(_DIGITS.sub("", other))

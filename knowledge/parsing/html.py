@@ -1,4 +1,4 @@
-"""HTML pages: the main article, without navigation and other furniture."""
+"""Reads HTML pages: the main article, without navigation and other furniture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1
 
 
 class HtmlParser(Parser):
-    """The title is the first h1 of the article, else <title>. What is left out of the page is told by its length."""
+    """The title is the first h1 of the article, else <title>. Omitted text is reported by its length."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         html = _decode_page(source.name, source.content)
@@ -54,12 +54,21 @@ def _decode_page(name: str, content: bytes) -> str:
 
 
 def parse_page(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
-    """The tree of a page in whatever encoding; hidden: see `parse_tree`. Raises HostileDocument, WrongEncoding."""
+    """Parses a page of any encoding into a tree.
+
+    Args:
+        name: Name of the file.
+        content: The page.
+        hidden: See `parse_tree`.
+
+    Raises:
+        HostileDocument, WrongEncoding: If it cannot be read safely.
+    """
     return markup.parse_tree(name, _decode_page(name, content), hidden=hidden)
 
 
 def _find_article(tree: LexborHTMLParser) -> LexborNode | None:
-    """<main>, else the only <article>, else the body; whichever has text."""
+    """Returns <main>, else the only <article>, else the body; the first that has text."""
     for selector in ("main, [role=main]", "article"):
         found = tree.css(selector)
         if len(found) == 1 and found[0].text().strip():

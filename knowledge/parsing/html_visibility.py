@@ -34,8 +34,8 @@ Sheets = Mapping[int, tuple[dict[str, str], dict[str, str], frozenset[str]]]
 
 @dataclass(slots=True)
 class _PageVisibility:
-    """What was found in a page: hidden nodes, the parts that a script may show by how they are hidden, and the
-    characters of what is shown, and of the sentences in it.
+    """What was found in a page: hidden nodes, the parts that a script may show, by how they are hidden, and the
+    number of visible characters and of those in sentences.
     """
 
     hidden: list[LexborNode] = field(default_factory=list)
@@ -46,7 +46,7 @@ class _PageVisibility:
 
 @dataclass(frozen=True, slots=True)
 class _InheritedStyle:
-    """What an element inherits: its look, the part that hides its text, whether it is furniture."""
+    """What an element inherits: its style, the part that hides its text, and whether it is furniture."""
 
     look: TextStyle
     part: Hashable = None
@@ -54,10 +54,17 @@ class _InheritedStyle:
 
 
 def remove_invisible(tree: LexborHTMLParser, html: str, *, reveal: bool = False) -> int:
-    """Removes hidden elements and text below the body: not shown, not there, too small, or in the background's colour.
+    """Removes from the body what is not shown: hidden, too small, or in the colour of the background.
 
-    Collapsed <details> and what is hidden from screen readers alone stay. `html`: the page's source. reveal: what
-    scripts will show stays, too. Returns how many characters of that there are.
+    Collapsed <details>, and what is hidden from screen readers only, stay.
+
+    Args:
+        tree: The page, which is changed.
+        html: Its source.
+        reveal: Keep what scripts will show.
+
+    Returns:
+        The number of characters kept by `reveal`.
     """
     if tree.body is None or not _MAY_HIDE.search(html):
         return 0
@@ -75,7 +82,7 @@ def remove_invisible(tree: LexborHTMLParser, html: str, *, reveal: bool = False)
 def _find_hidden(
     tree: LexborHTMLParser, sheets: Sheets, revealed: Mapping[Hashable, list[LexborNode]]
 ) -> _PageVisibility:
-    """`revealed`: parts whose ways to hide do not count."""
+    """Finds the hidden nodes of a page; the ways to hide of the `revealed` parts do not count."""
     sight = _PageVisibility()
     exempt = {node.mem_id for part in revealed.values() for node in part}
     root, body = tree.root, tree.body
@@ -124,7 +131,9 @@ def _check_children(
 
 
 def _identify_part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Hashable:
-    """What is hidden alike: by the same rules of a sheet, or by its own attributes in the same ways."""
+    """Identifies elements that are hidden alike: by the same style rules, or by their own attributes in the same
+    ways.
+    """
     own, _ = read_declarations(node.attributes.get("style") or "")
     if "hidden" in node.attributes or not {"display", "opacity", "visibility"}.isdisjoint(own):
         return node.tag, ways
@@ -133,7 +142,7 @@ def _identify_part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Ha
 
 
 def _choose_revealed(sight: _PageVisibility) -> dict[Hashable, list[LexborNode]]:
-    """The parts of a page that hides most of its text."""
+    """Returns the parts to reveal in a page that hides most of its text."""
     sizes: dict[Hashable, int] = {}
     for part, nodes in sight.parts.items():
         texts = [text for node in nodes for text in _list_texts(node)]
@@ -147,7 +156,7 @@ def _choose_revealed(sight: _PageVisibility) -> dict[Hashable, list[LexborNode]]
 
 
 def _list_texts(node: LexborNode) -> Iterator[str]:
-    """Texts that say something below a node, without white space."""
+    """Yields the non-empty texts below a node, without white space."""
     waiting = [node]
     while waiting:
         inner = waiting.pop()
@@ -161,7 +170,7 @@ def _list_texts(node: LexborNode) -> Iterator[str]:
 
 
 def _read_sheets(tree: LexborHTMLParser) -> Sheets:
-    """Of all <style> elements; a rule of more weight, then a later one, has the last word."""
+    """Reads all <style> elements: declarations by element; a rule of higher weight wins, then a later one."""
     found: dict[int, tuple[dict[str, str], dict[str, str], frozenset[str]]] = {}
     sheet = "\n".join(style.text() for style in tree.css("style"))
     for rule in sorted(read_rules(sheet), key=lambda rule: rule.weight):

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: records become rows, questions with answers, or sections under what they are called."""
+"""Reads JSON and JSON Lines: records become rows, FAQ pairs, or sections under their names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Record = Mapping[str, Any]
 
 
 class JsonParser(Parser):
-    """A list of records, an object, or a record a line. Numbers stay as they are written, null is left out."""
+    """Reads a list of records, an object, or one record a line. Numbers stay as written; null is left out."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
@@ -35,7 +35,11 @@ class JsonParser(Parser):
 
 
 def _parse_text(name: str, text: str) -> Any:
-    """The value of the file; the list of its lines where each is a value. Raises BrokenDocument."""
+    """Returns the value of the file; the list of its lines if each line is a value.
+
+    Raises:
+        BrokenDocument: If it is neither.
+    """
     try:
         return _load_value(text)
     except json.JSONDecodeError as whole:
@@ -100,7 +104,7 @@ def _read_object(record: Record, level: int) -> Iterator[Piece]:
 
 
 def _choose_label(names: Sequence[str], records: Sequence[Record]) -> str:
-    """The first field that is short, says something, and is different in every record; empty without one."""
+    """Returns the first short field that has a different value in every record; empty if there is none."""
     for name in names:
         cells = [_format_cell(record.get(name)) for record in records]
         telling = all(cell and len(cell) <= _MAX_LABEL and not _NUMBER.fullmatch(cell) for cell in cells)
@@ -122,14 +126,14 @@ def _is_short(record: Record) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """A scalar, or a list of scalars."""
+    """Returns whether it is a scalar or a list of scalars."""
     return not isinstance(value, dict | list) or (
         isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
     )
 
 
 def _format_cell(value: Any) -> str:
-    """Several values, ways to ask for example, stand below each other."""
+    """Formats a value; the values of a list, for example ways to ask, stand below each other."""
     return "\n".join(filter(None, map(_format_scalar, value))) if isinstance(value, list) else _format_scalar(value)
 
 

@@ -1,4 +1,4 @@
-"""Office files of before 2007, told by their bytes; they are read once `knowledge.conversion` made new ones of them."""
+"""Recognises Office files from before 2007 by their bytes; `knowledge.conversion` has to convert them first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INSTALL = "apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libre
 
 
 class LegacyParser(Parser):
-    """Reads none of them. Raises ReaderMissing for what has the form of one."""
+    """Reads no file. Raises ReaderMissing for an old Office file."""
 
     signature = OLD_OFFICE
 

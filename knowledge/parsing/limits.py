@@ -1,4 +1,4 @@
-"""Bounds on what one file may cost."""
+"""Limits on what one file may cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain lines to headings and paragraphs: numbered headings, list items, hard wraps (PDF and TXT)."""
+"""Turns plain lines into headings and paragraphs: numbered headings, list items, wrapped lines (PDF and TXT)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FULL = 0.85
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line. `full`: it reaches the end of its text column, so it may go on in the next. Empty: a blank line."""
+    """One line. `full`: it fills its text column, so the next line may continue it. Empty: a blank line."""
 
     text: str
     full: bool
@@ -40,7 +40,7 @@ class TextLine:
 
 
 def find_heading_level(line: str) -> int | None:
-    """Level of a line that is numbered like a heading (第三章, 一、, （一）, 1.2 xxx), None for others."""
+    """Returns the level of a line that is numbered like a heading (第三章, 一、, （一）, 1.2 xxx), else None."""
     if len(line) > _MAX_HEADING or _HEADING_CANNOT_END.search(line):
         return None
     for level, pattern in _HEADINGS:
@@ -51,7 +51,10 @@ def find_heading_level(line: str) -> int | None:
 
 
 def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiece]:
-    """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
+    """Joins wrapped lines into paragraphs, without a space between CJK, with one between Latin words.
+
+    A paragraph keeps the page on which it begins.
+    """
     text, page = "", None
     for line in lines:
         current = line.text.strip()
@@ -78,13 +81,13 @@ def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiec
 
 
 def _build_text(text: str, page: int | None) -> TextPiece:
-    """A list item where it begins with a marker: nothing else tells it in these formats."""
+    """Builds a piece: a list item if the text begins with a marker, since nothing else tells it in these formats."""
     marker = find_item_marker(text)
     return TextPiece(text, page, BlockKind.ITEM, marker=marker) if marker else TextPiece(text, page)
 
 
 def join_wrapped(left: str, right: str) -> str:
-    """Two halves of a wrapped text as one: a space only between Latin words."""
+    """Joins the two halves of a wrapped text, with a space only between Latin words."""
     if not left or not right:
         return left or right
     spaced = left[-1].isascii() and right[0].isascii() and left[-1] not in "-/"

@@ -1,4 +1,4 @@
-"""What an HTML page says to whoever follows it: where it leads, under which address it wants to be known."""
+"""Reads what an HTML page tells a crawler: its links, and the address under which it wants to be known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ class PageLinks:
 
 
 def read_page_links(name: str, content: bytes) -> PageLinks:
-    """Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
+    """Reads the links of a page. Blocking and CPU bound.
+
+    Raises:
+        InvalidDocument: By its subclasses.
+        MemoryError: If memory runs out.
+    """
     from knowledge.parsing.html import parse_page
 
     try:

@@ -1,4 +1,4 @@
-"""Markdown: rendered to HTML (tables and inline HTML included), then read like a page."""
+"""Reads Markdown: rendered to HTML (with tables and inline HTML), then read like a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DATED = ("lastmod", "updated", "updated_at", "last_updated", "date")
 
 
 class MarkdownParser(Parser):
-    """Front matter gives title, product, version and date. See `markdown_dialects` for what is understood."""
+    """Front matter gives title, product, version and date. `markdown_dialects` lists what is understood."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)

@@ -1,4 +1,4 @@
-"""Blocks that dialects add to CommonMark, and lines that it takes for blocks and writers mean as text."""
+"""Block rules that dialects add to CommonMark, and exceptions for lines that CommonMark takes for blocks by mistake."""
 
 from __future__ import annotations
 
@@ -43,34 +43,36 @@ _LATIN_WRAP = re.compile(r"[a-z,]$")
 
 
 def skip_text_lines(rule: Rule, is_text: Callable[[StateBlock, int], bool]) -> Rule:
-    """The rule, but for lines that are text."""
+    """Returns a rule that does not apply to lines which are text."""
     return lambda state, start, end, silent: not is_text(state, start) and rule(state, start, end, silent)
 
 
 def get_line(state: StateBlock, line: int) -> str:
-    """What stands on a line, without its indent and the marks of what it is in."""
+    """Returns the text of a line, without its indent and the marks around it."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
 def push_inline(state: StateBlock, line: int, text: str) -> None:
-    """Running text, with what is bold or linked in it."""
+    """Adds running text, in which bold words and links are parsed."""
     token = state.push("inline", "", 0)
     token.content, token.children, token.map = text, [], [line, line + 1]
 
 
 def has_mark(state: StateBlock, line: int, marks: str) -> bool:
-    """Whether the first character of a line is one of the marks."""
+    """Returns whether the first character of a line is one of the marks."""
     start = state.bMarks[line] + state.tShift[line]
     return start < state.eMarks[line] and state.src[start] in marks
 
 
 def is_key(state: StateBlock, line: int) -> bool:
-    """Whether a heading or an item would begin with a key of a telephone: # 号键返回."""
+    """Returns whether a would-be heading or item begins with a key of a telephone: # 号键返回."""
     return has_mark(state, line, "*#") and KEY.match(get_line(state, line)) is not None
 
 
 def is_comparison(state: StateBlock, line: int) -> bool:
-    """Whether > means more than: >50件, or the only line of its kind with a figure; and quotes without end."""
+    """Returns whether > means "more than" (>50件, or the only such line, with a figure), or quotes are nested
+    without end.
+    """
     if not has_mark(state, line, ">"):
         return False
     text = get_line(state, line)
@@ -81,7 +83,7 @@ def is_comparison(state: StateBlock, line: int) -> bool:
 
 
 def is_no_definition(state: StateBlock, line: int) -> bool:
-    """Whether [x]: y defines nothing: no address, or nobody refers to it. A comment is still one: [//]: # (x)."""
+    """Returns whether [x]: y defines nothing: no address, or nothing refers to it. A comment stays one: [//]: # (x)."""
     if not has_mark(state, line, "["):
         return False
     found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
@@ -96,13 +98,13 @@ def is_no_definition(state: StateBlock, line: int) -> bool:
 
 
 def is_unreferred_note(state: StateBlock, line: int) -> bool:
-    """Whether nothing refers to the footnote that is defined here."""
+    """Returns whether nothing refers to the footnote that is defined here."""
     found = _DEFINITION.match(state.src, state.bMarks[line] + state.tShift[line])
     return found is not None and normalizeReference(found[1]) not in _list_referred_labels(state)
 
 
 def _list_referred_labels(state: StateBlock) -> set[str]:
-    """Labels in brackets anywhere but at the beginning of their definition."""
+    """Returns the labels in brackets anywhere except at the beginning of their definition."""
     if "referred" not in state.env:
         found = re.finditer(r"\[((?:[^\[\]\\\n]|\\.){1,200})\](?!:)|(?<=[^\s>])\[([^\[\]\n]{1,200})\]:", state.src)
         state.env["referred"] = {normalizeReference(label[1] or label[2]) for label in found}
@@ -111,9 +113,9 @@ def _list_referred_labels(state: StateBlock) -> set[str]:
 
 
 def end_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
-    """Ends an item before a line that is not indented: the sentence after a list is not of its last item.
+    """Block rule: ends a list item before a line that is not indented, a sentence after the list.
 
-    A line of Latin words that goes on in lower case was wrapped by an editor, and is.
+    A line of Latin words that continues in lower case was wrapped by an editor and stays in the item.
     """
     if not silent or not 0 <= state.sCount[line] < state.blkIndent:
         return False
@@ -122,7 +124,9 @@ def end_item(state: StateBlock, line: int, _end: int, silent: bool) -> bool:
 
 
 def parse_tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
-    """####标题. One # alone is a topic or a number (#话题, #123) unless deeper ones stand so in the document, too."""
+    """Block rule for ####标题. A single # is a topic or a number (#话题, #123) unless the document has deeper ones
+    as well.
+    """
     if not has_mark(state, start, "#"):
         return False
     text = get_line(state, start)
@@ -151,7 +155,7 @@ def _push_heading(state: StateBlock, line: int, level: int, text: str) -> None:
 
 
 def parse_tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """=== "标题" with an indented block (Python-Markdown), and @tab 标题 (VuePress)."""
+    """Block rule for === "标题" with an indented block (Python-Markdown), and for @tab 标题 (VuePress)."""
     if not has_mark(state, start, "=@") or state.is_code_block(start):
         return False
     text = get_line(state, start)
@@ -172,7 +176,7 @@ def parse_tab(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _find_indented_end(state: StateBlock, start: int, end: int) -> int:
-    """The line behind the block below `start`: its lines are blank or indented by four."""
+    """Returns the line behind the block below `start`, whose lines are blank or indented by four."""
     line = start + 1
     while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent + 4):
         line += 1
@@ -195,7 +199,9 @@ def _parse_inside(state: StateBlock, first: int, last: int, indent: int = 0) -> 
 
 
 def parse_box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """::: tip 标题, :::warning[标题], ::: details, ::: tabs; one within another with as many colons or fewer."""
+    """Block rule for ::: tip 标题, :::warning[标题], ::: details, ::: tabs; nested ones have as many colons or
+    fewer.
+    """
     if not has_mark(state, start, ":"):
         return False
     text = get_line(state, start)
@@ -218,7 +224,7 @@ def parse_box(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
-    """The beginning of a note, of what can be unfolded, or, for another kind, of nothing but its title."""
+    """Opens a note or something foldable; for other kinds it adds only the title."""
     label, kind = find_label(kind), kind.lower()
     if kind == "details":
         state.push("details_open", "details", 1)
@@ -238,13 +244,13 @@ def open_box(state: StateBlock, line: int, kind: str, title: str) -> None:
 
 
 def close_box(state: StateBlock, kind: str) -> None:
-    """The end of what `open_box` began."""
+    """Closes what `open_box` opened."""
     tag = "details" if kind.lower() == "details" else "div"
     state.push(f"{tag}_close" if tag == "details" else "box_close", tag, -1)
 
 
 def _find_closing(state: StateBlock, start: int, end: int) -> int | None:
-    """The line of colons that closes the box of `start`; None where there is none."""
+    """Returns the line of colons that closes the box of `start`, or None."""
     if "boxes" not in state.env:
         state.env["boxes"] = _match_boxes(state.src)
     last: int | None = state.env["boxes"].get(start)
@@ -252,7 +258,7 @@ def _find_closing(state: StateBlock, start: int, end: int) -> int | None:
 
 
 def _match_boxes(text: str) -> dict[int, int]:
-    """Lines on which boxes are opened, and those on which they are closed: by as many colons, or by more."""
+    """Returns the lines that open boxes with the lines that close them, by as many colons or more."""
     found: dict[int, int] = {}
     opened: list[tuple[int, int]] = []
     fence = ""
@@ -276,8 +282,10 @@ def _match_boxes(text: str) -> dict[int, int]:
 
 
 def parse_tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """{% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo), {{% notice %}}
-    … {{% /notice %}}, {{< tab "…" >}} (Hugo). Hugo's others (`children`, `toc`) make something that is not here.
+    """Block rule for tags of GitBook, Hexo and Hugo.
+
+    {% hint style="info" %} … {% endhint %}, {% tab title="…" %} (GitBook), {% note warning %} (Hexo), {{% notice %}} …
+    {{% /notice %}}, {{< tab "…" >}} (Hugo). Hugo's others (`children`, `toc`) make something that is not here.
     """
     found = _TAG.match(get_line(state, start)) if has_mark(state, start, "{") else None
     if not found or state.is_code_block(start):
@@ -306,7 +314,7 @@ def parse_tag_line(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 
 def _find_tag_end(state: StateBlock, start: int, end: int, name: str) -> int | None:
-    """The next line that ends a tag of this name."""
+    """Returns the next line that ends a tag of this name, or None."""
     if "tags" not in state.env:
         lines: dict[str, list[int]] = {}
         for line, content in enumerate(state.src.split("\n")):

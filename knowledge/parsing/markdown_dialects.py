@@ -66,7 +66,7 @@ _CODE_TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)')|\[([^\]]+)\]\s*$")
 
 @cache
 def make_renderer(*, indented_code: bool = True) -> MarkdownIt:
-    """Markdown of all dialects to HTML, as `markup` reads it. It holds nothing of the documents that it renders."""
+    """Creates the renderer of all dialects to HTML, as `markup` reads it. It keeps nothing of the documents."""
     md = MarkdownIt("commonmark", {"maxNesting": 100}).enable("strikethrough")
     if not indented_code:
         md.disable("code")
@@ -126,7 +126,7 @@ def _is_no_admonition(state: StateBlock, line: int) -> bool:
 
 
 def _convert_quoted_notes(state: StateCore) -> None:
-    """Quotations that begin with [!NOTE] become boxes; titles that the renderer makes up are left out."""
+    """Turns quotations that begin with [!NOTE] into boxes, and removes the titles that the renderer makes up."""
     tokens: list[Token] = []
     closing: list[bool] = []
     for at, token in enumerate(state.tokens):
@@ -160,7 +160,9 @@ def _build_title(text: str) -> list[Token]:
 
 
 def _remove_attributes(state: StateCore) -> None:
-    """Of headings: {#id}; of paragraphs a line of their own. A paragraph that asks for a table of contents is empty."""
+    """Removes {#id} behind headings and attribute lines behind paragraphs; empties a paragraph that asks for a table
+    of contents.
+    """
     for token, before in zip(state.tokens[1:], state.tokens, strict=False):
         if token.type != "inline":
             continue
@@ -173,8 +175,8 @@ def _remove_attributes(state: StateCore) -> None:
 
 
 def _add_markers(state: StateCore) -> None:
-    """What a reader sees before items: 1) of numbered ones, numbers as typed where they rise; of a single item the mark
-    that means more than a dot: + 86.
+    """Marks items with what a reader sees: 1) if typed so, rising numbers as typed, and for a single item its
+    meaningful mark, as in + 86.
     """
     lists: list[tuple[Token, list[int]]] = []
     for at, token in enumerate(state.tokens):
@@ -203,15 +205,17 @@ def _number_items(opening: Token, places: list[int], tokens: list[Token]) -> Non
 
 
 def _limit_long_text(state: StateCore) -> None:
-    """Takes an over-long paragraph as it stands: emphasis and brackets cost quadratic time."""
+    """Takes an over-long paragraph verbatim: emphasis and brackets would cost quadratic time."""
     for token in state.tokens:
         if token.type == "inline" and len(token.content) > _MAX_INLINE:
             token.type = "text"
 
 
 def _keep_line_breaks(state: StateCore) -> None:
-    """Lines that are no wrapped prose stay lines: below one that is bold from end to end, and those that begin with a
-    mark (>50件, | a | b |) or with a name and a colon.
+    """Keeps the line breaks of lines that are no wrapped prose.
+
+    These are lines below one that is bold from end to end, and lines that begin with a mark (>50件, | a | b |) or with
+    a name and a colon.
     """
     for token in state.tokens:
         line: list[Token] = []
@@ -228,7 +232,7 @@ def _keep_line_breaks(state: StateCore) -> None:
 def _render_html(
     renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """HTML as it stands; <名> in angle brackets that no browser knows and nothing closes is text: ssh root@<ip>."""
+    """Renders HTML verbatim; <名> in angle brackets that is no known tag and never closed is text: ssh root@<ip>."""
 
     def escape_unknown_tag(found: re.Match[str]) -> str:
         name = found[1].lower()
@@ -240,7 +244,7 @@ def _render_html(
 def _render_fence(
     renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Code below its title, where it has one: ```bash title="安装", ```bash [npm]."""
+    """Renders code below its title, if it has one: ```bash title="安装", ```bash [npm]."""
     assert isinstance(renderer, RendererHTML)
     titled = _CODE_TITLE.search(tokens[at].info)
     title = next(filter(None, titled.groups()), "") if titled else ""
@@ -251,7 +255,7 @@ def _render_fence(
 def _render_formula(
     renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """As it was typed, and nothing in it is emphasis."""
+    """Renders a formula as typed, without emphasis in it."""
     token = tokens[at]
     text = escapeHtml(f"{token.markup}{token.content}{token.markup}")
     if token.type == "math_inline":

@@ -1,4 +1,4 @@
-"""Footnotes at their place: right behind the block that refers to them."""
+"""Moves footnotes directly behind the block that refers to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _CLOSED_BY = {"paragraph_close", "heading_close", "table_close", "dt_close"}
 
 
 def move_footnotes(state: StateCore) -> None:
-    """Moves definitions from where they were typed; each is a <div class="footnote"> that begins with its mark."""
+    """Moves definitions to where they are referred to; each becomes a <div class="footnote"> that begins with its
+    mark.
+    """
     notes, rest = _split_definitions(state.tokens)
     placed: list[Token] = []
     waiting: list[str] = []
@@ -27,7 +29,7 @@ def move_footnotes(state: StateCore) -> None:
 
 
 def _split_definitions(tokens: list[Token]) -> tuple[dict[str, list[Token]], list[Token]]:
-    """Tokens of each definition by its label, the first of a label, and all other tokens."""
+    """Returns the tokens of each definition by its label (the first one counts), and all other tokens."""
     notes: dict[str, list[Token]] = {}
     rest: list[Token] = []
     label: str | None = None
@@ -51,7 +53,7 @@ def _list_labels(token: Token) -> list[str]:
 
 
 def _take_notes(labels: list[str], notes: dict[str, list[Token]]) -> list[Token]:
-    """The notes, taken out of `notes`, and those that they refer to."""
+    """Takes notes out of `notes`, together with those that they refer to."""
     found: list[Token] = []
     waiting = list(labels)
     while waiting:

@@ -21,7 +21,7 @@ _SPELT = re.compile(r"[^*]*\*")
 
 
 def parse_delimiters(state: StateInline, silent: bool) -> bool:
-    """Replaces the emphasis rule: the same pairing, other conditions to open and to close."""
+    """Inline rule that replaces that of emphasis: the same pairing, with other conditions to open and to close."""
     mark = state.src[state.pos]
     if silent or mark not in "*_":
         return False
@@ -42,7 +42,7 @@ def parse_delimiters(state: StateInline, silent: bool) -> bool:
 
 
 def parse_tildes(state: StateInline, silent: bool) -> bool:
-    """Takes tildes that strike nothing out: one alone, three and more, two between figures."""
+    """Inline rule: takes tildes that strike nothing out: a single one, three and more, two between figures."""
     if silent or state.src[state.pos] != "~":
         return False
     end = state.pos
@@ -58,7 +58,7 @@ def parse_tildes(state: StateInline, silent: bool) -> bool:
 
 
 def parse_backslashes(state: StateInline, silent: bool) -> bool:
-    r"""Takes the two of \\server\share, which are no escape."""
+    r"""Inline rule: takes the two backslashes of \\server\share, which are no escape."""
     if not _TWO_BACKSLASHES.match(state.src, state.pos):
         return False
     if not silent:
@@ -68,7 +68,9 @@ def parse_backslashes(state: StateInline, silent: bool) -> bool:
 
 
 def skip_attributes(state: StateInline, silent: bool) -> bool:
-    """Drops {width=50%} behind a picture, a link or a code span: kramdown, Python-Markdown, Pandoc write it so."""
+    """Inline rule: drops {width=50%} behind a picture, a link or a code span, as in kramdown, Python-Markdown and
+    Pandoc.
+    """
     if state.src[state.pos] != "{" or state.pending or not state.tokens:
         return False
     found = ATTRIBUTES.match(state.src, state.pos)
@@ -80,7 +82,7 @@ def skip_attributes(state: StateInline, silent: bool) -> bool:
 
 
 def skip_shortcodes(state: StateInline, silent: bool) -> bool:
-    """Drops {{< relref "…" >}} within a text: what Hugo makes of it is not here."""
+    """Inline rule: drops {{< relref "…" >}} within a text; only Hugo knows what to make of it."""
     found = _SHORTCODE.match(state.src, state.pos) if state.src[state.pos] == "{" else None
     if not found:
         return False

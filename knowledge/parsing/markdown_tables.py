@@ -1,4 +1,4 @@
-"""Tables as people type them: ｜ for |, a dash of any kind, no pipes at the ends, rows of any length."""
+"""Tables as people type them: ｜ for |, any kind of dash, no outer pipes, rows of any length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CELLS = 65_536
 
 
 def parse_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Replaces the table rule. Without a row of dashes below the first line there is no table."""
+    """Block rule that replaces that of tables. Without a row of dashes below the first line there is no table."""
     if start + 2 > end or state.is_code_block(start) or state.sCount[start + 1] < state.blkIndent:
         return False
     if not _RULE_BEGINS.match(state.src, state.bMarks[start + 1] + state.tShift[start + 1]):
@@ -37,7 +37,7 @@ def parse_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _read_rows(state: StateBlock, first: int, end: int, width: int) -> tuple[list[list[str]], int]:
-    """Lines up to a blank one, a block of another kind, or one that has no separator: a note below the table."""
+    """Reads lines up to a blank one, another block, or a line without separator, which is a note below the table."""
     terminators = state.md.block.ruler.getRules("blockquote")
     rows: list[list[str]] = []
     line, cells = first, 0
@@ -54,7 +54,7 @@ def _read_rows(state: StateBlock, first: int, end: int, width: int) -> tuple[lis
 
 
 def _split_cells(line: str, width: int = 0) -> list[str]:
-    """The parts between separators; ｜ is one where the line has no |, or too few."""
+    """Splits a line at separators; ｜ is one if the line has no |, or too few."""
     parts = _split_line(line, _PIPE) if _PIPE.search(line) else []
     if len(parts) < max(width, 1) or (not width and not parts):
         wide = _split_line(line, _SEPARATORS)

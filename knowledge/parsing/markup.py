@@ -1,4 +1,4 @@
-"""An HTML tree as pieces; HTML pages and rendered Markdown share it."""
+"""Reads an HTML tree into pieces; HTML pages and rendered Markdown share it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,16 @@ _GUTTERS = {"gutter", "lineno", "linenos", "line-number", "line-numbers", "line-
 
 
 def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParser:
-    """The tree of what the page shows; hidden: and of the rest. Raises HostileDocument for tags nested without end."""
+    """Parses what a page shows into a tree.
+
+    Args:
+        name: Name of the file.
+        html: The page.
+        hidden: Keep what the page does not show.
+
+    Raises:
+        HostileDocument: If tags are nested without end.
+    """
     depth = 0
     for closing, tag in _TAG.findall(html):
         if tag.lower() not in _NOT_NESTING:
@@ -51,20 +60,26 @@ def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParse
 
 
 def read_pieces(root: LexborNode, skipped: frozenset[str] = frozenset(), *, certain: bool = True) -> Iterator[Piece]:
-    """Headings, paragraphs, lists, tables, code, notes, quotations and questions below `root`, without the `skipped`
-    tags. certain: what is marked as the header of a table is one.
+    """Yields headings, paragraphs, lists, tables, code, notes, quotations and questions below `root`.
+
+    Args:
+        root: The element.
+        skipped: Tags to leave out.
+        certain: Whether what is marked as the header of a table is one.
     """
     return _TreeReader(skipped, certain).walk(root)
 
 
 class _TreeReader:
+    """Reads elements into pieces."""
+
     def __init__(self, skipped: frozenset[str], certain: bool) -> None:
         self._skipped = UNREAD_TAGS | skipped
         self._certain = certain
         self._taken: set[int] = set()
 
     def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
-        """level: of a list that begins here."""
+        """Yields the pieces of the children. `level`: of a list that begins here."""
         run = Run()
         for node in list_children(parent):
             tag = node.tag or ""
@@ -104,18 +119,18 @@ class _TreeReader:
             yield from self.walk(node, level)
 
     def _find_label(self, node: LexborNode, tag: str, classes: str) -> str | None:
-        """Of a box beside the text; None for what is none."""
+        """Returns the label of a box beside the text, or None."""
         kind = next((value or "" for name, value in node.attributes.items() if name.endswith("type")), "")
         name = f"{classes} {node.tag}" if "-" in (node.tag or "") else classes
         label = find_label_of_classes(name, kind) if name else None
         return "note" if label is None and tag == "aside" else label
 
     def _read_flat(self, node: LexborNode) -> str:
-        """All text below a node: its paragraphs as lines."""
+        """Returns all text below a node, one line for each paragraph."""
         return "\n".join(_list_lines(self.walk(node)))
 
     def _read_box(self, kind: BlockKind, node: LexborNode, label: str = "") -> Iterator[Piece]:
-        """A note or a quotation; what a box cannot hold, a heading above all, stands in the open."""
+        """Yields a note or a quotation; what a box cannot hold, above all a heading, stands outside of it."""
         title = self._find_box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unwrap_box(piece)]
@@ -129,7 +144,7 @@ class _TreeReader:
             yield from found
 
     def _find_box_title(self, node: LexborNode) -> str:
-        """What stands first in a box and calls itself its title; it is not read again."""
+        """Returns the first line of a box if it is marked as its title; it is not read again."""
         found = next((title for title in node.css(_TITLES) if title.mem_id != node.mem_id), None)
         first = next((text for text in node.traverse(include_text=True) if _has_text(text)), None)
         if found is None or first is None or not _is_within(first, found):
@@ -139,7 +154,7 @@ class _TreeReader:
         return title
 
     def _read_details(self, node: LexborNode) -> Iterator[Piece]:
-        """What a click unfolds: an entry where the line that is clicked asks."""
+        """Yields what a click unfolds: an entry if the line to click is a question."""
         summary = next((child for child in list_children(node) if child.tag == "summary"), None)
         question = ""
         if summary is not None:
@@ -153,7 +168,7 @@ class _TreeReader:
             yield from answer
 
     def _read_definitions(self, node: LexborNode) -> Iterator[Piece]:
-        """Terms with what is said of them."""
+        """Yields terms with their definitions."""
         term = ""
         said: list[Piece] = []
         for child in _list_parts(node):
@@ -170,7 +185,7 @@ class _TreeReader:
         yield from build_definition(term, said)
 
     def _read_list(self, node: LexborNode, level: int) -> Iterator[Piece]:
-        """Items with the marker that a reader sees; what stands in an item belongs to it, a level below."""
+        """Yields items with their visible markers; other contents of an item are one level deeper."""
         number = _read_number(node, "start", 1)
         mark = node.attributes.get("data-mark") or ""
         for item in list_children(node):
@@ -184,7 +199,7 @@ class _TreeReader:
             yield from self._read_item(item, level, marker)
 
     def _read_item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
-        """Its paragraphs are one block up to what is no paragraph: a list, a table, code."""
+        """Yields an item; its paragraphs are one block up to a list, a table or code."""
         held: list[TextPiece] = []
         begun = False
 
@@ -231,7 +246,7 @@ class _TreeReader:
                 yield replace(piece, caption=piece.caption or name) if isinstance(piece, ParsedTable) else piece
 
     def _read_cell(self, cell: LexborNode) -> str:
-        """Its text without that of tables within it, which follow on their own."""
+        """Returns the text of a cell without that of nested tables, which follow on their own."""
         inner = {table.mem_id for table in list_outermost_tables(cell)} - self._taken
         self._taken |= inner
         text = self._read_flat(cell)
@@ -240,7 +255,7 @@ class _TreeReader:
 
 
 def _is_inline(node: LexborNode) -> bool:
-    """An inline element that wraps block elements (a link around a card) counts as a block."""
+    """Returns whether an element is inline; one that wraps block elements (a link around a card) counts as a block."""
     if node.is_text_node or node.tag in ("br", "img"):
         return True
     if node.tag in INLINE_TAGS or ("-" in (node.tag or "") and get_tag(node) in _MADE_UP):
@@ -259,7 +274,7 @@ def _is_within(node: LexborNode | None, outer: LexborNode) -> bool:
 
 
 def _unwrap_box(piece: Piece) -> Iterator[Piece]:
-    """The pieces of a box within a box; others as they are."""
+    """Yields the pieces of a box within a box; other pieces as they are."""
     if isinstance(piece, Box):
         yield from build_bold_line(piece.title)
         yield from piece.pieces
@@ -268,7 +283,7 @@ def _unwrap_box(piece: Piece) -> Iterator[Piece]:
 
 
 def _join_texts(held: list[TextPiece], level: int = 0) -> TextPiece:
-    """Paragraphs of an item as lines."""
+    """Joins the paragraphs of an item as lines."""
     markdown = "\n".join(text.markdown or text.text for text in held) if any(text.markdown for text in held) else ""
     return TextPiece("\n".join(text.text for text in held), level=level, markdown=markdown)
 
@@ -279,7 +294,7 @@ def _add_marker(marker: str, text: TextPiece, level: int) -> TextPiece:
 
 
 def _list_parts(node: LexborNode) -> Iterator[LexborNode]:
-    """Terms and definitions, those within a <div> too."""
+    """Yields terms and definitions, also those within a <div>."""
     for child in list_children(node):
         if child.tag == "div" and child.css_first("dt, dd") is not None:
             yield from _list_parts(child)
@@ -293,13 +308,13 @@ def _read_number(node: LexborNode, attribute: str, usual: int) -> int:
 
 
 def _format_number(number: int, node: LexborNode) -> str:
-    """The number of an item as its list counts: 1, a, A."""
+    """Returns the number of an item in the form of its list: 1, a, A."""
     first = {"a": "a", "A": "A"}.get(node.attributes.get("type") or "")
     return chr(ord(first) + number - 1) if first and 1 <= number <= 26 else str(number)
 
 
 def _read_code(node: LexborNode) -> str:
-    """Verbatim: line breaks are characters or elements, numbers of lines are no code."""
+    """Returns code verbatim: line breaks may be characters or elements; line numbers are left out."""
     if node.is_text_node:
         return node.text_content or ""
     if node.tag == "br":
@@ -312,7 +327,7 @@ def _read_code(node: LexborNode) -> str:
 
 
 def _find_language(node: LexborNode) -> str:
-    """Of <pre><code class="language-python">."""
+    """Returns the language of <pre><code class="language-python">."""
     code = node.css_first("code")
     names = [node.attributes.get("class") or "", (code.attributes.get("class") or "") if code is not None else ""]
     classes = " ".join(names).split()
@@ -320,7 +335,7 @@ def _find_language(node: LexborNode) -> str:
 
 
 def _list_lines(found: Iterable[Piece]) -> Iterator[str]:
-    """As lines of a cell or a heading."""
+    """Yields pieces as the lines of a cell or a heading."""
     for piece in found:
         match piece:
             case ParsedTable():

@@ -1,4 +1,4 @@
-"""Running text of a page: what a reader sees of it, and the Markdown that shows its bold words, links and code."""
+"""Reads running text of a page: its visible text, and the Markdown that keeps bold words, links and code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _AT_START = re.compile(r"(?P<mark>#{1,6}(?=\s)|>|[-+](?=\s))|(?P<number>\d{1,9})
 
 @dataclass(slots=True)
 class Run:
-    """Inline nodes that follow each other. "\\v" is a line break."""
+    r"""Inline nodes in sequence. "\v" is a line break."""
 
     _plain: list[str] = field(default_factory=list)
     _markdown: list[str] = field(default_factory=list)
@@ -47,13 +47,15 @@ class Run:
     _marked: bool = False
 
     def add(self, node: LexborNode) -> None:
-        """The node and what is in it."""
+        """Adds a node with its contents."""
         plain, markdown = self._read_node(node)
         self._plain.append(plain)
         self._markdown.append(markdown)
 
     def flush(self) -> Iterator[TextPiece]:
-        """All of it as one text, if it says anything; the run is empty then. A picture or a formula alone is one."""
+        """Yields the run as one text if it is not empty, and empties it. A picture or a formula alone is a block of
+        its kind.
+        """
         if not self._plain:
             return
         text = _normalize_lines("".join(self._plain))
@@ -64,7 +66,7 @@ class Run:
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
     def _read_node(self, node: LexborNode) -> tuple[str, str]:
-        """Plain text and Markdown of a node."""
+        """Returns plain text and Markdown of a node."""
         if node.is_text_node:
             text = node.text_content or ""
             if text.strip():
@@ -90,7 +92,7 @@ class Run:
         return alt, _escape_markdown(alt)
 
     def _read_formula(self, node: LexborNode) -> tuple[str, str]:
-        """Its source where the page has it, else what is drawn: never both."""
+        """Returns the source of a formula if the page has it, else what is drawn; never both."""
         text = read_formula_text(node)
         block = node.attributes.get("display") in ("block", "true") or not {
             "katex-display",
@@ -100,7 +102,7 @@ class Run:
         return text, _escape_markdown(text)
 
     def _wrap_markdown(self, node: LexborNode, plain: str, markdown: str) -> str:
-        """The Markdown within the marks of its element; white space at its ends stands outside of them."""
+        """Puts Markdown into the marks of its element; white space at its ends stays outside."""
         content = markdown.strip(" \t\r\n\f\v")
         if not content or "\v" in content:
             return markdown
@@ -122,7 +124,7 @@ class Run:
 
 
 def read_formula_text(node: LexborNode) -> str:
-    """Of KaTeX, MathJax and MathML: the annotation in TeX, the MathML, or what is drawn."""
+    """Returns a formula of KaTeX, MathJax or MathML: its TeX annotation, its MathML, or what is drawn."""
     source = node.css_first("annotation")
     if source is None:
         source = node if node.tag == "math" else node.css_first("math")
@@ -130,7 +132,7 @@ def read_formula_text(node: LexborNode) -> str:
 
 
 def list_children(node: LexborNode) -> Iterator[LexborNode]:
-    """Elements and texts directly below a node."""
+    """Yields the elements and texts directly below a node."""
     child = node.first_child
     while child is not None:
         yield child
@@ -138,7 +140,7 @@ def list_children(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def get_tag(node: LexborNode) -> str:
-    """Its tag; of an element that an editor made up (ne-p, ne-h2) the tag that its name ends with."""
+    """Returns the tag; for an element that an editor made up (ne-p, ne-h2) the tag that its name ends with."""
     return (node.tag or "").rpartition("-")[2] if "-" in (node.tag or "")[1:] else node.tag or ""
 
 
@@ -147,7 +149,7 @@ def _list_classes(node: LexborNode) -> list[str]:
 
 
 def _is_external_link(node: LexborNode, plain: str) -> bool:
-    """An address that a page may open, and that does not stand there anyway."""
+    """Returns whether a link has an address that a page may open, and that its text does not show anyway."""
     target = (node.attributes.get("href") or "").strip()
     return bool(_SHOWN_LINK.fullmatch(target)) and target.split(":", 1)[1].strip("/") not in plain
 
@@ -162,7 +164,7 @@ def _normalize_lines(text: str) -> str:
 
 
 def _escape_starts(markdown: str) -> str:
-    """Lines that would be headings, quotations or items of lists, and are none."""
+    """Escapes line starts that would become headings, quotations or list items."""
     lines = markdown.split("\n")
     for at, line in enumerate(lines):
         if found := _AT_START.match(line):

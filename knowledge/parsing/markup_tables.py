@@ -1,4 +1,6 @@
-"""Tables of a page as grids: merged cells reach what they cover, a table within a cell is one of its own."""
+"""Reads tables of a page as grids: merged cells are repeated where they cover, nested tables are tables of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Grid:
 
 
 def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
-    """`flat`: the text of a cell, tables within it left out."""
+    """Reads a table. `flat` returns the text of a cell without its nested tables."""
     rows = [row for row in _list_rows(table) if row.css_first("td, th") is not None]
     cells = [[cell for cell in list_children(row) if cell.tag in ("td", "th")] for row in rows]
     kinds = [[cell.tag for cell in row] for row in cells]
@@ -41,8 +43,10 @@ def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
 def _expand_cells(
     rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]
 ) -> list[list[str]]:
-    """A cell of the body stands in every column and row that it covers; one of a header in its first column, for a
-    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: a title or a note.
+    """Returns rows of texts with merged cells expanded.
+
+    A cell of the body stands in every column and row that it covers; one of a header in its first column only, since
+    blanks beside it show groups of columns. A cell as wide as the table covers nothing: it is a title or a note.
     """
     width = max((sum(_read_span(cell, "colspan") for cell in row) for row in rows), default=0)
     top = headers or sum(1 for _ in takewhile(lambda row: any(_read_span(cell, "colspan") > 1 for cell in row), rows))
@@ -64,7 +68,7 @@ def _expand_cells(
 
 
 def _fill_pending(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
-    """Fills the columns at the end of `line` that a cell of an earlier row still covers."""
+    """Fills the columns at the end of `line` that cells of earlier rows still cover."""
     while (column := len(line)) in pending:
         left, text = pending.pop(column)
         if left > 1:
@@ -78,7 +82,7 @@ def _read_span(cell: LexborNode, attribute: str) -> int:
 
 
 def _list_rows(table: LexborNode) -> Iterator[LexborNode]:
-    """The rows of this table, not those of tables inside it."""
+    """Yields the rows of this table, not those of nested tables."""
     for child in list_children(table):
         if child.tag == "tr":
             yield child
@@ -96,7 +100,7 @@ def _list_inner_tables(
 
 
 def list_outermost_tables(cell: LexborNode) -> Iterator[LexborNode]:
-    """Tables within a cell, but not those within them."""
+    """Yields the tables within a cell, but not those within them."""
     for child in list_children(cell):
         if child.tag == "table":
             yield child

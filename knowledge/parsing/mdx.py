@@ -1,7 +1,7 @@
-"""Markdown with components (MDX, and what Docusaurus and VuePress read as such), as Markdown with HTML.
+"""Converts Markdown with components (MDX, also as Docusaurus and VuePress use it) to Markdown with HTML.
 
-Imports, exports, comments and tags go; what stands between tags stays, and what a component shows of its attributes: a
-title, a label, a caption.
+Imports, exports, comments and tags are removed; the text between tags stays, and so do attributes that a component
+shows: a title, a label, a caption.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOLDED = {"accordion", "details", "expandable", "collapse", "collapsible", "faq
 
 
 def is_mdx(text: str) -> bool:
-    """Whether a Markdown file imports components, or has one that is closed."""
+    """Returns whether a Markdown file imports components or contains a closed one."""
     plain = "".join(part for part, code in _split_fences(text) if not code)
     return bool(_IMPORT.search(plain)) or any(
         found[2] or f"</{found[1]}>" in plain for found in _COMPONENT.finditer(plain)
@@ -41,12 +41,12 @@ def is_mdx(text: str) -> bool:
 
 
 def convert_to_markdown(text: str) -> str:
-    """Linear in the length of the text, but for exports that never end."""
+    """Converts the text. Linear in its length, except for exports that never end."""
     return "".join(part if code else _convert_text(part) for part, code in _split_fences(text))
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
-    """The text, and its fenced code, in turns."""
+    """Yields text and fenced code in turns."""
     fence, lines = "", list[str]()
     for line in text.splitlines(keepends=True):
         found = _FENCE.match(line)
@@ -85,7 +85,7 @@ def _convert_text(text: str) -> str:
 
 
 def _remove_exports(text: str) -> str:
-    """Takes out each statement up to the line where its brackets are closed."""
+    """Removes each export statement up to the line where its brackets are closed."""
     out, at = [], 0
     for found in _EXPORT.finditer(text):
         if found.start() < at:
@@ -110,7 +110,7 @@ class _Tag:
 
 
 def _read_tag(text: str, start: int) -> _Tag | None:
-    """The tag at `start`; None where < begins none. Values in braces are read over, unless they are strings."""
+    """Reads the tag at `start`; None if < begins none. Values in braces are skipped unless they are strings."""
     head = _NAME.match(text, start)
     if not head:
         return None
@@ -143,8 +143,10 @@ def _find_closing_brace(text: str, start: int) -> int | None:
 
 
 def _convert_tag(tag: _Tag, text: str, start: int) -> str:
-    """What stands for the tag. One that has its line to itself, or holds all of it, is set apart by blank lines, so
-    that what stands in it is read as Markdown.
+    """Returns what replaces a tag.
+
+    A tag on a line of its own, or one that holds a whole line, is set apart by blank lines, so that its contents are
+    read as Markdown.
     """
     if tag.name and not tag.name[0].isupper() and "-" not in tag.name:
         return _build_html_tag(tag, _is_line_start(text, start) and not _get_after(text, tag.end).strip())
@@ -162,7 +164,7 @@ def _convert_tag(tag: _Tag, text: str, start: int) -> str:
 
 
 def _build_html_tag(tag: _Tag, apart: bool) -> str:
-    """Of an element of HTML: attributes with values of JavaScript are left out."""
+    """Builds an HTML tag; attributes with JavaScript values are left out."""
     if tag.closes:
         return f"</{tag.name}>"
     kept = ((("class" if name == "className" else name), value) for name, value in tag.attributes.items() if name)
@@ -192,7 +194,7 @@ def _convert_component(tag: _Tag, apart: bool) -> str:
 
 
 def _build_paragraphs(texts: list[str], *, bold: bool = False) -> str:
-    """The first one bold: it names what follows."""
+    """Builds paragraphs; if `bold`, the first one is bold, since it names what follows."""
     escaped = [escape(text, quote=False) for text in texts]
     return "".join(
         f"<p><strong>{text}</strong></p>" if bold and not number else f"<p>{text}</p>"
@@ -205,10 +207,10 @@ def _is_line_start(text: str, start: int) -> bool:
 
 
 def _get_before(text: str, start: int) -> str:
-    """What stands before a place in its line, as far as anybody indents."""
+    """Returns the text before a place in its line, as far as anybody indents."""
     return text[max(0, start - _NEAR) : start].rpartition("\n")[2]
 
 
 def _get_after(text: str, end: int) -> str:
-    """What stands behind a place in its line, as far as a tag closes one."""
+    """Returns the text behind a place in its line, as far as a tag closes one."""
     return text[end : end + _FAR].partition("\n")[0]

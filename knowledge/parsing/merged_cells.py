@@ -1,4 +1,4 @@
-"""Cells that span columns: their text belongs to each of them, but for names of groups of columns, and titles."""
+"""Repeats the text of cells that span columns in each of them, except for names of column groups and for titles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_HEADER = 3
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """A cell over several columns; counted from 0."""
+    """A cell over several columns; numbers from 0."""
 
     row: int
     column: int
@@ -21,10 +21,14 @@ class Across:
 
 
 def fill_across(grid: Sequence[Sequence[str]], spans: Iterable[Across]) -> list[list[str]]:
-    """The rows with the text of such a cell in each of its columns. grid: with the text in the first of them.
+    """Returns the rows with the text of such cells in each of their columns.
 
-    Left as they are: a cell over all columns, which is a title or a note, and the names of groups of columns, which
-    are told by the columns that they leave empty.
+    Left as they are: a cell over all columns, which is a title or a note, and names of column groups, which are told by
+    the columns that they leave empty.
+
+    Args:
+        grid: The rows, with the text in the first column of each cell.
+        spans: The cells.
     """
     filled = [list(row) for row in grid]
     width = max(map(len, grid), default=0)
@@ -38,7 +42,7 @@ def fill_across(grid: Sequence[Sequence[str]], spans: Iterable[Across]) -> list[
 
 
 def _find_group_rows(grid: Sequence[Sequence[str]], spanned: set[int]) -> set[int]:
-    """Rows that name groups of the columns that the row below names."""
+    """Returns the rows that name groups of the columns named in the row below."""
     first = next((number for number, row in enumerate(grid) if sum(map(bool, row)) > 1), 0)
     found = set()
     for number, (upper, lower) in enumerate(pairwise(grid[first : first + _MAX_HEADER]), start=first):

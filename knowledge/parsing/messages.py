@@ -1,4 +1,4 @@
-"""Exported conversations: who said what stays apart, as in the file."""
+"""Exported conversations: the messages of different people stay separate, as in the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_SPEAKERS = 8
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """A line that begins a message. `stamped`: with a time; `text`: what is said in this line."""
+    """A line that begins a message. `stamped`: it has a time; `text`: what is said in this line."""
 
     speaker: str
     text: str
@@ -38,14 +38,14 @@ class _Opening:
 
 
 def read_messages(lines: Sequence[str]) -> Iterator[TextPiece] | None:
-    """A message a paragraph, its lines as they stand; None where the lines are no conversation."""
+    """Returns one paragraph for each message, its lines kept; None if the lines are no conversation."""
     openings = [_read_opening(line.strip()) for line in lines]
     speakers = _find_speakers(lines, openings)
     return _group_messages(lines, openings, speakers) if speakers else None
 
 
 def _find_speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) -> frozenset[tuple[str, bool]]:
-    """Who speaks, and whether with a time; empty where nobody does."""
+    """Returns who speaks, and whether with a time; empty if nobody does."""
     filled = sum(1 for line in lines if line.strip() and not _STAMP.fullmatch(line.strip()))
     for stamped in (True, False):
         said = [opening for opening in openings if opening and opening.stamped == stamped]
@@ -61,7 +61,7 @@ def _find_speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) ->
 
 
 def _is_talk(said: Sequence[_Opening]) -> bool:
-    """Whether people take turns and speak in sentences; fields of a record do not."""
+    """Returns whether people take turns and speak in sentences, which fields of a record do not."""
     if len({opening.speaker for opening in said}) > _MAX_SPEAKERS:
         return False
     turns = sum(one.speaker != other.speaker for one, other in pairwise(said))

@@ -1,4 +1,4 @@
-"""Boxes beside the text, however a page or a dialect of Markdown names them: one label for each kind."""
+"""Boxes beside the text, whatever a page or a dialect of Markdown calls them: one label for each kind."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def find_label(name: str) -> str:
-    """tip, warning …, for the name that a writer gave the box; "" for what is no name of a box."""
+    """Returns the label (tip, warning …) for the name of a box; empty if it names none."""
     return _LABEL_OF.get(name.strip().lower(), "")
 
 
 def find_label_of_classes(classes: str, kind: str = "") -> str | None:
-    """The label of an element whose classes say that it is a box, None for others. `kind`: data-type, if it has one."""
+    """Returns the label of an element whose classes mark it as a box, else None. `kind`: its data-type, if any."""
     for name in classes.split():
         if name.lower() in _OWN:
             return find_label(name)

@@ -1,4 +1,4 @@
-"""Numbers as office programs write them before the items of a list: 3, iii, c, 三, ③, 叁 …"""
+"""Numbers as office programs write them before list items: 3, iii, c, 三, ③, 叁 …"""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ _LONGEST_LETTERS = 30
 
 
 def format_numeral(number: int, form: str) -> str:
-    """`form`: a value of ECMA-376's ST_NumberFormat, such as chineseCounting, or decimal3 for three digits at least.
+    """Formats a number.
 
-    Unknown forms, and numbers that a form has no sign for, are written in digits; "" for none and bullet.
+    Unknown forms, and numbers that a form has no sign for, are written in digits; the forms none and bullet give "".
+
+    Args:
+        number: The number.
+        form: A value of ECMA-376's ST_NumberFormat, such as chineseCounting, or decimal3 for at least three digits.
     """
     if form in ("none", "bullet"):
         return ""
@@ -48,7 +52,7 @@ def _format_roman(number: int) -> str:
 
 
 def _make_enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
-    """Signs that stand in rows of Unicode: the first number, the last one, the code point of the first."""
+    """Makes a format of single Unicode signs. starts: first number, last number, and code point of the first."""
 
     def write_enclosed(number: int) -> str:
         return next((chr(sign + number - first) for first, last, sign in starts if first <= number <= last), "")
@@ -59,7 +63,14 @@ def _make_enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
 def _make_grouped(
     digits: str, units: tuple[str, ...], *, bare_ten: bool = False, bare: bool = False
 ) -> Callable[[int], str]:
-    """二百零五. bare_ten: 10 to 19 begin with the ten, not with a one; bare: so do all units, and no zeros (百五)."""
+    """Makes a format such as 二百零五.
+
+    Args:
+        digits: Signs of the digits.
+        units: Signs of the units.
+        bare_ten: Write 10 to 19 without a leading one.
+        bare: Write all units without a one, and no zeros (百五).
+    """
 
     def write_grouped(number: int) -> str:
         if not number:
@@ -84,7 +95,9 @@ def _make_positional(digits: str) -> Callable[[int], str]:
 
 
 def _format_by_digits_from_hundred(number: int) -> str:
-    """九十九, 一〇〇: Word counts so where it is told to count in Chinese, and 一百 where up to thousands."""
+    """Formats 九十九, then 一〇〇: Word's format "counting in Chinese" does so, and writes 一百 in "counting by
+    thousands".
+    """
     return _COUNTING(number) if 0 < number < 100 else _make_positional(_POSITIONAL)(number)
 
 

@@ -1,4 +1,4 @@
-"""Which Office format the bytes of a file are, whatever its name says."""
+"""Detects the Office format of a file by its bytes, whatever its name says."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _OTHER_ARCHIVES = frozenset({".epub"})
 
 
 def has_streams(content: bytes, suffix: str) -> bool:
-    """Whether an OLE file is of the old format of that suffix."""
+    """Returns whether an OLE file is of the old format of that suffix."""
     return any(stream.encode("utf-16-le") in content for stream in _STREAMS[suffix])
 
 
 def describe_disguise(name: str, content: bytes) -> str:
-    """What to tell whoever sends an Office file under the suffix of another format, to stand behind the file's name;
-    empty where that is not so.
+    """Returns what to tell the sender of an Office file with the suffix of another format, to follow its name; else
+    empty.
     """
     suffix = PurePath(name.strip()).suffix.lower()
     real = _find_kind(content, suffix)
@@ -35,7 +35,7 @@ def describe_disguise(name: str, content: bytes) -> str:
 
 
 def describe_other_kind(content: bytes) -> str:
-    """The same where only CSV and XLSX are read, whatever the name says."""
+    """Returns the same for places that read only CSV and XLSX."""
     real = _find_kind(content, ".xlsx")
     if real in ("", ".xlsx"):
         return ""
@@ -55,9 +55,7 @@ def _format_advice(real: str) -> str:
 
 
 def _find_kind(content: bytes, suffix: str) -> str:
-    """Its suffix; empty for what is no Office file. A file may hold others: where it holds what its own suffix says, it
-    is that.
-    """
+    """Returns the suffix that the bytes call for; empty for other files. A file that fits its own suffix keeps it."""
     family = suffix.removesuffix("x")
     families = sorted(_PROGRAMS, key=lambda other: other != family)
     if content.startswith(OLD_OFFICE):

@@ -1,4 +1,4 @@
-"""What of a file is not read though its readers may see it: counted by part, and told."""
+"""Counts the visible parts of a file that are not read, and reports them."""
 
 from __future__ import annotations
 
@@ -49,25 +49,31 @@ _WHY = {
 
 
 class Omissions:
-    """Of one file. Hidden text is no part of it: nobody sees it."""
+    """The omissions of one file. Hidden text does not count: nobody sees it."""
 
     def __init__(self) -> None:
         self._characters: Counter[OmittedPart] = Counter()
         self._pages: dict[OmittedPart, dict[int, None]] = {}
 
     def add(self, part: OmittedPart, text: str, page: int | None = None) -> None:
-        """`text`: what was left out; "" where nothing tells what it says. `page`: from 1."""
+        """Counts omitted text.
+
+        Args:
+            part: The part of the file.
+            text: The text; empty if it is unknown.
+            page: The page, from 1.
+        """
         self.count(part, count_visible(text), page)
 
     def count(self, part: OmittedPart, characters: int, page: int | None = None) -> None:
-        """The same, of text that is gone already. `characters`: as `size_of` counts them."""
+        """Counts omitted text that is already gone, given its `count_visible` characters."""
         self._characters[part] += characters
         pages = self._pages.setdefault(part, {})
         if page is not None:
             pages[page] = None
 
     def build_notices(self) -> Iterator[Notice]:
-        """One for each part."""
+        """Yields one notice for each part."""
         for part, characters in self._characters.items():
             pages = tuple(sorted(self._pages[part]))
             where = f"（第 {format_pages(pages)} 页）" if pages else ""
@@ -77,12 +83,12 @@ class Omissions:
 
 
 def count_visible(text: str) -> int:
-    """Characters, white space not counted."""
+    """Counts characters without white space."""
     return len("".join(text.split()))
 
 
 def format_pages(pages: Sequence[int]) -> str:
-    """Pages for people: 2、4-6."""
+    """Formats page numbers for people: 2、4-6."""
     runs: list[list[int]] = []
     for page in pages:
         if runs and page == runs[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Rows with more cells than the header: a comma in a cell that nobody quoted."""
+"""Rows with more cells than the header: a cell contains an unquoted comma."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _MOST_NUMBERS = 20
 
 
 def count_excess(cells: Sequence[str], width: int) -> int:
-    """How many cells stand behind the last one of the header; empty ones at the end do not count."""
+    """Counts the cells behind the last one of the header, without empty ones at the end."""
     there = max((column + 1 for column, cell in enumerate(cells) if cell.strip()), default=0)
     return max(0, there - width)
 
 
 def is_last_open(reading: TableReading) -> bool:
-    """Whether what a row has too much belongs to its last cell: an answer, or the column of the longest texts.
+    """Returns whether surplus cells belong to the last column: an answer, or the column of the longest texts.
 
-    Where most rows have too many cells, the header has too few.
+    If most rows have too many cells, the header has too few.
     """
     last = len(reading.names) - 1
     if reading.places is not None:
@@ -45,8 +45,10 @@ def _measure_length(cells: Sequence[str]) -> float:
 
 @dataclass(slots=True)
 class OverlongRows:
-    """Of one table of a file whose cells are divided by `delimiter`. joined_rows: what was put together again; kept:
-    rows all cells of which were kept, since nobody knows where they belong.
+    """The overlong rows of one table, whose cells are divided by `delimiter`.
+
+    joined_rows: rows that were joined again; kept: rows whose cells were all kept, since nobody knows where they
+    belong.
     """
 
     delimiter: str
@@ -55,7 +57,7 @@ class OverlongRows:
     kept: list[int] = field(default_factory=list)
 
     def join_cells(self, line: SheetLine) -> SheetLine:
-        """The line, put together where that can be."""
+        """Returns the line, with surplus cells joined if possible."""
         width = len(self.reading.names)
         if not self.delimiter or not width or self.reading.of_fields or not count_excess(line.cells, width):
             return line
@@ -68,7 +70,7 @@ class OverlongRows:
         return SheetLine(line.number, [*line.cells[: width - 1], last], raw)
 
     def build_notices(self) -> Iterator[Notice]:
-        """What became of the rows that had too many cells."""
+        """Yields notices about the rows that had too many cells."""
         if self.joined_rows:
             yield Notice(
                 NoticeCode.CELLS_JOINED,

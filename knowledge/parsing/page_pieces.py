@@ -1,4 +1,4 @@
-"""Pages of lines, those of a PDF or recognised ones, to pieces: without what returns on every page, wraps undone."""
+"""Turns pages of lines, of a PDF or recognised, into pieces: without repeated headers and footers, wraps undone."""
 
 from __future__ import annotations
 
@@ -29,12 +29,17 @@ Bookmarks = Mapping[tuple[int, str], int]
 
 
 def extract_body(pages: Sequence[list[PageLine]], left_out: Omissions) -> list[list[PageLine]]:
-    """The lines of each page in reading order, without headers, footers and contents, which are counted."""
+    """Returns the lines of each page in reading order; headers, footers and contents are counted as omitted."""
     return order_columns(_remove_furniture(pages, left_out))
 
 
 def build_pieces(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iterator[Piece]:
-    """pages: their bodies; at least one line. The title is the one largest line of the first page."""
+    """Yields the pieces of pages. The title is the one largest line of the first page.
+
+    Args:
+        pages: The bodies of the pages, with at least one line.
+        bookmarks: The bookmarks of the document.
+    """
     lines = [line for page in pages for line in page]
     written = [line for line in lines if line.kind is None]
     ranks = _rank_sizes(written)
@@ -57,7 +62,7 @@ def build_pieces(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> I
 
 
 def _flush_lines(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
-    """The paragraphs that are open, and what stood among their lines and is no part of them."""
+    """Yields the open paragraphs, and then what stood among their lines but is no part of them."""
     yield from join_wrapped_lines(run)
     yield from apart
     run.clear()
@@ -65,7 +70,7 @@ def _flush_lines(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]
 
 
 def _remove_furniture(pages: Sequence[list[PageLine]], left_out: Omissions) -> Iterator[list[PageLine]]:
-    """Drops lines at the edges that return, but for numbers, on most pages, page numbers, and contents lines."""
+    """Drops lines at the edges that repeat on most pages (numbers aside), page numbers, and lines of contents."""
     edges = Counter(key for page in pages for key in {_mask_digits(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
     repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
     for page in pages:
@@ -86,7 +91,7 @@ def _remove_furniture(pages: Sequence[list[PageLine]], left_out: Omissions) -> I
 
 
 def _rank_sizes(lines: Sequence[PageLine]) -> dict[int, int]:
-    """Heading level by rounded size for what is larger than the body; level 1 titles the document."""
+    """Returns heading levels by rounded font size for sizes above the body's; level 1 titles the document."""
     if not lines:
         return {}
     amounts: Counter[int] = Counter()
@@ -109,7 +114,7 @@ def _build_heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) 
 
 
 def _find_columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Left and right edge of the text of every page (column 0), and of each of its columns."""
+    """Returns the left and right edge of the text of every page (column 0) and of each of its columns."""
     edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
         for place in {(line.page, 0), (line.page, line.column)}:
@@ -123,5 +128,5 @@ def _mask_digits(line: str) -> str:
 
 
 def remove_space(text: str) -> str:
-    """Without white space."""
+    """Removes white space."""
     return re.sub(r"\s+", "", text)

@@ -1,4 +1,4 @@
-"""PDF: pages without running headers and footers, hard wraps undone; headings by bookmark, size or number."""
+"""Reads PDF: without running headers and footers, wraps undone; headings by bookmark, size or number."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _PICTURE_DEPTH = 3
 
 
 class PdfParser(Parser):
-    """The title is the one largest line of the first page, else the file name: the metadata's title is often stale."""
+    """The title is the one largest line of the first page, else the file name: the title in the metadata is often
+    stale.
+    """
 
     signature = b"%PDF-"
 
@@ -69,7 +71,9 @@ class PdfParser(Parser):
 
 @dataclass(frozen=True, slots=True)
 class _PdfContent:
-    """Lines and filled fields by page, the pages (from 1) that show anything but text, bookmarks, remarks."""
+    """What was read: lines and filled fields by page, pages (from 1) that show more than text, bookmarks, and
+    annotations.
+    """
 
     pages: list[list[PageLine]] = field(default_factory=list)
     filled: list[list[FilledField]] = field(default_factory=list)
@@ -87,7 +91,7 @@ def _report_nothing(source: SourceFile, pictured: bool) -> EmptyDocument:
 
 
 def _recognise_pages(source: SourceFile, recogniser: Recogniser, numbers: Sequence[int]) -> Iterator[list[PageLine]]:
-    """Lines of pages (from 1) that are pictures."""
+    """Yields the lines of pages (from 1) that are pictures."""
     if len(numbers) > (most := source.limits.max_recognised_pages):
         raise DocumentTooLarge(source.name, f"要做文字识别的页超过 {most} 页的上限，请拆分后再上传")
     for number in numbers:
@@ -131,7 +135,7 @@ def _read_pdf(source: SourceFile) -> _PdfContent:
 
 
 def _read_bookmarks(document: pypdfium2.PdfDocument) -> Iterator[tuple[tuple[int, str], int]]:
-    """Levels begin at 2: a chapter does not title the document."""
+    """Yields the bookmarks with their levels, which begin at 2: a chapter does not title the document."""
     for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
@@ -140,6 +144,6 @@ def _read_bookmarks(document: pypdfium2.PdfDocument) -> Iterator[tuple[tuple[int
 
 
 def _build_wordless_notice(pages: Sequence[int], source: SourceFile) -> str:
-    """The notice of pages without text: 第 2、4-6 页…"""
+    """Returns the notice about pages without text: 第 2、4-6 页…"""
     why = "，也没有认出文字" if source.recogniser else ""
     return f"第 {format_pages(pages)} 页只有图片、没有文字（共 {len(pages)} 页）{why}，内容没有入库"

@@ -1,4 +1,4 @@
-"""Pages that are set in columns: told from tables, and put into the order in which they are read."""
+"""Pages set in columns: tells them from tables, and puts them into reading order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ Gutters = tuple[float, ...]
 
 
 def order_columns(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:
-    """Pages set in columns, column by column; all others as they are. `PageLine.column` tells the column, from 1."""
+    """Returns pages set in columns column by column, other pages unchanged. `PageLine.column` numbers columns from
+    1.
+    """
     listed = [list(page) for page in pages]
     strips = [_find_strips(page) for page in listed]
     found = [_find_gutters(page, white) for page, white in zip(listed, strips, strict=True)]
@@ -49,7 +51,7 @@ def order_columns(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:
 
 
 def _find_strips(page: Sequence[PageLine]) -> list[tuple[float, float]]:
-    """White strips from the top of the text to its bottom, but for few lines; edges in points."""
+    """Returns the white strips that run from the top of the text to its bottom, few lines aside; edges in points."""
     cells = [cell for line in page for cell in line.cells]
     if len(cells) < 2:
         return []
@@ -71,7 +73,7 @@ def _find_strips(page: Sequence[PageLine]) -> list[tuple[float, float]]:
 
 
 def _find_gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) -> Gutters:
-    """The strips' middles, where what stands between them is prose; empty for a table or a list."""
+    """Returns the middles of the strips if the text between them is prose; empty for a table or a list."""
     gutters = tuple((start + end) / 2 for start, end in strips)
     if not gutters:
         return ()
@@ -99,14 +101,14 @@ def _is_prose(column: Sequence[tuple[PageLine, LineCell]]) -> bool:
 
 
 def _find_column(cell: LineCell, gutters: Gutters) -> int | None:
-    """From 1; None for a cell that goes over a gutter."""
+    """Returns the column of a cell, from 1; None if it crosses a gutter."""
     if any(cell.left < gutter < cell.right for gutter in gutters):
         return None
     return 1 + sum(gutter < cell.left for gutter in gutters)
 
 
 def _order_lines(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
-    """Bands between lines that go over a gutter, from the top; in a band column after column."""
+    """Returns the bands between lines that cross a gutter, from the top; within a band column after column."""
     if not gutters:
         return page
     over: list[PageLine] = []

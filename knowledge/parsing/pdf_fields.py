@@ -1,4 +1,4 @@
-"""Filled fields of PDF forms with their labels, and what is written over pages, as lines in their places."""
+"""Filled fields of PDF forms with their labels, and text written over pages, as lines in their places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TICKED, _OPEN = "已勾选", "未勾选"
 
 @dataclass(frozen=True, slots=True)
 class FilledField:
-    """A value of a form. `name`: of its field, which may be shown in several places. `open`: a box without a tick."""
+    """A value of a form. `name`: its field, which may be shown in several places. `open`: a box without a tick."""
 
     name: str
     text: str
@@ -46,7 +46,7 @@ class FilledField:
     open: bool = False
 
     def build_line(self, size: float) -> PageLine:
-        """`size`: of the text around it."""
+        """Returns the field as a line. `size`: that of the text around it."""
         cell = LineCell(self.text, self.place.left, self.place.right)
         return PageLine(self.text, self.page, size, (cell,), self.place.bottom, kind=self.kind)
 
@@ -54,9 +54,14 @@ class FilledField:
 def read_fields(
     document: Any, page: Any, lines: Sequence[PageLine], number: int, left_out: Omissions
 ) -> list[FilledField]:
-    """Of one page (from 1), from the top. document: its forms are initialised. lines: the text of the page.
+    """Reads the filled fields of one page, from the top. Hidden, empty and password fields are skipped.
 
-    Remarks (notes, highlights) are counted as left out. What is hidden, empty or a password is not read.
+    Args:
+        document: The document, with its forms initialised.
+        page: The page.
+        lines: The text of the page.
+        number: Number of the page, from 1.
+        left_out: Where notes and highlights are counted as omitted.
     """
     widgets: list[Widget] = []
     found: list[FilledField] = []
@@ -82,7 +87,7 @@ def read_fields(
 
 
 def _format_field(widget: Widget, label: Label) -> str:
-    """A field as a line: what it is called, and what was filled in."""
+    """Formats a field as a line: its label and its value."""
     if widget.is_choice:
         return f"{label.name}：{label.option or widget.value}" if widget.ticked else ""
     if widget.is_box:
@@ -91,7 +96,7 @@ def _format_field(widget: Widget, label: Label) -> str:
 
 
 def choose_shown(pages: Sequence[Sequence[FilledField]]) -> list[list[FilledField]]:
-    """Each field once, where it is shown first; boxes without a tick only where something is filled in at all."""
+    """Returns each field once, where it is shown first; boxes without a tick only if anything is filled in."""
     begun = any(not each.open and each.kind is BlockKind.FIELD for page in pages for each in page)
     seen: set[tuple[str, str]] = set()
     kept: list[list[FilledField]] = []
@@ -106,7 +111,7 @@ def choose_shown(pages: Sequence[Sequence[FilledField]]) -> list[list[FilledFiel
 
 
 def insert_fields(lines: Sequence[PageLine], filled: Sequence[FilledField]) -> list[PageLine]:
-    """The lines of a page with each field after the line beside or above it; of a page in columns, of its column."""
+    """Inserts each field after the line beside or above it, within its column."""
     following: dict[int, list[PageLine]] = {}
     for each in filled:
         before = [number for number, line in enumerate(lines) if line.base + line.size >= each.place.middle]
@@ -125,7 +130,7 @@ def _is_in_column(line: PageLine, place: LabelPlace) -> bool:
 
 
 def _read_widget(form: Any, annotation: Any) -> Widget | None:
-    """None for buttons, signatures, passwords, and what is too faint or too small to be read."""
+    """Returns the widget; None for buttons, signatures, passwords, and what is too faint or too small to read."""
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind not in (*_TEXTS, *_BOXES):
         return None
@@ -148,7 +153,7 @@ def _read_widget(form: Any, annotation: Any) -> Widget | None:
 
 
 def _read_value(form: Any, annotation: Any) -> str:
-    """What is typed in or chosen, as it is shown: of a choice its label and not its code."""
+    """Returns what is typed or chosen, as it is shown: the label of a choice, not its code."""
     options = range(max(0, raw.FPDFAnnot_GetOptionCount(form, annotation)))
     chosen = [option for option in options if raw.FPDFAnnot_IsOptionSelected(form, annotation, option)]
     labels = [_read_string(raw.FPDFAnnot_GetOptionLabel, form, annotation, option) for option in chosen]
@@ -187,7 +192,7 @@ def _open_annotations(page: Any) -> Iterator[list[Any]]:
 
 
 def _read_string(get: Callable[..., int], *arguments: Any) -> str:
-    """What a function of PDFium writes into a buffer, in UTF-16."""
+    """Returns the UTF-16 text that a function of PDFium writes into a buffer."""
     size = get(*arguments, None, 0)
     if size <= 2:
         return ""

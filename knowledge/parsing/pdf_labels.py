@@ -1,4 +1,4 @@
-"""What the fields of a PDF form are called: by themselves, else by the text beside or above them."""
+"""Labels of the fields of a PDF form: their own, else the text beside or above them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
-    """A box; edges in points from the left and from the bottom of the page."""
+    """A box; edges in points from the left and the bottom of the page."""
 
     left: float
     bottom: float
@@ -29,13 +29,13 @@ class LabelPlace:
 
     @property
     def middle(self) -> float:
-        """Its height on the page."""
+        """Height of its middle on the page."""
         return (self.bottom + self.top) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """One place where a field is shown. title: what its maker calls it. value: of a box, what a tick stands for."""
+    """A place where a field is shown. title: the name that its author gave; value: what a tick in a box stands for."""
 
     name: str
     title: str
@@ -48,14 +48,14 @@ class Widget:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """`option`: of a button among others, what it is for."""
+    """`option`: the meaning of one of several buttons."""
 
     name: str
     option: str = ""
 
 
 def find_labels(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[Label]:
-    """One for each, in order. lines: the text of the page."""
+    """Yields the label of each widget, in order. lines: the text of the page."""
     places = [widget.place for widget in widgets]
     for widget in widgets:
         called = widget.title or _INDEX.sub("", widget.name.rpartition(".")[2]) or "表单"
@@ -74,7 +74,7 @@ def find_labels(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterato
 
 
 def _find_left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
-    """The nearest text before a field on its line, unless another field stands between."""
+    """Returns the nearest text before a field on its line, unless another field stands between."""
     near: tuple[float, str] | None = None
     before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
     for line, cell in _list_level_texts(place, lines):
@@ -90,7 +90,7 @@ def _find_left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[La
 
 
 def _find_right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
-    """The text at once behind a box, up to the next one."""
+    """Returns the text directly behind a box, up to the next box."""
     after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
     near: tuple[float, str] | None = None
     for line, cell in _list_level_texts(place, lines):
@@ -102,7 +102,7 @@ def _find_right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[L
 
 
 def _find_above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
-    """The nearest text over a field."""
+    """Returns the nearest text above a field."""
     over = [
         (line.base - place.top, cell.text)
         for line in lines
@@ -114,7 +114,7 @@ def _find_above(place: LabelPlace, lines: Sequence[PageLine]) -> str:
 
 
 def _list_level_texts(place: LabelPlace, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
-    """Texts on the line of a field. A field of several lines is called at its first one."""
+    """Yields the texts on the line of a field, or on the first line of a taller one."""
     for line in lines:
         if line.base < place.top - 1 and line.base + line.size > max(place.bottom, place.top - 2 * line.size):
             yield from ((line, cell) for cell in line.cells)
@@ -125,9 +125,9 @@ def _is_level(place: LabelPlace, other: LabelPlace) -> bool:
 
 
 def _clip_text(cell: LineCell, start: float, end: float) -> tuple[str, float, float]:
-    """What of a text stands between two edges, without the rule to write on, and its own edges.
+    """Returns the part of a text between two edges, without the rule to write on, and the part's edges.
 
-    Letters are taken for equally wide.
+    Letters are assumed to have the same width.
     """
     share = len(cell.text) / (cell.right - cell.left) if cell.right > cell.left else 0.0
     first = round(share * (start - _TOUCH - cell.left)) if start > cell.left else 0

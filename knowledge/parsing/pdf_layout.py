@@ -1,4 +1,4 @@
-"""Lines of a PDF page with their place and size: what headings, wraps and tables are told by."""
+"""Lines of a PDF page with place and size, from which headings, wraps and tables are told."""
 
 from __future__ import annotations
 
@@ -62,12 +62,18 @@ class PageLine:
 
 
 def read_page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
-    """The lines of a pypdfium2 text page, in the order of its content. `text`: its own, or with blanks in it."""
+    """Returns the lines of a pypdfium2 text page in the order of its content.
+
+    Args:
+        text_page: The text page.
+        text: Its text, or the same with blanks in it.
+        page: Number of the page.
+    """
     return [line for match in _LINE.finditer(text) for line in _read_lines_at(text_page, text, *match.span(), page)]
 
 
 def _read_lines_at(text_page: Any, text: str, start: int, end: int, page: int) -> Iterator[PageLine]:
-    """One line, unless PDFium has taken the hyphen at the end of a row of cells for one that goes on in the next."""
+    """Yields one line, or several if PDFium took the hyphen at the end of a row of cells for a word that continues."""
     line = text[start:end].strip()
     if not line:
         return
@@ -85,7 +91,7 @@ def _read_lines_at(text_page: Any, text: str, start: int, end: int, page: int) -
 
 
 def _read_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine | None:
-    """None for one that was not drawn from the left to the right."""
+    """Returns the line; None if it was not drawn from left to right."""
     end = start + len(line)
     left, bottom, _, top = _read_box(text_page, start)
     size = top - bottom
@@ -111,7 +117,7 @@ def _read_unordered_line(text_page: Any, text: str, start: int, line: str, page:
 
 
 def _split_unordered(text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[LineCell]:
-    """The cells of a line that was not drawn from the left to the right, by the places of all its characters."""
+    """Yields the cells of a line that was not drawn from left to right, by the places of all its characters."""
     least = -math.inf if _is_right_to_left(text[start:end]) else -_JUMP * size
     begin, left, right = start, math.inf, -math.inf
     previous = None
@@ -130,12 +136,12 @@ def _split_unordered(text_page: Any, text: str, start: int, end: int, size: floa
 
 
 def _is_right_to_left(text: str) -> bool:
-    """Whether it has letters of a script that is written from the right to the left."""
+    """Returns whether it has letters of a script that is written from right to left."""
     return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 
 def _read_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
-    """Left, bottom, right, top of the character at an index of the page's text; zeros for one without a place."""
+    """Returns left, bottom, right and top of a character by its index in the text; zeros if it has no place."""
     from pypdfium2 import raw
 
     character = raw.FPDFText_GetCharIndexFromTextIndex(text_page, index)
@@ -146,9 +152,9 @@ def _read_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
 
 
 def find_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
-    """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped.
+    """Replaces runs of aligned rows by tables. A table may continue over pages; its repeated header is then dropped.
 
-    Lines of a kind of their own that stand among the rows come after them.
+    Lines of a kind of their own among the rows come after them.
     """
     run: list[PageLine] = []
     apart: list[PageLine] = []
@@ -172,7 +178,7 @@ def find_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
 
 
 def is_table_head(line: PageLine, following: PageLine) -> bool:
-    """Whether two lines are columns above each other."""
+    """Returns whether two lines have their cells above each other."""
     return min(len(line.cells), len(following.cells)) > 1 and _is_row(line, following)
 
 
@@ -189,7 +195,7 @@ def _close_run(run: Sequence[PageLine]) -> Iterator[PageLine | ParsedTable]:
 
 
 def _build_grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
-    """Rows with the page of each; a line that has nothing in the first column goes on in the cells above it."""
+    """Returns rows with the page of each; a line without a first cell continues the cells above it."""
     grid: list[tuple[int, list[str]]] = []
     for line in run:
         columns = [_find_column(run[0], cell) for cell in line.cells]
@@ -202,7 +208,7 @@ def _build_grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
 
 
 def _is_row(header: PageLine, line: PageLine) -> bool:
-    """A further row, or the continuation of a wrapped cell that is not in the first column."""
+    """Returns whether a line is a further row, or continues a wrapped cell outside of the first column."""
     if len(line.cells) > len(header.cells) or abs(line.size - header.size) > 0.2 * header.size:
         return False
     columns = [_find_column(header, cell) for cell in line.cells]
@@ -222,6 +228,6 @@ def _is_aligned(head: LineCell, cell: LineCell, size: float) -> bool:
 
 
 def _measure_distance(head: LineCell, cell: LineCell) -> float:
-    """Columns are aligned left, right or in the middle: the best of the three."""
+    """Returns how far two cells are from being aligned left, right or in the middle, whichever is best."""
     middle = abs(head.left + head.right - cell.left - cell.right) / 2
     return min(abs(head.left - cell.left), abs(head.right - cell.right), middle)

@@ -1,4 +1,4 @@
-"""Which text of a PDF page a reader sees: told by the objects that draw it, not by what they say."""
+"""Decides which text of a PDF page is visible, by the objects that draw it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_DEPTH = 12
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """Something painted that text may stand on; `colour` is None for pictures and shadings."""
+    """A painted surface behind text; `colour` is None for pictures and shadings."""
 
     box: Box
     colour: Colour | None
@@ -51,7 +51,7 @@ class _Text:
 
 
 def remove_invisible(page: Any, text_page: Any, text: str) -> str:
-    """The page's text with a blank for every character that is not seen, so that places in it stay."""
+    """Returns the page's text with a blank for every invisible character, so that places in it stay valid."""
     hidden = _find_hidden(page)
     if not hidden:
         return text
@@ -64,7 +64,7 @@ def remove_invisible(page: Any, text_page: Any, text: str) -> str:
 
 
 def _find_hidden(page: Any) -> frozenset[int]:
-    """Addresses of the text objects that are not seen."""
+    """Returns the addresses of the text objects that are not visible."""
     shown: Box = page.get_bbox()
     surfaces: list[_Surface] = []
     texts: list[_Text] = []
@@ -97,7 +97,7 @@ def _is_unseen(
 
 
 def _list_objects(container: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, Matrix]]:
-    """All that is drawn, in order, with the matrix that leads to the page; forms are opened."""
+    """Yields all drawn objects in order, with the matrix that maps them to the page; forms are opened."""
     for index in range(count(container)):
         handle = get(container, index)
         if raw.FPDFPageObj_GetType(handle) != raw.FPDF_PAGEOBJ_FORM:
@@ -124,7 +124,7 @@ def _read_text(handle: Any, matrix: Matrix, below: int) -> _Text:
 
 
 def _read_surface(handle: Any, matrix: Matrix) -> _Surface | None:
-    """None for what is not filled, or too thin to stand on."""
+    """Returns the surface; None if it is not filled, or too thin to carry text."""
     kind = raw.FPDFPageObj_GetType(handle)
     box = _read_box(handle, matrix)
     if min(box[2] - box[0], box[3] - box[1]) < _MIN_SIDE:
@@ -152,7 +152,7 @@ def _read_matrix(handle: Any) -> Matrix:
 
 
 def _join_matrices(first: Matrix, then: Matrix) -> Matrix:
-    """One matrix after another."""
+    """Returns the matrix that applies one after the other."""
     a, b, c, d, e, f = first
     g, h, i, j, k, m = then
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
@@ -177,7 +177,7 @@ def _has_overlap(one: Box, other: Box) -> bool:
 
 
 def _contains_middle(outer: Box, inner: Box) -> bool:
-    """Whether the middle of one box is in another."""
+    """Returns whether the middle of one box is inside another."""
     across, upward = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return outer[0] <= across <= outer[2] and outer[1] <= upward <= outer[3]
 

@@ -1,4 +1,4 @@
-"""Pictures and scans (PNG, JPEG, TIFF, BMP, WebP): what is written in them, where a recogniser is at hand."""
+"""Reads pictures and scans (PNG, JPEG, TIFF, BMP, WebP) with a recogniser."""
 
 from __future__ import annotations
 
@@ -64,7 +64,12 @@ class PictureParser(Parser):
 
 
 def _open_picture(source: SourceFile) -> Image.Image:
-    """Nothing but the head is read. Raises HostileDocument, and what Pillow raises on broken input."""
+    """Opens a picture; only its head is read.
+
+    Raises:
+        HostileDocument: If it is huge.
+        Exception: Whatever Pillow raises on broken input.
+    """
     try:
         return Image.open(io.BytesIO(source.content), formats=_FORMATS)
     except Image.DecompressionBombError as error:
@@ -76,7 +81,11 @@ def _report_huge(source: SourceFile) -> HostileDocument:
 
 
 def read_pixels(source: SourceFile, image: Image.Image) -> Pixels:
-    """Upright, on white, of a bounded size. Raises HostileDocument before it is unpacked where it is huge."""
+    """Returns the picture upright, on white, of limited size.
+
+    Raises:
+        HostileDocument: If it is huge; raised before it is unpacked.
+    """
     width, height = image.size
     if width * height > source.limits.max_pixels:
         raise _report_huge(source)

@@ -1,4 +1,4 @@
-"""What the parsers hand to the assembly: the document as a stream of pieces, in reading order."""
+"""What parsers hand to the assembly: the document as a stream of pieces in reading order."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ class TextPiece:
 
 
 def add_marker(marker: str, text: str) -> str:
-    """A text behind its marker, with a blank between them unless the marker leaves room itself."""
+    """Puts a marker before a text, with a blank between them unless the marker ends with room itself."""
     return f"{marker}{'' if not marker or marker.endswith(_WIDE) else ' '}{text}"
 
 
 def build_item(marker: str, text: str, level: int = 0, page: int | None = None) -> TextPiece:
-    """An item of a list; what goes on below its first line stands under its text and not under its marker."""
+    """Builds a list item; its further lines are indented below its text, not below its marker."""
     begin = add_marker(marker, "")
     hanging = "\n" + " " * (len(begin) + sum(character in _WIDE for character in begin))
     return TextPiece(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
 
 
 def build_picture(alternative: str, level: int = 0, page: int | None = None) -> Iterator[TextPiece]:
-    """What stands for a picture to who cannot see it; nothing where a program wrote the name of its file instead."""
+    """Yields the alternative text of a picture; nothing if a program put a file name there."""
     text = alternative.strip()
     if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
         yield TextPiece(text, page, BlockKind.IMAGE, level)

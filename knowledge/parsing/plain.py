@@ -1,4 +1,4 @@
-"""Plain text."""
+"""Reads plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRAP_WIDTHS = range(40, 241)
 
 
 class PlainParser(Parser):
-    """A line is a paragraph, unless the file is hard-wrapped at a fixed width or an exported conversation."""
+    """A line is a paragraph, unless the file is wrapped at a fixed width or is an exported conversation."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         lines = decode(source.name, source.content).split("\n")
@@ -36,7 +36,7 @@ class PlainParser(Parser):
 
 
 def _find_title(lines: list[str]) -> str:
-    """A short first line that stands apart, before a blank line or a heading."""
+    """Returns a short first line that stands apart, before a blank line or a heading; else empty."""
     first = next(index for index, line in enumerate(lines) if line.strip())
     title = lines[first].strip()
     following = lines[first + 1].strip() if first + 1 < len(lines) else None

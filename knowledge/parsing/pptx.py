@@ -1,4 +1,4 @@
-"""PPTX: slide by slide, in the order in which a slide is read; the number of a slide is its page."""
+"""Reads PPTX slide by slide, in the order in which a slide is read; slide numbers are pages."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PptxParser(Parser):
 
 
 def _list_visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) -> Iterator[Any]:
-    """Shapes in reading order: by row, then from the left; those of a group in its place."""
+    """Yields shapes in reading order: by row, then from the left; those of a group at its place."""
     width, height = size
 
     def get_place(shape: Any) -> tuple[float, int]:
@@ -92,7 +92,7 @@ def _list_visible(shapes: Iterable[Any], size: tuple[int, int], depth: int = 0) 
 
 
 def _is_away(shape: Any, width: int, height: int, depth: int) -> bool:
-    """Whether it stands beside the slide; coordinates within a group are the group's own."""
+    """Returns whether a shape is beside the slide; coordinates within a group are the group's own."""
     if depth or None in (shape.left, shape.top, shape.width, shape.height):
         return False
     return bool(
@@ -101,13 +101,13 @@ def _is_away(shape: Any, width: int, height: int, depth: int) -> bool:
 
 
 def _read_property(shape: Any, attribute: str) -> str:
-    """What the properties of a shape say, that are not about how it is drawn."""
+    """Returns a non-visual property of a shape."""
     properties = next(shape._element.iter(qn("p:cNvPr")), None)
     return properties.get(attribute) or "" if properties is not None else ""
 
 
 def _read_slide(shapes: Iterable[Any], number: int, left_out: Omissions) -> Iterator[Piece]:
-    """The title first, wherever it stands."""
+    """Yields the pieces of a slide, its title first, wherever it stands."""
     listed = list(shapes)
     for title in filter(_is_title, listed):
         if text := " ".join(line.text for line in _read_texts(title, number, left_out)):
@@ -140,7 +140,7 @@ def _read_texts(shape: Any, number: int, left_out: Omissions) -> Iterator[TextPi
 
 
 def _read_table(table: Any, number: int, left_out: Omissions) -> ParsedTable:
-    """A merged cell is repeated in each row and column that it covers."""
+    """Returns a table; a merged cell is repeated in each row and column that it covers."""
     grid: list[list[str]] = []
     spans: list[Across] = []
     for row in table.rows:

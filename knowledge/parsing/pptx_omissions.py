@@ -1,4 +1,4 @@
-"""What of a presentation its readers may see and the knowledge base does not hold: counted by part."""
+"""Counts what readers of a presentation may see but the knowledge base does not hold."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COMMENT = qn("p:text")
 
 
 def report_hidden_slide(slide: Any, number: int, left_out: Omissions) -> None:
-    """A hidden slide."""
+    """Counts the text of a hidden slide."""
     left_out.add(OmittedPart.HIDDEN_SLIDE, "".join(_list_texts(slide._element)), number)
 
 
 def report_slide_extras(slide: Any, number: int, left_out: Omissions) -> None:
-    """Speakers' notes, comments, charts and SmartArt of a slide."""
+    """Counts speakers' notes, comments, charts and SmartArt of a slide."""
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
         left_out.add(OmittedPart.NOTES, frame.text, number)
     for relation in slide.part.rels.values():
@@ -36,7 +36,7 @@ def report_slide_extras(slide: Any, number: int, left_out: Omissions) -> None:
 
 
 def report_masters(layouts: Iterable[Any], left_out: Omissions) -> None:
-    """What stands on every slide of a layout: a company's name. The samples in their placeholders are never shown."""
+    """Counts what every slide of a layout shows, such as a company's name. Samples in placeholders are never shown."""
     used = {id(layout._element): layout for layout in layouts}
     masters = {id(layout.slide_master._element): layout.slide_master for layout in used.values()}
     for page in (*used.values(), *masters.values()):

@@ -1,4 +1,4 @@
-"""Paragraphs of PowerPoint as they are shown: with their numbers and bullets, fields, line breaks and formulas."""
+"""Paragraphs of PowerPoint as shown: with numbers, bullets, fields, line breaks and formulas."""
 
 from __future__ import annotations
 
@@ -38,13 +38,15 @@ class _Count:
 
 
 class _Markers:
-    """Of one text body: what stands before its paragraphs."""
+    """The markers before the paragraphs of one text body."""
 
     def __init__(self) -> None:
         self._counts: dict[int, _Count] = {}
 
     def get_marker(self, paragraph: Any, level: int) -> str:
-        """A number, "-" for a bullet, "" for none; what is deeper than the body's own text is an item anyway."""
+        """Returns a number, "-" for a bullet, or "" for none; a paragraph below the first level is an item in any
+        case.
+        """
         properties = paragraph.find(qn("a:pPr"))
         said = {child.tag: child for child in properties} if properties is not None else {}
         self._counts = {depth: count for depth, count in self._counts.items() if depth <= level}
@@ -65,7 +67,7 @@ class _Markers:
 
 
 def read_paragraphs(body: Any, page: int, left_out: Omissions) -> Iterator[TextPiece]:
-    """Those of a p:txBody or a:txBody that are not empty."""
+    """Yields the non-empty paragraphs of a p:txBody or a:txBody."""
     markers = _Markers()
     for paragraph in body.iterfind(qn("a:p")):
         parts: list[str] = []

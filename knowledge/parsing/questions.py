@@ -1,4 +1,4 @@
-"""Which blocks of a document are questions that it answers below: by their mark, their type, their number."""
+"""Detects blocks that are questions with an answer below: by their mark, their type, or their number."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class QuestionMark(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOpening:
-    """A question and what stands behind it in the same block. answered: that is marked as the answer."""
+    """A question, and the rest of its block. answered: whether the rest is marked as the answer."""
 
     question: str
     rest: str
@@ -47,7 +47,7 @@ class QuestionOpening:
 
 
 def find_opening(block: Block) -> QuestionOpening | None:
-    """The question that a block is, or begins with on a line of its own."""
+    """Returns the question that a block is, or begins with on a line of its own; else None."""
     if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return None
     text = block.text.strip()
@@ -66,29 +66,29 @@ def find_opening(block: Block) -> QuestionOpening | None:
 
 
 def strip_question(text: str) -> str:
-    """Without its number and its mark, which nobody asks with."""
+    """Removes number and mark from a question; nobody asks with them."""
     text = _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text
     text = _QUESTION.sub("", text, count=1) if _QUESTION.match(text) else text
     return " ".join(text.split())
 
 
 def is_answer(text: str) -> bool:
-    """Whether a text is marked as an answer."""
+    """Returns whether a text is marked as an answer."""
     return bool(_ANSWER.match(text))
 
 
 def strip_answer(text: str) -> str:
-    """Without that mark."""
+    """Removes the mark of an answer."""
     return _ANSWER.sub("", text, count=1) if is_answer(text) else text
 
 
 def has_question_mark(text: str) -> bool:
-    """Whether a question mark closes it."""
+    """Returns whether a text ends with a question mark."""
     return text.rstrip().endswith(_ENDS)
 
 
 def _get_bold_beginning(block: Block) -> str:
-    """What it begins with in bold; "" without that."""
+    """Returns the bold beginning of a block; empty if there is none."""
     found = _BOLD.match(block.markdown)
     return found[2].strip() if found else ""
 

@@ -1,4 +1,4 @@
-"""Texts that were recognised in a picture, as lines of a page: what follows is that of pages with text."""
+"""Turns texts that were recognised in a picture into lines of a page, which are then read like any others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONG = 5
 
 @dataclass(frozen=True, slots=True)
 class RecognisedText:
-    """A line, or a part of one. Pixels from the left and from the top; `slope`: rise to the right by width."""
+    """A line or a part of one. Pixels from the left and the top; `slope`: rise to the right by width."""
 
     text: str
     left: float
@@ -47,20 +47,22 @@ class RecognisedText:
 
 
 class Recogniser(Protocol):
-    """Reads what is written in pictures. Blocking and CPU bound."""
+    """Reads the text in pictures. Blocking and CPU bound."""
 
     def recognise_texts(self, picture: Pixels) -> Sequence[RecognisedText]:
-        """In no particular order."""
+        """Returns the texts of a picture in no particular order."""
         ...
 
 
 def compute_scale(width: float, height: float, most: float = LONGEST_SIDE) -> float:
-    """By what to multiply the sides of a picture so that the longer one is `most`."""
+    """Returns the factor that makes the longer side of a picture `most`."""
     return most / max(width, height, 1)
 
 
 def build_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) -> list[PageLine]:
-    """From the top to the bottom, in the sizes in which they were found, see `evened`. scale: pixels by point."""
+    """Builds lines from the top to the bottom, in the sizes that were found; see `normalize_sizes`. scale: pixels by
+    point.
+    """
     found = _remove_slope([text for text in texts if text.text.strip()])
     return [_build_line(row, page, scale) for row in _group_rows(found)]
 
@@ -68,7 +70,7 @@ def build_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) 
 def normalize_sizes(
     pages: Sequence[Sequence[PageLine]], beside: Sequence[Sequence[PageLine]] = ()
 ) -> list[list[PageLine]]:
-    """Recognised pages of one document with one size for its body. beside: its pages of text, whose size that is."""
+    """Gives the body of a document's recognised pages one size. beside: its pages of text, which set that size."""
     body = _measure_body_size(pages)
     usual = _measure_body_size(beside) or body
 
@@ -80,13 +82,13 @@ def normalize_sizes(
 
 
 def build_recognised_notice(pages: Sequence[int]) -> Notice:
-    """For whoever checks what was read."""
+    """Builds the notice for whoever checks what was read."""
     names = "、".join(map(str, pages[:20])) + (" 等" if len(pages) > 20 else "")
     return Notice(NoticeCode.RECOGNISED, f"第 {names} 页由文字识别读出（共 {len(pages)} 页），可能有错字", tuple(pages))
 
 
 def _remove_slope(texts: Sequence[RecognisedText]) -> list[RecognisedText]:
-    """As if the page lay straight."""
+    """Returns the texts as if the page lay straight."""
     slopes = [text.slope for text in texts if text.right - text.left > _LONG * text.height]
     slope = median(slopes) if slopes else 0.0
     return [replace(text, middle=text.middle - slope * (text.left + text.right) / 2) for text in texts]
@@ -104,7 +106,7 @@ def _group_rows(texts: Sequence[RecognisedText]) -> Iterator[list[RecognisedText
 
 
 def _measure_body_size(pages: Sequence[Sequence[PageLine]]) -> float:
-    """The middle of the sizes of all characters; 0.0 without any."""
+    """Returns the median of the sizes of all characters; 0.0 without any."""
     amounts: Counter[float] = Counter()
     for page in pages:
         for line in page:

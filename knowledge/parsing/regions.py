@@ -1,4 +1,6 @@
-"""Where one table of a sheet ends and another begins: blank rows, rows of a single cell, empty columns between."""
+"""Finds where one table of a sheet ends and another begins: blank rows, rows of a single cell, empty columns
+between.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ Columns = tuple[int, int]
 
 
 class SheetLine(NamedTuple):
-    """A row of a sheet. number: from 1, blank rows counted; cells: as they are shown; raw: as they were given."""
+    """A row of a sheet. number: from 1, blank rows counted; cells: as shown; raw: as given."""
 
     number: int
     cells: Row
@@ -23,12 +25,12 @@ class SheetLine(NamedTuple):
 
     @property
     def blank(self) -> bool:
-        """Whether nothing stands in it."""
+        """Whether the row is empty."""
         return not any(self.cells)
 
 
 def read_lines(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
-    """The rows, without those that only repeat what cells merged downwards said in the row above."""
+    """Yields the rows, without those that only repeat what cells merged downwards said in the row above."""
     above: Row = []
     for number, row in enumerate(rows, start=1):
         cells = [remove_unseen(cell).strip() for cell in row]
@@ -44,16 +46,16 @@ def read_lines(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
 
 
 def split_bands(lines: Iterable[SheetLine]) -> Iterator[Iterator[SheetLine]]:
-    """The lines between blank ones; each band is to be read before the next."""
+    """Yields the lines between blank ones; each band is to be read before the next."""
     for blank, band in groupby(lines, key=lambda line: line.blank):
         if not blank:
             yield band
 
 
 def split_columns(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
-    """The columns of the tables that stand beside each other, and whether that is certain.
+    """Returns the columns of the tables that stand side by side, and whether that is certain.
 
-    One table with an empty column in it is as high on both sides and names nothing twice.
+    One table with an empty column in it is as high on both sides and has no name twice.
     """
     full = [row for row in rows if len(list_filled_columns(row)) > 1]
     used = sorted({column for row in full for column in list_filled_columns(row)})
@@ -78,14 +80,14 @@ def split_columns(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
 
 
 def cut_columns(lines: Iterable[SheetLine], columns: Columns, *, first: bool) -> Iterator[SheetLine]:
-    """What stands in some columns, in its place; first: what stands in no part of the sheet is theirs too."""
+    """Yields the lines with only the cells of some columns; `first`: also with the cells that belong to no table."""
     start, end = (0 if first else columns[0]), columns[1]
     for line in lines:
         yield SheetLine(line.number, ["" if at < start else cell for at, cell in enumerate(line.cells[:end])], line.raw)
 
 
 def _is_apart(rows: Sequence[Sequence[str]], left: Columns, right: Columns) -> bool:
-    """Whether one of two groups of columns goes on where the other has ended, or both begin with the same name."""
+    """Returns whether one group of columns continues where the other has ended, or both begin with the same name."""
     sides = [[any(row[start:end]) for row in rows] for start, end in (left, right)]
     names = [{cell for cell in next((row[a:b] for row in rows if any(row[a:b])), []) if cell} for a, b in (left, right)]
     ends = [max(number for number, there in enumerate(side) if there) for side in sides]

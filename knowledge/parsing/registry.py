@@ -1,4 +1,4 @@
-"""Parsers by file suffix. A parser and its library are imported when the first such file comes."""
+"""Parsers by file suffix. A parser and its library are imported with the first such file."""
 
 from __future__ import annotations
 
@@ -136,11 +136,19 @@ def parse(
 ) -> ParsedDocument:
     """Parses a file by the suffix of its name. Blocking and CPU bound: call it in a thread.
 
-    columns: where its tables hold questions and answers; None finds out. recogniser: reads pictures and scanned pages.
+    Nothing but these errors leaves it, whatever the bytes are. The cost of a hostile file is limited by
+    `knowledge.sandbox` alone.
 
-    Raises HostileDocument, UnsupportedType, EmptyDocument, ScannedDocument without a recogniser, ReaderMissing,
-    EncryptedDocument, BrokenDocument, WrongEncoding and DocumentTooLarge, and MemoryError; nothing else leaves it,
-    whatever the bytes are. What a hostile file takes is bounded by `knowledge.sandbox` alone.
+    Args:
+        name: Name of the file.
+        content: The file.
+        limits: Limits on the file.
+        columns: The columns of questions and answers; None to detect them.
+        recogniser: Reads pictures and scanned pages.
+
+    Raises:
+        InvalidDocument: By its subclasses; ScannedDocument only without a recogniser.
+        MemoryError: If memory runs out.
     """
     name = check_name(name)
     suffix = PurePath(name).suffix.lower()
@@ -151,7 +159,11 @@ def parse(
 
 
 def check_name(name: str) -> str:
-    """The name in NFC, without spaces around it. Raises HostileDocument for a name that no honest client sends."""
+    """Returns the name in NFC, without spaces around it.
+
+    Raises:
+        HostileDocument: For a name that no honest client sends.
+    """
     shown = _clean_name(name)
     normal = unicodedata.normalize("NFC", name).strip(" ")
     if not normal:

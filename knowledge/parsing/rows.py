@@ -1,4 +1,4 @@
-"""Rows of tables: question/answer rows become FAQ pairs, all others blocks of one readable line."""
+"""Reads the rows of tables: rows of questions and answers become FAQ pairs, all others blocks of one readable line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode
 
 @dataclass(frozen=True, slots=True)
 class FaqColumnsUsed:
-    """Columns that were taken for questions and answers, and those that were not read. `asked`: as asked for."""
+    """The columns read as questions and answers, and those that were not read. `asked`: they were requested."""
 
     question: str
     answer: str
@@ -30,12 +30,16 @@ Found = Block | FaqPair | FaqColumnsUsed | Notice
 
 
 def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[Found]:
-    """FAQ pairs, or rows "列名：值；列名：值", in order; empty cells and rows are left out.
+    """Yields FAQ pairs, or rows "列名：值；列名：值", in order; empty cells and rows are left out.
 
-    A sheet may hold several tables, each with its own header or with the names of its fields in the first column. What
-    stands alone between them is a caption, what stands below one a note. Columns of a FAQ table beyond question,
-    answer, variants and category are not taken over; what was is told first. `wanted`: the columns to take. What can be
-    read in two ways is there twice, and a notice says so, as of rows that have more cells than the header.
+    A sheet may hold several tables, each with its own header or with the names of its fields in the first column. A
+    line alone between them is a caption, one below a table a note. Columns of a FAQ table beyond question, answer,
+    variants and category are not read; which ones were read is reported first. What can be read in two ways is there
+    twice, with a notice, and so are rows that have more cells than the header.
+
+    Args:
+        table: The table.
+        wanted: The columns to read; None to detect them.
     """
     for found in _SheetReader(table, wanted).read():
         yield replace(found, page=table.page) if isinstance(found, Block) else found
@@ -43,6 +47,8 @@ def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[
 
 @dataclass(slots=True)
 class _SheetReader:
+    """Reads the tables of one sheet."""
+
     table: ParsedTable
     wanted: FaqColumns | None
     above: list[TableReading] = field(default_factory=list)
@@ -99,7 +105,7 @@ class _SheetReader:
                 self.between.extend(group)
 
     def _read_rows(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
-        """Rows of several cells that follow each other: a table, or more of the one above."""
+        """Reads consecutive rows of several cells: a new table, or more of the one above."""
         head = list(islice(lines, headers.SAMPLE))
         rows = [line.cells for line in head]
         above = self._find_above(rows[0])
@@ -140,7 +146,7 @@ class _SheetReader:
     def _read_lines(
         self, reading: TableReading, lines: Iterator[SheetLine], overlong: OverlongRows, *, more: bool
     ) -> Iterator[Found]:
-        """more: rows behind a blank one, which are not in its sample yet."""
+        """Yields the rows below a header. more: they follow a blank row and are not in the table's sample yet."""
         if reading.of_fields:
             reading.told = True
             yield from field_tables.build_blocks(line.cells[reading.start :] for line in lines)
@@ -153,14 +159,14 @@ class _SheetReader:
             yield pair or reading.build_row(line.cells)
 
     def _read_names(self) -> Iterator[Found]:
-        """The header of a table that has nothing else."""
+        """Yields the header of a table that has nothing else."""
         for reading in self.above:
             if not reading.told:
                 reading.told = True
                 yield field_tables.build_row(("", name) for name in reading.names if name)
 
     def _read_between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
-        """What stood alone above a table, or between two; titled: the last of it belongs to what follows."""
+        """Yields the lines that stand alone above or between tables. titled: the last one belongs to what follows."""
         lines, self.between = self.between, []
         apart = above is None
         for line in lines:
@@ -176,7 +182,7 @@ class _SheetReader:
                 yield _build_caption(text)
 
     def _read_end(self) -> Iterator[Found]:
-        """What stood alone behind the last table: notes; and without any table a column, or lines of text."""
+        """Yields the lines behind the last table as notes; without any table, a column or lines of text."""
         yield from self._read_names()
         lines = [line for line in self.between if not line.blank]
         above = self._find_above(lines[0].cells) if lines else None
@@ -196,7 +202,7 @@ class _SheetReader:
 
 
 def _read_together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[Found]:
-    """Rows across tables that stand side by side, as those of one."""
+    """Reads rows across tables side by side as rows of one table."""
     sheet = _SheetReader(table, None)
     for found in (*sheet._read_part(lines), *sheet._read_end()):
         if isinstance(found, Block) and found.kind is BlockKind.ROW:
@@ -204,7 +210,7 @@ def _read_together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[F
 
 
 def _read_column(texts: Sequence[str]) -> Iterator[Block]:
-    """A sheet of one column: values under its name where the first cell is no such value, else lines of text."""
+    """Reads a sheet of one column: values under a name if the first cell differs from them, else lines of text."""
     if len(texts) > 2 and headers.measure_likelihood([texts[0]], [[text] for text in texts[1 : headers.SAMPLE]]) > 1:
         yield from (field_tables.build_row([(texts[0], text)]) for text in texts[1:])
     elif len(texts) == 1:
@@ -214,7 +220,7 @@ def _read_column(texts: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_group_name(lone: Row, row: Row) -> bool:
-    """Whether a cell stands over several columns of the row below, and not at its beginning: a name for these."""
+    """Returns whether a cell stands over several columns of the row below, not at its beginning: it names them."""
     columns = list_filled_columns(lone)
     return bool(columns) and columns[0] > list_filled_columns(row)[0] and headers.is_group_header(lone, row)
 

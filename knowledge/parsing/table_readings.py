@@ -1,4 +1,4 @@
-"""How a table is read: which of its rows name the columns, or whether its first column names fields."""
+"""Decides how a table is read: which rows name the columns, or whether the first column names fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIELDS_CLEAR, _FIELDS_NEVER = 1.0, -2.0
 
 
 class Doubt(StrEnum):
-    """Why a table can be read in two ways, as a person is told."""
+    """Why a table can be read in two ways, in words for people."""
 
     HEADER = "首行可能是列名，也可能是内容"
     FIELDS = "可能是“字段名、值”，也可能首行是列名"
@@ -57,11 +57,11 @@ class TableReading:
 
     @property
     def columns(self) -> set[int]:
-        """Those in which something stands."""
+        """The columns that are not empty."""
         return {column for row in (*self.header, *self.sample) for column in list_filled_columns(row)}
 
     def build_row(self, cells: Row) -> Block:
-        """A row "列名：值；列名：值"; what a cell merged across repeats under the same name stands there once."""
+        """Builds a row "列名：值；列名：值"; a cell merged across columns of the same name stands there once."""
         fields: list[tuple[str, str]] = []
         last: tuple[int, tuple[str, str]] | None = None
         for column, cell in enumerate(cells):
@@ -73,7 +73,7 @@ class TableReading:
         return field_tables.build_row(fields)
 
     def has_record(self, cells: Row) -> bool:
-        """Whether a row of a single cell is a row of this table that says nothing else."""
+        """Returns whether a row with a single cell is a row of this table that has no other values."""
         column = list_filled_columns(cells)[0]
         if self.places is not None:
             return column == self.places.question and not is_note(cells[column])
@@ -81,7 +81,7 @@ class TableReading:
         return not self.of_fields and is_one_more(cells[column], body)
 
     def build_other_reading(self, rows: Sequence[Row]) -> Iterator[Block]:
-        """The other reading of a table that can be read in two ways; rows: those that were read below its header."""
+        """Yields the other reading of an ambiguous table. rows: those that were read below its header."""
         if self.of_fields:
             other = TableReading(headers.build_column_names(rows[:1]), [], [])
             yield from map(other.build_row, rows[1:])
@@ -92,17 +92,21 @@ class TableReading:
 
 
 def is_note(text: str) -> bool:
-    """Whether what stands alone is a sentence and no title: by its end, by a colon in it, or by its length."""
+    """Returns whether a line that stands alone is a sentence and no title: by its end, a colon, or its length."""
     if text.endswith(("？", "?")):
         return False
     return text.endswith(_SENTENCE_ENDS) or bool({"：", ":"} & set(text[:-1])) or len(text) > _LONGEST_TITLE
 
 
 def is_new_table(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bool:
-    """Whether rows behind something that stands alone are another table, and not more of the one above.
+    """Returns whether rows behind a line that stands alone are another table, and not more of the one above.
 
-    A header differs from the rows below it and from those above it, as far as these differ from names at all. apart:
-    by a blank row or a title, and not only by what may be a row of the table.
+    A header differs from the rows below it and from those above it, as far as these differ from names at all.
+
+    Args:
+        above: The table above.
+        rows: The rows.
+        apart: Whether a blank row or a title separates them, and not only what may be a row of the table.
     """
     first = rows[0]
     if first in above.header:
@@ -124,7 +128,15 @@ def is_new_table(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bo
 def read_table(
     rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None, above: TableReading | None
 ) -> TableReading:
-    """Of a table's first rows. declared, certain: of the header, by its format; above: the table above it."""
+    """Decides how the first rows of a table are read.
+
+    Args:
+        rows: The first rows.
+        declared: How many header rows the format declares; None if it declares nothing.
+        certain: Whether these are a header whatever they contain.
+        wanted: The columns of questions and answers; None to detect them.
+        above: The table above, if any.
+    """
     names = headers.build_column_names(rows[:1])
     if declared is None and (
         faq_columns.find_by_name(names) or (wanted and faq_columns.find_requested(wanted, names, 0))
@@ -149,7 +161,7 @@ def read_table(
 
 
 def _weigh_fields(reading: TableReading, rows: Sequence[Row], declared: int | None) -> None:
-    """Reads the first column as names of fields where more speaks for it than for a header, or for a plain list."""
+    """Reads the first column as field names if that is likelier than a header or a plain list."""
     fields = field_tables.measure_likelihood([row[reading.start :] for row in rows])
     if fields == field_tables.IMPOSSIBLE:
         return
@@ -164,7 +176,9 @@ def _weigh_fields(reading: TableReading, rows: Sequence[Row], declared: int | No
 
 
 def _measure_difference(above: TableReading, rows: Sequence[Row]) -> tuple[float, float]:
-    """What speaks for a table of its own, and how much of it is that the first row is unlike those above."""
+    """Measures what speaks for a separate table, and which part of that is how the first row differs from those
+    above.
+    """
     first = rows[0]
     outside = bool(set(list_filled_columns(first)) - above.columns)
     alike = len({cell for cell in first if cell} & set(above.names))

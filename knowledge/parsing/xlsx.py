@@ -1,4 +1,4 @@
-"""XLSX: FAQ pairs or readable rows of every visible sheet, under the sheet's name."""
+"""Reads XLSX: FAQ pairs or readable rows of every visible sheet, under the sheet's name."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class XlsxParser(Parser):
 
 
 def _read_merges(sheet: Any) -> Merges:
-    """openpyxl leaves merged cells out when it streams, so the sheet's XML is scanned for them."""
+    """Returns the merged cells from the sheet's XML, since openpyxl leaves them out when it streams."""
     found: Merges = {}
     tail = b""
     with sheet._get_source() as stream:
@@ -69,7 +69,7 @@ def _read_merges(sheet: Any) -> Merges:
 
 
 def _read_rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]:
-    """All rows, the blank ones too; a merged cell is repeated in all that it covers, unless it is alone in its row."""
+    """Yields all rows, also blank ones; a merged cell is repeated where it covers, unless it is alone in its row."""
     cells = 0
     covering: dict[int, tuple[int, int, str]] = {}
     for number, row in enumerate(sheet.iter_rows(), start=1):
@@ -91,7 +91,7 @@ def _read_rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[
 
 
 def format_cell(cell: Any) -> str:
-    """A cell as it is usually shown: percentages and dates formatted, whole numbers without a decimal point."""
+    """Returns a cell as it is usually shown: percentages and dates formatted, whole numbers without a decimal point."""
     value = cell.value
     match value:
         case None:

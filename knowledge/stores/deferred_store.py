@@ -92,7 +92,7 @@ class DeferredStore:
             raise IndexUnavailable(f"{self._file} cannot be written: {error}") from error
 
 
-def drop_others(path: Path, tenant: str, keep: Collection[int]) -> bool:
+def remove_files(path: Path, tenant: str, keep: Collection[int]) -> bool:
     """Removes the files of one tenant's collections except those of the generations `keep`.
 
     Returns:

@@ -48,9 +48,9 @@ def _build_memory(path: Path, tenant: str, embedder: Embedder, options: IndexOpt
 
 
 def _drop_chroma(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
-    from knowledge.stores.deferred_store import drop_others
+    from knowledge.stores.deferred_store import remove_files
 
-    if server or drop_others(path, tenant, keep):
+    if server or remove_files(path, tenant, keep):
         from knowledge.stores.chroma import drop_others
 
         drop_others(server or path, tenant, keep)
