@@ -38,9 +38,8 @@ M = TypeVar("M")
 
 
 class Checkpoint:
-    """A model by its name on a hub or a mirror of it, or a local folder.
-
-    A folder that is not there may come later: nothing is read before it is asked for.
+    """A model: a local folder, or a name on a hub or a mirror of it. A folder may appear later; it is read when
+    needed.
     """
 
     def __init__(self, model: str, hub: str = "") -> None:
@@ -52,9 +51,10 @@ class Checkpoint:
         self._identity: str | None = None
 
     def get_identity(self) -> str:
-        """Name and, for a folder, a fingerprint of its content: other weights in the same place are another model.
+        """Returns what identifies the weights: the name, and for a folder a hash of its content.
 
-        Raises FileNotFoundError for a path that is not there.
+        Raises:
+            FileNotFoundError: For a path that does not exist.
         """
         if self._identity is None:
             folder = Path(self.model)
@@ -86,10 +86,13 @@ class Checkpoint:
 
 
 class LazyModel(Generic[M]):
-    """Loads in a thread of its own at the first use; everybody who comes meanwhile waits for that one load.
+    """Loads a model in a thread of its own at the first use; all callers wait for that one load.
 
-    After a failure it is loaded again behind, at the first use after a growing pause, and nobody waits for that.
-    title: the model, for messages. failure: what callers get meanwhile.
+    After a failure it is loaded again in the background, at the first use after a growing pause; nobody waits for that.
+
+    Args:
+        title: Name of the model, for messages.
+        failure: The error that callers get meanwhile.
     """
 
     def __init__(self, title: str, load: Callable[[], M], failure: type[Unavailable]) -> None:

@@ -25,10 +25,10 @@ _LIST_NUMBER = re.compile(r"\s*[(（]?[0-9A-Za-z]{1,3}\.\s*")
 
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """Bounds of a chunk's text; title and heading path are not counted. `tokenizer`: the embedder's tokenizer.json, by
-    which tokens are counted; empty estimates them.
+    """Limits on the text of a chunk; title and heading path are not counted.
 
-    A section under `min_tokens` is merged with its next sibling when both fit; a numbered article stays alone.
+    A section under `min_tokens` is merged with its next sibling if both fit; a numbered article stays alone. tokenizer:
+    the embedder's tokenizer.json, by which tokens are counted; empty to estimate them.
     """
 
     min_tokens: int = 50
@@ -188,9 +188,10 @@ def _join_sections(first: _Section, second: _Section, merged: bool) -> _Section 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The smallest text that packing moves: a sentence, or a part of one that is over-long.
+    """The smallest text that packing moves: a sentence, or a part of an over-long one.
 
-    `opens_block`: a new line in the chunk. `anchor`: an overlap may begin here. `whole`: not a part of a sentence.
+    opens_block: it begins a new line of the chunk; anchor: an overlap may begin here; whole: it is not a part of a
+    sentence.
     """
 
     text: str
@@ -215,8 +216,9 @@ class _Packed:
 
 
 def _pack_blocks(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[_Packed]:
-    """Texts of at most `max_tokens` with the page of each, without what it repeats. Only an over-long block is
-    divided; a page ends a text that is long enough, so that it is cited with the page on which it stands.
+    """Yields texts of at most `max_tokens` with the page of each, without the overlap.
+
+    Only an over-long block is divided. A page break ends a text that is long enough, so that it is cited with its page.
     """
     longest = bounds.longest
     chunk: list[_Unit] = []

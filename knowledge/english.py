@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"[a-z0-9][a-z0-9'’._/+#-]*[a-z0-9]|[a-z0-9]|[\u3400-\u9ff
 
 
 def is_english(text: str) -> bool:
-    """Whether a text is English prose: of two words at least, half of which the dictionary has.
+    """Returns whether a text is English prose: at least two words, half of which the dictionary knows.
 
     A few Chinese names among many words (the monthly pass of 云澜苑) leave it English; wifi 怎么 reset is Chinese.
     """

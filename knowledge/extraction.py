@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A title and at least one chunk. Ids and document are blank until `labelled`: "-0", "-1" … and entries "-q0" …
+    """A title and at least one chunk.
 
-    product, product_version, dated: see `ParsedDocument`.
+    Ids and document are blank until `label_chunks` sets them: "-0", "-1" … and entries "-q0" … product,
+    product_version, dated: see `ParsedDocument`.
     """
 
     title: str
@@ -46,9 +47,19 @@ def read_document(
     columns: FaqColumns | None = None,
     recogniser: Recogniser | None = None,
 ) -> ReadDocument:
-    """Blocking and CPU bound. `columns`, `recogniser`: see `parse`.
+    """Parses a file and splits it into chunks. Blocking and CPU bound.
 
-    Raises InvalidDocument by its subclasses, and MemoryError.
+    Args:
+        name: Name of the file.
+        content: The file.
+        limits: Limits on the file.
+        options: Limits on the size of a chunk.
+        columns: See `parse`.
+        recogniser: See `parse`.
+
+    Raises:
+        InvalidDocument: By its subclasses.
+        MemoryError: If memory runs out.
     """
     parsed = parse(name, content, limits, columns, recogniser)
     title = parsed.title or PurePath(name).stem

@@ -17,9 +17,10 @@ _GENERAL = frozenset({"products", "versions"})
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Narrows recall; an empty field does not restrict, the fields are joined by AND. folders: with all below them;
-    products, versions: a document that names none belongs to each. excluded: ids of documents that are left out;
-    within: another filter that has to let a document through as well.
+    """Narrows recall. An empty field does not restrict; the fields are joined by AND.
+
+    folders: with all folders below them; products, versions: a document that names none belongs to each; excluded: ids
+    of documents to leave out; within: another filter that has to match as well.
     """
 
     document_ids: frozenset[str] = frozenset()

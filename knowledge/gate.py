@@ -11,10 +11,11 @@ from knowledge.types import GateVerdict
 
 @dataclass(frozen=True, slots=True)
 class EvidenceGate:
-    """threshold: below it a candidate is not answered from; 0 is valid and lets everything pass.
+    """Decides by calibrated probability which candidates may be answered from.
 
-    clarify: from here up to the threshold the assistant asks back instead of refusing.
-    min_surviving: with fewer passing candidates none passes (2 = strict).
+    threshold: candidates below it are not answered from; 0 is valid and lets everything pass. clarify: from here up to
+    the threshold the assistant asks back instead of refusing. min_surviving: with fewer passing candidates none passes
+    (2 = strict).
     """
 
     threshold: float = 0.6

@@ -41,8 +41,9 @@ AnalyzerOf = Callable[[str], Awaitable[Analyzer]]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The ids and labels that the caller gives a file. Ids are new ones: an id never names two contents. product,
-    product_version: None is for the file to tell, or its title, its name and its folder.
+    """The ids and labels that the caller gives to a file. Ids are new: an id never names two contents.
+
+    product, product_version: None leaves them to the file, its title, its name and its folder.
     """
 
     document_id: str
@@ -66,13 +67,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """All that one commit stores. `tokens` belong to `chunks`, one to one; there is at least one chunk. `vocabulary`:
-    the version of the tenant's that made them.
+    """Everything that one commit stores; the embeddings are in the embedder's cache, where the index takes them from.
 
-    `columns`: where its tables were said to hold questions and answers; `corrected`: what people corrected of it, None
-    where nobody could.
-
-    The embeddings are in the embedder's cache, from where whoever updates the index takes them.
+    tokens: one for each of the `chunks`, of which there is at least one; vocabulary: version of the tenant's vocabulary
+    that made them; columns: where its tables were said to hold questions and answers; corrected: the corrections that
+    people made, None if nobody could.
     """
 
     document: DocumentMeta

@@ -19,7 +19,9 @@ REFUSED = frozenset({400, 413, 422})
 
 @dataclass(frozen=True, slots=True)
 class AnswerTime:
-    """seconds: for one answer; retries: after 408, 409, 429, 5xx and lost connections, with growing pauses that honour
+    """How long to wait for a server.
+
+    seconds: for one answer; retries: after 408, 409, 429, 5xx and lost connections, with growing pauses that respect
     Retry-After.
     """
 

@@ -40,10 +40,12 @@ class RuntimeCheckpoint(Checkpoint):
         self._served: str | None = None
 
     def get_identity(self) -> str:
-        """That of the weights, which floats of either runtime share; 8-bit weights are another model, and so is an
-        export of which nobody knows what it was made of.
+        """Returns the identity of the weights, which floats of either runtime share.
 
-        Raises FileNotFoundError for a path, or an export that is demanded, which is not there.
+        8-bit weights are another model, and so is an export of unknown origin.
+
+        Raises:
+            FileNotFoundError: If a path, or an export that is required, does not exist.
         """
         weights = super().get_identity()
         if not Path(self.model).is_dir():
@@ -54,9 +56,11 @@ class RuntimeCheckpoint(Checkpoint):
         return self._served
 
     def get_graph(self) -> Path | None:
-        """The export to compute with, downloaded where need be; None where FlagEmbedding is to compute. Blocking.
+        """Returns the export to compute with, downloaded if needed; None if FlagEmbedding is to compute. Blocking.
 
-        Raises FileNotFoundError, and whatever the library of a hub raises.
+        Raises:
+            FileNotFoundError: If a required export does not exist.
+            Exception: Whatever the library of a hub raises.
         """
         self.get_identity()
         if Path(self.model).is_dir():

@@ -63,10 +63,10 @@ class OnnxModel:
         return np.asarray(states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12), dtype=np.float32)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The logit of each question with its passage.
+        """Returns the logit of each question with its passage.
 
-        The tokens are those of training. FlagEmbedding 1.4 on transformers 5 turns them into text and back, by which
-        a character that the tokenizer does not know loses the blank before it.
+        The tokens are those of training. FlagEmbedding 1.4 on transformers 5 turns them into text and back, by which a
+        character that the tokenizer does not know loses the blank before it.
         """
         questions = {question: self._encode_text(question, MAX_QUESTION_TOKENS) for question, _ in pairs}
         marks = self._tokenizer.num_special_tokens_to_add(True)

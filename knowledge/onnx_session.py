@@ -17,10 +17,18 @@ Weights = Mapping[str, NDArray[Any]]
 
 
 def open_session(graph: Path, threads: int, weights: Weights | None = None) -> InferenceSession:
-    """A session that shares a call among so many threads, the caller's included. Raises what a broken file raises.
+    """Opens a session in which one call uses several threads.
 
-    Threads sleep where they have nothing to do. Of e5, with two that spin, two callers took 21 ms of processors a
-    question, with two that sleep 15, as with one; beside two busy processes 26 ms instead of 16.
+    Idle threads sleep. Of e5, with two threads that spin, two callers took 21 ms of processors a question, with two
+    that sleep 15, as with one; beside two busy processes 26 ms instead of 16.
+
+    Args:
+        graph: The model.
+        threads: Threads of one call, the caller's included.
+        weights: Weights that the graph takes from outside.
+
+    Raises:
+        Exception: Whatever a broken file raises.
     """
     import onnxruntime
 

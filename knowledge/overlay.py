@@ -69,12 +69,13 @@ class Overlay(View):
         self._subject = frozenset(analyzer.tokenize(chunk.document.title))
 
     def _score_added(self, terms: Sequence[str], row: int) -> float:
-        """BM25 of the page for a question without the words of its title, on the scale of the whole question.
+        """Returns the BM25 of the page for a question without the words of its title, on the scale of the whole
+        question.
 
         What a page is about need not be said of it, and saying it proves nothing: in a base that hardly knows 体验官,
-        体验官有工资吗 was answered from any page with that title. With that, here and in `passage`, 1 passes the gate
-        of 22 questions that a page leaves open, and 5 without; of 44 that it answers 40 and 41. A question of nothing
-        but the title matches in full.
+        体验官有工资吗 was answered from any page with that title. With this rule, here and in `build_passage`, 1 of 22
+        questions that a page leaves open passes the gate, and 5 without; of 44 that it answers 40 and 41. A question of
+        nothing but the title matches in full.
         """
         rest = [term for term in terms if term not in self._subject] or terms
         whole, left = sum(self.get_idf(terms)), sum(self.get_idf(rest))
@@ -90,11 +91,20 @@ class PageReader:
         self._vectors: LRUCache[str, Vector] = LRUCache(MAX_VECTORS)
 
     async def lay_page_over(self, snapshot: Snapshot, page: PageText, texts: Iterable[str], *, embed: bool) -> Snapshot:
-        """A view that has the page's passage for these wordings of a question; embed: False for keywords alone.
+        """Returns a view of the snapshot that has the page's passage for these wordings of a question.
 
         The title is matched by its words and not embedded: all lines of the page share it, and a shop's own name in it
         brings each of them near the centre of the base. Of the questions that a page answers .85 passed the gate so,
-        and .74 with it. Raises EmbeddingUnavailable, also when the embedder takes too long.
+        and .74 with it.
+
+        Args:
+            snapshot: The base.
+            page: The page.
+            texts: All wordings of the question.
+            embed: False for a search by keywords alone.
+
+        Raises:
+            EmbeddingUnavailable: If the embedder fails or takes too long.
         """
         chunk = build_passage(page, texts)
         vector = await self._embed_passage(chunk.text) if embed else None

@@ -36,8 +36,10 @@ def find_own_names(snapshot: Snapshot) -> frozenset[str]:
 
 
 def drop_names(question: str, names: Collection[str]) -> str:
-    """A Chinese question without the names, and without the 的 behind them. As it is where little else is left, and in
-    English: the words that its sentences need stand in most English passages too.
+    """Removes the names from a Chinese question, and the 的 behind them.
+
+    It stays unchanged if little else would be left, and in English: the words that its sentences need stand in most
+    English passages too.
     """
     if not names or len(_CHINESE.findall(question)) < MIN_LEFT:
         return question

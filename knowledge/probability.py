@@ -23,12 +23,12 @@ AT_UNRELATED, AT_CUTOFF, AT_TYPICAL = (
 
 @dataclass(frozen=True, slots=True)
 class CalibrationMap:
-    """Three points on the raw scale, rising: the typical best score of a question on something else entirely
-    (probability 0.05), the cutoff (0.6) and the typical best score of a question that the base answers (0.9).
+    """Maps raw scores to probabilities by three points, rising.
 
-    Between and beyond them the log-odds are linear, so that the probability rises strictly with the score.
-    english: by how much English questions about something else entirely score lower than Chinese ones. provisional:
-    fitted with a few questions, so that a base which has just come answers at once.
+    They are the typical best score of an off-topic question (probability 0.05), the cutoff (0.6) and the typical best
+    score of a question that the base answers (0.9). Between and beyond them the log-odds are linear, so that the
+    probability rises strictly with the score. english: by how much off-topic English questions score lower than Chinese
+    ones. provisional: fitted with few questions, so that a new base answers at once.
     """
 
     scorer: str

@@ -36,11 +36,19 @@ BEST_AUROC = 0.99
 def apply_judgements(
     retrieval: Retrieval, judgements: Sequence[float | None], calibration: CalibrationMap, gate: EvidenceGate
 ) -> Retrieval:
-    """The result of a search as a reader sees it: candidates by what both say, and the gate's verdict on that.
+    """Combines the judgements of a reader with the result of a search.
 
-    judgements: the reader's raw log-odds for the first candidates, in their order, None for one that was not judged.
-    A candidate that was not judged stays behind the judged ones and gets no probability above theirs. Without any
-    judgement of the first candidate the result is returned as it is, marked with READER as out of order.
+    A candidate that was not judged stays behind the judged ones and gets no probability above theirs. Without a
+    judgement of the first candidate the result is returned unchanged, with READER marked as out of order.
+
+    Args:
+        retrieval: The result of the search.
+        judgements: The reader's raw log-odds for the first candidates, in their order; None for one not judged.
+        calibration: The reader's calibration.
+        gate: Judges the combined probabilities.
+
+    Returns:
+        The result with candidates ordered by both, and the gate's verdict on that.
     """
     if not judgements or judgements[0] is None:
         return replace(retrieval, degraded=tuple(dict.fromkeys((*retrieval.degraded, READER))))
@@ -82,10 +90,15 @@ def measure_nearness(candidate: Candidate) -> float:
 
 
 def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer: str = READER) -> CalibrationMap:
-    """The calibration of a reader from its log-odds on labelled examples of both kinds, shape (examples,) each.
+    """Fits the calibration of a reader on labelled examples.
 
-    Its word counts as much as it tells the two apart: with equal normal spreads, the log of the likelihood ratio grows
-    by d'^2 over the distance of their middles, d' being what their AUROC says (Green and Swets, 1966).
+    Its judgement counts as much as it tells the two kinds apart: with equal normal spreads, the log of the likelihood
+    ratio grows by d'^2 over the distance of their middles, d' being what their AUROC says (Green and Swets, 1966).
+
+    Args:
+        answered: Its log-odds for passages that state the answer, shape (examples,).
+        near: Its log-odds for passages that are only near, shape (examples,).
+        scorer: Name of the scorer.
     """
     middles = float(np.median(answered) - np.median(near))
     separation = math.sqrt(2) * NormalDist().inv_cdf(min(measure_auroc(answered, near), BEST_AUROC))

@@ -41,8 +41,10 @@ TRACED = 5
 
 @dataclass(frozen=True, slots=True)
 class Scorers:
-    """Who scores: `reranker`; while that one fails or is not calibrated yet its `fallback`, where it declares one; and
-    `keywords` while there are no embeddings.
+    """The scorers of a retriever.
+
+    reranker: scores normally; fallback: scores while the reranker fails or is not calibrated, if it names one;
+    keywords: scores while there are no embeddings.
     """
 
     reranker: Reranker
@@ -66,8 +68,10 @@ class Scorers:
 
 @dataclass(frozen=True, slots=True)
 class _JudgedQuestion:
-    """A question as it is searched. `wordings` of it, without translations; of the `queries` the first `alone` are the
-    question by itself, those after them stand behind earlier questions.
+    """A question in all forms in which it is searched.
+
+    wordings: its forms without translations; alone: how many of the `queries`, from the first, are the question by
+    itself; those after them stand behind earlier questions.
     """
 
     wordings: tuple[str, ...]

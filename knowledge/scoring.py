@@ -49,7 +49,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best."""
+    """A recalled chunk before calibration. `readings`: its score for each query; `score`: the best of them."""
 
     chunk: Chunk
     vector_rank: int | None
@@ -63,8 +63,9 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How one search scores: `scorer` over what `where` lets through. `calibration` puts the scores of English queries
-    on the scale of Chinese ones; they stay as they are without.
+    """How one search scores: by `scorer`, over what the filter `where` lets through.
+
+    calibration: maps the scores of English queries to the scale of Chinese ones; without it they stay as they are.
     """
 
     options: RetrievalOptions
@@ -139,10 +140,11 @@ class Scoring:
     async def _fuse_recalled(
         self, snapshot: Snapshot, queries: Sequence[Query], recalled: Sequence[Recalled]
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
-        """Fusion scores over all queries, which choose the candidates, and those of each query, which are evidence.
+        """Returns fusion scores over all queries, which choose the candidates, and those of each query, which are
+        evidence.
 
-        What a reranker takes for evidence is each query's own fusion over the whole base: neither the second chance of
-        a rewrite nor the competitors that a filter hides may lift a chunk over the gate.
+        Rerankers get each query's own fusion over the whole base: neither the second chance of a rewrite nor the
+        competitors that a filter hides may lift a chunk over the gate.
         """
         k = self.options.rrf_k
         rankings = [self._build_rankings(hits) for hits in recalled]
@@ -173,8 +175,9 @@ def _merge_scores(
     order: Sequence[tuple[float, ...]],
     readings: Sequence[tuple[float, ...]],
 ) -> list[ScoredChunk]:
-    """Candidates, in the order of their best readings in `order`, with the scores of `readings`; of the chunks that are
-    one FAQ entry asked in several ways only the best stays.
+    """Returns the candidates in the order of their best readings in `order`, with the scores of `readings`.
+
+    Of chunks that are one FAQ entry asked in several ways only the best stays.
     """
     ids = list(fused)
     if not ids:

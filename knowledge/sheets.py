@@ -42,11 +42,11 @@ Filled = Iterator[tuple[int, Sequence[str], Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class SheetOptions:
-    """A file over any of the limits is refused as a whole. `rows`: below the first; `characters`: of one cell; `total`:
-    of all cells, since the cells of a small workbook may all show the same long text.
+    """Limits on a table; a file that exceeds one is refused as a whole.
 
-    `faq_header`: the table is the first one that names questions and answers in one of its first rows, on any sheet.
-    Without it, or where no sheet has such a row, the first row of the first sheet names the columns.
+    rows: below the header; characters: of one cell; total: of all cells, since the cells of a small workbook may all
+    show the same long text. faq_header: the table is the first one, on any sheet, that names questions and answers in
+    one of its first rows. Without it, or without such a row, the first row of the first sheet names the columns.
     """
 
     bytes: int = 5 * 2**20
@@ -59,9 +59,8 @@ class SheetOptions:
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """`number`: as the spreadsheet shows it; `cells`: by the name of their column, without surrounding blanks.
-
-    beyond: what stands behind the last column, as it was given; empty without any text there.
+    """number: as the spreadsheet shows it; cells: by the name of their column, without surrounding blanks; beyond:
+    the cells behind the last column as they were given, empty if they have no text.
     """
 
     number: int
@@ -75,10 +74,9 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Spreadsheet:
-    """A table: names of its columns in lower case, and the rows in which anything stands.
+    """A table: the names of its columns in lower case, and its non-empty rows.
 
-    delimiter: what divides the cells of the file, empty where they cannot run into each other; header: the number of
-    the row with the names.
+    delimiter: divides the cells of the file, empty if it has none; header: number of the row with the names.
     """
 
     columns: tuple[str, ...]

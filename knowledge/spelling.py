@@ -71,10 +71,9 @@ class _Change:
 
 
 class Speller:
-    """Thread-safe after construction.
+    """Corrects typos with a tenant's words. Thread-safe after construction.
 
-    counts: in how many chunks a term of the tenant's index occurs; those that the analyzer's dictionary knows are what
-    typos become.
+    counts: in how many chunks each term of the tenant's index occurs; typos become those that the dictionary knows.
     """
 
     def __init__(self, analyzer: Analyzer, counts: Mapping[str, int]) -> None:

@@ -162,12 +162,16 @@ class _Synonym:
 
 
 class Analyzer:
-    """Tokens of a text, with a dictionary and synonyms of one tenant. Thread-safe after construction.
+    """Splits texts into terms, with a dictionary and synonyms of one tenant. Thread-safe after construction.
 
-    words: terms that are kept whole beside their parts; synonyms: term -> terms whose tokens are added wherever it
-    occurs. Either may be written with spaces and signs. stop_words: words that questions are not searched by;
-    expansions: term -> what stands for it in `expanded`; protected: terms that nothing may put right; entities: name ->
-    the kind of thing that it names; version: of the tenant's vocabulary.
+    Args:
+        words: Terms that are kept whole beside their parts.
+        synonyms: Terms with the terms whose tokens are added wherever they occur. Both may contain spaces and signs.
+        stop_words: Words that questions are not searched by.
+        expansions: Terms with what replaces them in `expand_abbreviations`.
+        protected: Terms that must not be corrected.
+        entities: Names with the kind of thing that each names.
+        version: Version of the tenant's vocabulary.
     """
 
     def __init__(

@@ -32,9 +32,8 @@ PAGE_ID = "page"
 class FaqPair:
     """A curated question and its answer, with other ways to ask it.
 
-    Of one that stands in the midst of a document: the headings above it, its page, and the `blocks` of the answer,
-    whose texts are its lines; empty where the answer is plain text. after: how many blocks of the document stand before
-    it.
+    For a pair within a document: the headings above it, its page, and the `blocks` of the answer, whose texts are its
+    lines; empty if the answer is plain text. after: how many blocks of the document stand before it.
     """
 
     question: str
@@ -72,9 +71,10 @@ class NoticeCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """For whoever takes a file in: a code for programs, a Chinese sentence for people, the pages it is about.
+    """A message for whoever imports a file: a code for programs, a Chinese sentence for people, the pages that it is
+    about.
 
-    Of text that was left out: `part` of the file (页眉, 批注 …) and how many `characters`, white space not counted.
+    For omitted text: `part` of the file (页眉, 批注 …) and how many `characters`, without white space.
     """
 
     code: NoticeCode
@@ -94,8 +94,9 @@ class FaqColumns:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser makes of one file; at least one block or one pair. product, product_version, dated (a day, as
-    2026-03-01): what it says itself of what it is about and when it was written, empty for nothing.
+    """What a parser makes of one file: at least one block or one pair.
+
+    product, product_version, dated (a day, as 2026-03-01): what the file says about itself, empty for nothing.
     """
 
     title: str
@@ -145,13 +146,11 @@ class DocumentMeta:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The unit of recall. `text` is what a customer may be shown, verbatim.
+    """The unit of recall. `text` is shown to customers verbatim.
 
-    For a FAQ entry `text` is the answer and `question` one way to ask; the variants of an entry are chunks of
-    their own that share `entry`. For other chunks `entry` equals `id`.
-
-    layout: the blocks that its text is made of, in order (see `spans`); None where nobody knows them: it was read
-    before blocks had kinds, or somebody wrote over it.
+    For a FAQ entry `text` is the answer and `question` one way to ask; the ways to ask one entry are chunks that share
+    `entry`. For other chunks `entry` equals `id`. layout: the blocks of the text in order (see `spans`); None if they
+    are unknown: it was read before blocks had kinds, or somebody rewrote it.
     """
 
     id: str
@@ -254,11 +253,12 @@ class IndexChange:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a conversation is about when a message comes: the questions before it, the oldest first, the title of
-    the article that the last answer rested on, the documents and sections that the last answer cited, and the documents
-    that the answers before that one did; `versions` of products that the customer named, the last first. `message`:
-    what to read behind those questions, where it is not the whole message. `vector`: the embedding of
-    `continuity.told`, where the caller has it.
+    """What a conversation is about when a message comes.
+
+    It holds the earlier questions, the oldest first, the title of the article that the last answer used, and the
+    documents and sections that the last answers cited. versions: of products that the customer named, the last first;
+    message: what to read behind the earlier questions if it is not the whole message; vector: the embedding of
+    `continuity.build_contextual_message`, if the caller has it.
     """
 
     questions: tuple[str, ...] = ()
@@ -340,11 +340,11 @@ class RecallCounts:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A recalled chunk with every number that decided its fate. Ranks are the best of all forms in which the question
-    was searched; `form`: the number of the one that it fits best, None where several questions were searched.
-    `searched`: the probability by the search alone, where a reader judged the chunk as well.
+    """A recalled chunk with every number that decided about it.
 
-    `score` is the raw value of the scorer named by `scorer`; `probability` is the calibrated one, in [0, 1], the only
+    Ranks are the best of all forms in which the question was searched. form: the number of the form that it fits best,
+    None if several questions were searched; searched: the probability by the search alone, if a reader judged the chunk
+    as well; score: the raw value of the scorer named by `scorer`; probability: the calibrated one, in [0, 1], the only
     number that is comparable between scorers and knowledge bases, and the only one the gate looks at.
     """
 
@@ -366,14 +366,14 @@ class Candidate:
 class Retrieval:
     """The result of one search.
 
-    `candidates` are in final order, the ones that the gate refused included; with `explain` all that were recalled,
-    else the best RERANK_TOP_K. `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
-    a key per stage. `degraded` names what was out of order, for example ("embedding",).
-    `parts`: where the message holds several questions, what was found for each of them, in their order.
-    For whoever traces a search: `forms` in which the question was searched; `recalled`: how much; `threshold` of the
-    gate; `top`: how many may be answered from; `beyond`: the next candidates behind these.
-    `goes_on`: an article that the last answer cited is about as near to the message as any other one.
-    `superseded`: all candidates are of versions of which a newer one is there, which is silent.
+    candidates: in final order, refused ones included; with `explain` all that were recalled, else the best
+    RERANK_TOP_K. terms, idf: of the question, for choosing sentences. timings_ms: by stage. degraded: what was out of
+    order, for example ("embedding",). parts: the results of several questions in one message, in their order. goes_on:
+    an article that the last answer cited is about as near to the message as any other. superseded: all candidates are
+    of old versions, while a newer one says nothing.
+
+    For tracing: the `forms` in which the question was searched; recalled: how many candidates; the `threshold` of the
+    gate; top: how many may be answered from; beyond: the next candidates behind these.
     """
 
     question: str

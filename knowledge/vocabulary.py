@@ -30,9 +30,9 @@ class VocabularyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VocabularyEntry:
-    """`term` and what belongs to it: the other synonyms, the full form, or the kind of an entity.
+    """`term` and what belongs to it: other synonyms, the full form, or the kind of an entity.
 
-    both_ways: of synonyms: each of them is found by every other one.
+    both_ways: each of the synonyms is found by every other one.
     """
 
     kind: VocabularyKind

@@ -89,8 +89,8 @@ class SafetyHead:
 
 
 def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None) -> Safety | None:
-    """The danger that a message tells of. vector: of its normal form, as `Embedder.query` gives, which is that of the
-    beginning of a long one: its words speak beside it.
+    """The danger that a message tells of. vector: of its normal form, as `Embedder.embed_question` gives, which is
+    that of the beginning of a long one: its words speak beside it.
     """
     unread = head is None or vector is None or len(reading.normal) > MAX_QUERY_CHARS
     worded = next((Safety(kind, WORDED) for kind in Danger if unread and kind in reading.dangers), None)

@@ -14,7 +14,7 @@ from app.db.base import Base, tenant_key
 class ApiKey(Base):
     """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one.
     `last_used_at` to the minute. After a rotation the digest before works until `previous_until`.
-    `filter`: the documents that it is bound to, see `Filter.named`.
+    `filter`: the documents that it is bound to, see `Filter.stated_fields`.
     """
 
     __tablename__ = "api_keys"

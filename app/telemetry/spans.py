@@ -89,18 +89,18 @@ class RecordedSpan:
         self.end(error)
 
     def start_child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
-        """See `TracedSpan.child`."""
+        """See `TracedSpan.start_child`."""
         if not self._span.is_recording():  # over already, or not to be recorded, and so is all of it
             return RecordedSpan(self._tracer, self._span, self._translate)
         context = set_span_in_context(self._span)
         return RecordedSpan.begun(self._tracer, name, context, attributes or {}, self._translate)
 
     def enter(self) -> AbstractContextManager[object]:
-        """See `TracedSpan.current`."""
+        """See `TracedSpan.enter`."""
         return enter_span(self)
 
     def set_attributes(self, attributes: Mapping[str, Value]) -> None:
-        """See `TracedSpan.set`."""
+        """See `TracedSpan.set_attributes`."""
         told = {
             name: value[:MAX_CHARS] if isinstance(value, str) else value
             for name, value in attributes.items()
@@ -120,7 +120,7 @@ class RecordedSpan:
         self._span.end()
 
     def build_headers(self) -> Mapping[str, str]:
-        """See `TracedSpan.headers`. Without `tracestate`, in which a caller may have put anything."""
+        """See `TracedSpan.build_headers`. Without `tracestate`, in which a caller may have put anything."""
         here = self._span.get_span_context()
         trace, span = format_trace_id(here.trace_id), format_span_id(here.span_id)
         return {"traceparent": f"00-{trace}-{span}-{here.trace_flags:02x}"}

@@ -41,10 +41,12 @@ _LEFT_SECONDS = 24 * 3600
 
 
 class OfficeConverter:
-    """Converts one file at a time, tenants in turn. `close` ends the one at work.
+    """Converts one file at a time; tenants take turns.
 
-    program: `soffice`, by name or path. seconds: of wall time that a file may take, and of CPU time twice that.
-    max_bytes: of what comes out.
+    Args:
+        program: `soffice`, by name or path.
+        seconds: Wall time that a file may take; CPU time may be twice that.
+        max_bytes: Largest result.
     """
 
     def __init__(self, program: str, seconds: float, max_bytes: int) -> None:

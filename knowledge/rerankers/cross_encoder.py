@@ -32,18 +32,18 @@ class Passages:
 
 
 class CrossEncoder(Reranker):
-    """Scores the `candidates` best of fusion; the others follow in the order of fusion.
+    """Scores the `candidates` best chunks of fusion; the others follow in the order of fusion.
 
-    A provider sets `kind`, gives `constants`, and writes `_read`.
+    A provider sets `kind`, gives `constants`, and writes `_score_passages`.
     """
 
     elsewhere = False
     """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
     batch = 1
-    """Searches, of as many customers, that one call of `_read` gets where they come together. With 1 none waits."""
+    """How many searches that arrive together share one call of `_score_passages`; with 1 none waits."""
 
     def __init__(self, candidates: int, calls: int, fallback: Fallback) -> None:
-        """calls: of `_read` at once. fallback: see `Reranker`."""
+        """calls: of `_score_passages` at once. fallback: see `Reranker`."""
         self.candidates = candidates
         self.fallback = fallback
         self._together: Batcher[Passages, list[float]] = Batcher(

@@ -36,9 +36,8 @@ _TIME_SIGNALS = {getattr(signal, "SIGXCPU", None)}
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """`workers`: processes at once, half of them for one tenant at most. `memory_mb`, `seconds`: of one file.
-
-    `recognises`: they read pictures.
+    """workers: processes at once, half of them for one tenant at most; memory_mb, seconds: limits for one file;
+    recognises: the workers read pictures.
     """
 
     workers: int = 4
@@ -48,9 +47,9 @@ class SandboxOptions:
 
 
 class Sandbox:
-    """A `knowledge.ingest.Reader`. Workers are started when needed, stay warm, and are killed by `close`.
+    """A `knowledge.ingest.DocumentReader` that reads in worker processes.
 
-    A call that is cancelled kills its worker.
+    Workers are started when needed, stay warm, and are killed by `close`. A cancelled call kills its worker.
     """
 
     def __init__(self, limits: ParsingLimits, options: SandboxOptions) -> None:

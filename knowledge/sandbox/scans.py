@@ -15,9 +15,10 @@ from knowledge.types import FaqColumns, Notice, NoticeCode
 
 
 class ScanReader:
-    """A `DocumentReader` over two: the first for all files, the second for those that show what it cannot read.
+    """A `DocumentReader` over two readers: the first reads all files, the second those that show what the first cannot
+    read.
 
-    recognising: None where pictures are not to be read.
+    recognising: the second one; None if pictures are not to be read.
     """
 
     def __init__(self, plain: DocumentReader, recognising: DocumentReader | None) -> None:

@@ -53,8 +53,10 @@ class InvalidReply(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to read. `seconds`: of CPU time. `links`: it is a page, of which these are wanted and nothing else;
-    `sheet`: how to read it as a table of somebody's; `attachment`: it is sent in a conversation, and looked at.
+    """One file to read.
+
+    seconds: limit on CPU time; links: only the links of this page are wanted; sheet: how to read it as a table;
+    attachment: it is an attachment of a conversation, which is inspected.
     """
 
     name: str

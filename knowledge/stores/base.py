@@ -32,8 +32,11 @@ class DenseRecall(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """exact_search_max_chunks: larger bases ask their vector database; recalls: counts who answered; generation: of a
-    tenant's indexes, which a store that keeps them keeps apart; server: address of the store's server, "" for none.
+    """Options of an index.
+
+    exact_search_max_chunks: larger bases ask their vector database; recalls: counts how neighbours were found;
+    generation: number of the tenant's index, which a store keeps apart from others; server: the store's address, "" for
+    none.
     """
 
     exact_search_max_chunks: int = EXACT_SEARCH_MAX_CHUNKS

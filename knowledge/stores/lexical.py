@@ -34,11 +34,13 @@ class Postings(NamedTuple):
 
 
 class LexicalIndex:
-    """Immutable BM25 (Okapi, rank-bm25's defaults) of one revision.
+    """Immutable BM25 (Okapi, with the defaults of rank-bm25) of one revision; equal to `BM25Okapi.get_scores` in
+    float32.
 
-    vocabulary: term -> id, iterating in the order of ids, which are 0, 1, 2... It may know more terms than occur here,
-    and may grow while this index is in use.
-    `scores` equals `BM25Okapi.get_scores` to float32 precision.
+    Args:
+        vocabulary: Term -> id, iterating in the order of ids, which are 0, 1, 2... It may know more terms than occur
+            here,
+            and may grow while this index is in use.
     """
 
     def __init__(self, documents: Sequence[TermIds], vocabulary: Mapping[str, int]) -> None:

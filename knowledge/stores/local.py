@@ -48,8 +48,8 @@ machine and 10 s on a busy one, and meanwhile all of them are searched exactly.
 class LocalSnapshot:
     """Chunks, embeddings and BM25 of one revision, in memory.
 
-    Dense recall is exact up to the limit of the options; beyond, the vector store is asked, unless a filter leaves few
-    rows. matrix: in half precision where a store finds the neighbours and only their cosines are computed here.
+    Dense recall is exact up to the limit of the options; beyond it the vector store is asked, unless a filter leaves
+    few rows. matrix: in half precision if a store finds the neighbours and only their cosines are computed here.
     """
 
     def __init__(
@@ -215,7 +215,8 @@ class LocalSnapshot:
 class LocalIndex:
     """Holds the current snapshot; `apply` builds the next one beside it and swaps it in.
 
-    vectors: None searches the embeddings exactly, in memory.
+    Args:
+        vectors: The vector store; None searches the embeddings exactly, in memory.
     """
 
     def __init__(self, vectors: VectorStore | None = None, options: IndexOptions | None = None) -> None:

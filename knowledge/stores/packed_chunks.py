@@ -14,7 +14,7 @@ from knowledge.types import Chunk, DocumentMeta
 
 @dataclass(frozen=True, slots=True)
 class PackedChunks:
-    """Chunks by rows; a document is kept once. 105 MB of a process that holds 10,000 of them become 60.
+    """Chunks by row, in compact form; a document is stored once. 105 MB for 10,000 chunks become 60.
 
     records: what is not in the other fields, marshalled; document_of: row -> place in `documents`.
     """

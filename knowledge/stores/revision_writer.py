@@ -28,8 +28,10 @@ _Item = TypeVar("_Item")
 
 @dataclass(slots=True)
 class RevisionStep:
-    """What separates two revisions. new, gone: contents that came and went; terms: those that occur in another number
-    of chunks than before, `new_counts` instead of `old_counts`.
+    """What separates two revisions.
+
+    new, gone: contents that came and went; terms: those whose document frequency changed, from `old_counts` to
+    `new_counts`.
     """
 
     new: list[IndexedChunk] = field(default_factory=list)

@@ -79,7 +79,7 @@ class TermStatistics:
         found = self._compute_okapi_idf(held)
         if self._average > 0:
             worth = np.where(found < 0, OKAPI.epsilon * self._average, found)
-        else:  # see `lexical.document_idf`
+        else:  # see `lexical.compute_idf`
             worth = np.log1p((self.chunks - held + 0.5) / (held + 0.5))
         return np.where(held > 0, worth, self._unseen)
 

@@ -61,7 +61,7 @@ class _PackedTerms:
 
 
 class TermTable(Mapping[str, int]):
-    """Term -> id, the ids being 0, 1, 2...; iterates in their order. It only grows, and may while others read."""
+    """Term -> id, the ids being 0, 1, 2...; iterates in their order. It only grows, and may be read while it does."""
 
     def __init__(self) -> None:
         self._parts: tuple[_PackedTerms, dict[str, int]] = _PackedTerms(), {}
