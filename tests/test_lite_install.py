@@ -57,7 +57,7 @@ vectors = np.eye(3, dtype=np.float32)
 for store in ChromaStore(Path(sys.argv[1]), "t", "e", 3), SharedChromaStore(sys.argv[2], "t", "e", 3):
     store.upsert(["a", "b", "c"], vectors, 1)
     store.delete(["c"], 2)
-    print(store.ids() == {"a", "b"}, store.search(vectors[1], 1)[0].chunk_id)
+    print(store.list_ids() == {"a", "b"}, store.search(vectors[1], 1)[0].chunk_id)
 os.environ |= {"CHROMA_OTEL_COLLECTION_ENDPOINT": sys.argv[2], "CHROMA_OTEL_GRANULARITY": "all"}
 try:
     SharedChromaStore(sys.argv[2].replace("127.0.0.1", "localhost"), "t", "e", 3)

@@ -138,11 +138,11 @@ CODE = """
 import sys
 from knowledge import onnx_checkpoint
 onnx_checkpoint.is_installed = lambda module: sys.argv[3] == "library"
-checkpoint = onnx_checkpoint.ServedCheckpoint(sys.argv[2], sys.argv[1], runtime=sys.argv[4])
+checkpoint = onnx_checkpoint.RuntimeCheckpoint(sys.argv[2], sys.argv[1], runtime=sys.argv[4])
 for _ in range(2):
     try:
         graph = checkpoint.get_graph()
-        print(checkpoint.identity(), graph and sorted(path.name for path in graph.parent.iterdir()))
+        print(checkpoint.get_identity(), graph and sorted(path.name for path in graph.parent.iterdir()))
     except FileNotFoundError as error:
         print(error)
 """

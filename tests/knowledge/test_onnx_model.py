@@ -127,9 +127,9 @@ from pathlib import Path
 from knowledge.embeddings.registry import EmbedderOptions, get_embedder
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
 embedder = get_embedder("bge", options=EmbedderOptions(bge_model=sys.argv[1]))
-assert asyncio.run(embedder.passages(["退货"])).any()
+assert asyncio.run(embedder.embed_passages(["退货"])).any()
 reranker = get_reranker("bge", RerankerOptions(bge_model=sys.argv[2]))
-assert reranker._compute([("退货", "运费")])
+assert reranker._compute_logits([("退货", "运费")])
 print(*sorted({name.split(".")[0] for name in sys.modules} & {"torch", "transformers", "FlagEmbedding", "onnxruntime"}))
 """
 
