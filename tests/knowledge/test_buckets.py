@@ -40,7 +40,7 @@ async def test_no_more_than_the_buckets_that_differ_is_read() -> None:
     read: list[int] = []
 
     class Counting(View):
-        def ids(self, within: object = None) -> frozenset[str]:
+        def list_ids(self, within: object = None) -> frozenset[str]:
             found = Snapshot.list_ids(base.index.get_snapshot(), within)  # type: ignore[arg-type]
             read.append(len(found))
             return found
