@@ -1,0 +1,21 @@
+"""In which order lists are read: by a column's name, with `-` before it for the greatest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement
+from sqlalchemy.orm import InstrumentedAttribute
+
+Sortable = ColumnElement[Any] | InstrumentedAttribute[Any]
+
+
+def sorted_by(sort: str, columns: Mapping[str, Sortable]) -> tuple[ColumnElement[Any], ...]:
+    """The order that `sort` names; none where it is empty. What has no value comes last either way. Raises KeyError
+    for a column that is not listed by.
+    """
+    if not sort:
+        return ()
+    column = columns[sort.removeprefix("-")]
+    return ((column.desc() if sort.startswith("-") else column.asc()).nulls_last(),)
