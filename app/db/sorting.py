@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement
-from sqlalchemy.orm import InstrumentedAttribute
-
-Sortable = ColumnElement[Any] | InstrumentedAttribute[Any]
+from sqlalchemy import ColumnElement, SQLColumnExpression
 
 
-def sorted_by(sort: str, columns: Mapping[str, Sortable]) -> tuple[ColumnElement[Any], ...]:
+def sorted_by(sort: str, columns: Mapping[str, SQLColumnExpression[Any]]) -> tuple[ColumnElement[Any], ...]:
     """The order that `sort` names; none where it is empty. What has no value comes last either way. Raises KeyError
     for a column that is not listed by.
     """

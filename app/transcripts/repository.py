@@ -91,7 +91,7 @@ _OWN_VOTE = (Feedback.tenant_id == StoredTurn.tenant_id) & (Feedback.turn_id == 
 _DISLIKED = exists().where(
     Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id, Feedback.rating == "down"
 )
-_SEVERITY = case(
+_SEVERITY: ColumnElement[int] = case(
     *(
         (_DISLIKED if trouble is Trouble.THUMBS_DOWN else StoredTurn.outcome.in_(_ENDS[trouble]), SEVERITY[trouble])
         for trouble in Trouble

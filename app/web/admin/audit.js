@@ -28,7 +28,7 @@ export function Audit({ route }) {
   const values = (name) => (choices.data?.[name] || []).map((one) => [one.value, one.name]);
   const columns = [
     { title: t("when"), sort: "at", latest: true, cell: (entry) => html`<span class="ad-when" title=${entry.at}>${moment(entry.at)}</span>` },
-    { title: t("what"), cell: (entry) => (pageOf(entry) ? html`<a href=${pageOf(entry)}>${entry.sentence}</a>` : html`<span class="ad-text">${entry.sentence}</span>`) },
+    { title: t("what"), cell: (entry) => (pageOf(entry) ? html`<a class="ad-light" href=${pageOf(entry)}>${entry.sentence}</a>` : html`<span class="ad-text">${entry.sentence}</span>`) },
     { title: t("details"), name: "ad-wide", cell: (entry) => html`<details><summary class="yd-mono">${entry.action}</summary>${Object.entries(entry.target).map(([name, value]) => html`<div class="yd-tiny"><span class="yd-muted">${name}</span> <span class="yd-mono">${value}</span></div>`)}
       <div class="yd-tiny yd-mono yd-muted">${[entry.actor_id, entry.changed.join(" ")].filter(Boolean).join(" · ")}</div><div class="yd-tiny yd-muted">${t("request", { id: entry.request_id })}</div></details>` },
     { title: t("outcome"), name: "ad-wide", cell: (entry) => html`<${Named} kind="audited" value=${entry.outcome || "open"} />` },

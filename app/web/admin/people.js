@@ -48,7 +48,7 @@ export function People({ route, manages }) {
     ${manages && person.state === "disabled" && small(person, t("enable"), enable)}</div>`;
   const columns = [
     { title: t("person"), sort: "name", text: (person) => `${person.name} (${person.login})`, cell: (person) => html`<strong>${person.name}</strong>${person.current && html` <${Tag} tone="accent">${t("you")}<//>`}<span class="ad-sub yd-mono">${person.login}</span>${person.display_name !== person.name && html`<span class="ad-sub">${person.display_name}</span>`}` },
-    { title: t("role"), sort: "role", text: (person) => named("role", person.role), cell: (person) => html`<${Named} kind="role" value=${person.role} />` },
+    { title: t("role"), name: "ad-wide", sort: "role", text: (person) => named("role", person.role), cell: (person) => html`<${Named} kind="role" value=${person.role} />` },
     { title: t("serves"), name: "ad-wide", text: (person) => [...person.teams.map(teamName), ...person.skills].join("、"), cell: (person) => html`${person.teams.map((id) => html`<${Tag} tone="accent">${teamName(id)}<//> `)}${person.skills.map((skill) => html`<${Tag}>${skill}<//> `)}
       <span class="ad-sub">${[person.skills.length ? "" : t("anything"), person.hours.join("；") || t("always"), person.capacity ? t("at", { n: person.capacity }) : t("free")].filter(Boolean).join(" · ")}</span>` },
     { title: t("state"), name: "ad-wide", text: (person) => named("personState", person.state), cell: (person) => html`<${Named} kind="personState" value=${person.state} />${isOnline(person) && html` <${Tag} tone="good">${t("online")}<//>`}${person.assigned > 0 && html`<span class="ad-sub">${t("assigned", { n: person.assigned })}</span>`}` },

@@ -4,10 +4,11 @@ import csv
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from pydantic import BaseModel
 from sqlalchemy import select, text
 
 from app.audit.actions import COMMAND_LINE, MADE, AuditAction
@@ -128,7 +129,7 @@ def test_every_action_has_its_sentence_in_both_languages() -> None:
         name
         for _, route in routes()
         if route.body_field is not None and "{fields}" in "".join(catalogue.actions.get(route.name, ()))
-        for name in route.body_field.field_info.annotation.model_fields
+        for name in cast(type[BaseModel], route.body_field.field_info.annotation).model_fields
     }
     assert sent == set(catalogue.fields), "fields that were sent are told by their names"
 
