@@ -111,7 +111,7 @@ function chooser(rows, keyOf, nameOf, picked, setPicked) {
   const whole = keys.every((key) => picked.includes(key));
   const flip = (key) => setPicked(picked.includes(key) ? picked.filter((each) => each !== key) : [...picked, key]);
   return {
-    name: "ad-pick", title: html`<input type="checkbox" aria-label=${t("pickAll")} checked=${whole} onChange=${() => setPicked(whole ? [] : keys)} />`,
+    name: "ad-chosen", title: html`<input type="checkbox" aria-label=${t("pickAll")} checked=${whole} onChange=${() => setPicked(whole ? [] : keys)} />`,
     cell: (row) => html`<input type="checkbox" aria-label=${t("pick", { name: nameOf(row) })} checked=${picked.includes(keyOf(row))} onChange=${() => flip(keyOf(row))} />`,
   };
 }
