@@ -160,7 +160,8 @@ async def test_lists_are_sorted_by_a_column_either_way_and_what_has_no_value_com
         assert "".join(entry.id for entry in found) == expected, sort
 
     used = {"a": at(1), "b": None, "c": at(2)}
-    made = [{"id": n, "name": n, "role": "admin", "digest": n, "last_used_at": moment} for n, moment in used.items()]
+    blank = {"role": "admin", "filter": {}}
+    made = [blank | {"id": n, "name": n, "digest": n, "last_used_at": moment} for n, moment in used.items()]
     await keep(database, ApiKey, *made)
     keys = KeyRepository(database)
     for sort, expected in (("used", "acb"), ("-used", "cab"), ("-name", "cba")):

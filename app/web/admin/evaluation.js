@@ -1,6 +1,6 @@
 // Evaluation: sets of questions with what is right, the runs of them, and their reports.
 import { moment, number, words } from "../shared/i18n.js";
-import { Dialog, Empty, Failure, Field, Loaded, Table, attempt, html, useLoaded } from "../shared/ui.js";
+import { Dialog, Failure, Field, attempt, html } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
 import { EvaluationReport } from "./evaluation-report.js";
 import { EvaluationReports } from "./evaluation-reports.js";
