@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 from app.db.base import now
 from app.ids import new_id
@@ -93,7 +94,13 @@ def made_name(action: str, made: Mapping[str, Any]) -> str:
     if isinstance(found, list):
         names = [one["name"] if isinstance(one, dict) else one for one in found]
         found = names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}" if names else ""
-    return str(found)[:MAX_TARGET_CHARS]
+    return shown_name(str(found))
+
+
+def shown_name(name: str) -> str:
+    """A name as it is kept; an address by its host alone, since the rest of it may hold a secret."""
+    host = urlsplit(name).hostname if name.startswith(("http://", "https://")) else None
+    return (host or name)[:MAX_TARGET_CHARS]
 
 
 def read_object(body: bytes) -> dict[str, Any]:

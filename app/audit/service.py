@@ -12,13 +12,13 @@ from loguru import logger
 from starlette.exceptions import HTTPException
 
 from app.audit.actions import (
-    MAX_TARGET_CHARS,
     AuditAction,
     AuditOutcome,
     bounded,
     list_fields,
     made_name,
     read_object,
+    shown_name,
 )
 from app.audit.repository import AuditRepository
 from app.audit.repository_names import NameRepository
@@ -46,7 +46,7 @@ class AuditLog:
             name,
             target,
             request.state.request_id,
-            subject=(await self._names.find_name(principal.tenant, target))[:MAX_TARGET_CHARS],
+            subject=shown_name(await self._names.find_name(principal.tenant, target)),
             changed=list_fields(await _json_body(request)),
         )
         await self.repository.add(action)

@@ -176,6 +176,14 @@ async def test_a_deleted_document_keeps_its_name_and_who_disabled_it(client: htt
     assert await entries(client, kind="key") == await entries(client, kind="key", action="delete_document") == []
 
 
+async def test_of_an_address_the_host_alone_is_kept(client: httpx.AsyncClient) -> None:
+    hook = {"url": "https://93.184.215.14/services/secret-token", "events": ["ticket.created"]}
+    made = (await client.post("/api/v1/webhooks", json=hook)).json()
+    await client.delete(f"/api/v1/webhooks/{made['id']}")
+    assert [item["subject"] for item in await entries(client)] == ["93.184.215.14"] * 2
+    assert "secret-token" not in (await client.get(PATH)).text
+
+
 async def test_what_changes_nothing_is_no_action(client: httpx.AsyncClient) -> None:
     table = {"file": ("f.csv", "问题,答案\n几点开门,九点\n".encode())}
     assert (await client.post("/api/v1/knowledge/faqs/import?dry_run=true", files=table)).json()["added"] == 1
