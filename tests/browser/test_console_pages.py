@@ -30,7 +30,7 @@ def test_a_conversation_shows_its_votes_and_how_each_reply_was_decided(talked: s
     content = opened(page, talked, "conversations?rating=down&channel=app")
     link = content.get_by_role("link", name="退货运费谁出？")
     address = link.get_attribute("href")
-    row = content.get_by_role("row").filter(has=link)
+    row = content.get_by_role("row").filter(has=page.get_by_role("link", name="退货运费谁出？"))
     expect(row).to_contain_text("被踩")
     row.get_by_role("checkbox").check()
     content.get_by_role("button", name="加标签").click()

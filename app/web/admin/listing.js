@@ -3,7 +3,7 @@ import { words } from "../shared/i18n.js";
 import { Empty, Failure, Pager, Spinner, Table, attempt, confirmed, html, toast, useLoaded } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { allRows, csv, save } from "./csv.js";
-import { go } from "./route.js";
+import { current, go } from "./route.js";
 
 const t = words({
   zh: { none: "没有符合条件的内容。", clear: "清除条件", all: "{label}：全部", size: "每页 {n} 条", csv: "导出 CSV", since: "从", until: "到", pick: "选择{name}", pickAll: "选择本页全部", picked: "已选 {n} 条", unpick: "取消选择", working: "{done} / {n}", done: "已处理 {n} 条", failed: "{n} 条没有成功：{message}" },
@@ -21,7 +21,7 @@ export function useListing(route, names, load, { limit = 50, most = 200, prefix 
   const sort = at("sort");
   const state = useLoaded((signal) => load({ ...asked, sort, offset, limit: size }, signal), [route.path, JSON.stringify(asked), sort, offset, size, ...also]);
   const move = (values, replace) => {
-    const query = Object.fromEntries(route.query);
+    const query = Object.fromEntries(current().query);
     for (const [name, value] of Object.entries(values)) query[prefix + name] = value;
     go(route.path, query, { replace });
   };
@@ -52,6 +52,7 @@ export function Search({ list, name = "q", label }) {
   const [text, setText] = useState(list.asked[name]);
   const waiting = useRef();
   useEffect(() => setText(list.asked[name]), [list.asked[name]]);
+  useEffect(() => () => clearTimeout(waiting.current), []);
   const search = (value, at) => {
     clearTimeout(waiting.current);
     setText(value);
