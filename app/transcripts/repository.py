@@ -124,7 +124,7 @@ def _where(tenant: str, wanted: ConversationFilter) -> list[ColumnElement[bool]]
     if wanted.rating:
         where.append(exists().where(_OWN_VOTE, Feedback.rating == wanted.rating))
     if wanted.trouble is not None:
-        where.append(exists().where(_OWN_TURN, SEVERITY[wanted.trouble] == _SEVERITY))
+        where.append(exists().where(_OWN_TURN, _SEVERITY.in_([SEVERITY[wanted.trouble]])))
     if wanted.label:
         of_conversation = (ConversationLabelRow.tenant_id == Conversation.tenant_id) & (
             ConversationLabelRow.session_id == Conversation.session_id
