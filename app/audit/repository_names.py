@@ -30,6 +30,7 @@ _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], .
     "agent_id": ((DeskStaff.tenant_id, DeskStaff.agent_id, DeskStaff.name),),
     "canned_id": ((CannedReplyRow.tenant_id, CannedReplyRow.id, CannedReplyRow.shortcut),),
     "document_id": ((Document.tenant_id, Document.id, func.coalesce(func.nullif(Document.title, ""), Document.name)),),
+    "entry_id": ((VocabularyRow.tenant_id, VocabularyRow.id, VocabularyRow.term),),
     "faq_id": ((FaqRow.tenant_id, FaqRow.id, FaqRow.question),),
     "key_id": ((ApiKey.tenant_id, ApiKey.id, ApiKey.name),),
     "person_id": ((PersonRow.tenant_id, PersonRow.id, PersonRow.name),),
@@ -47,7 +48,6 @@ _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], .
 """By the parameter of a path: tenant, id and name. What customers wrote (conversations, attachments, gaps) has none
 here: it is erased with the conversation, and the audit log stays.
 """
-_ENTRY = VocabularyRow.tenant_id, VocabularyRow.id, VocabularyRow.term
 
 
 class NameRepository:
@@ -61,8 +61,7 @@ class NameRepository:
         for parameter, value in target.items():
             if parameter in NAMED_ITSELF:
                 return value
-            for columns in (_ENTRY,) if parameter == "entry_id" else _NAMES.get(parameter, ()):
-                owner, key, name = columns
+            for owner, key, name in _NAMES.get(parameter, ()):
                 query = select(name).where(owner == tenant, key == value)
                 async with self._database.read() as connection:
                     found = (await connection.execute(query.limit(1))).scalar_one_or_none()

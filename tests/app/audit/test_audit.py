@@ -16,6 +16,7 @@ from app.audit.repository import AuditFilter, AuditRepository
 from app.audit.sentences import load_catalogue
 from app.audit.tables import AuditRow
 from app.auth.principal import Role
+from app.db.engine import Database
 from app.http.routes import allow_of, is_written_down
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of
@@ -216,14 +217,17 @@ async def test_the_log_is_exported_as_it_is_filtered_and_safe_to_open(client: ht
 
 
 async def test_an_export_reads_some_at_a_time_and_stops_at_its_bound(
-    product: Served, monkeypatch: pytest.MonkeyPatch
+    database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.audit.repository.BATCH", 2)
-    repository = AuditRepository(product.container.base.database)
+    repository = AuditRepository(database)
     for number in range(5):
         await repository.add(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
     found = [[one.target["id"] for one in batch] async for batch in repository.batches("t", AuditFilter(), 3)]
     assert found == [["4", "3"], ["2"]]
+    assert (await repository.page("t", AuditFilter(text="3"), 9, 0))[1] == 1, "by an id as a whole"
+    assert (await repository.page("t", AuditFilter(actor="k", actions={"create_key"}), 9, 0))[1] == 5
+    assert await repository.actors("t") == [("k", "甲")] and await repository.actors("other") == []
 
 
 async def test_the_log_is_narrowed_to_somebody_by_the_choices(client: httpx.AsyncClient, product: Served) -> None:
