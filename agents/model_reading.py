@@ -19,7 +19,7 @@ from agents.passages.quotable import safe_text
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.shapes import TEXT, Shape, list_of, object_of
-from agents.ticketing.proposals import decides
+from agents.ticketing.proposals import read_decision
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words, shares_words
@@ -133,7 +133,7 @@ def may_be_read(question: Question) -> bool:
     yes to a proposal.
     """
     shown = not (question.history and question.history[-1].rows)
-    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
+    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not read_decision(question, time.time())
 
 
 @dataclass(frozen=True, slots=True)

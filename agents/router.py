@@ -13,7 +13,7 @@ from agents.routing.decision import IntentDecision, Thresholds, decide, weigh
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import IntentHead
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
-from agents.ticketing.proposals import decides
+from agents.ticketing.proposals import read_decision
 from agents.types import Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.understanding.asking import asks
@@ -80,7 +80,7 @@ class Router:
 
     async def route(self, question: Question) -> Route:
         """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
-        if decides(question, time.time()):  # 确认 alone would be small talk
+        if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         reading, meant = question.reading, question.meant
         mentions = meant.mentions.beside(shipped_extractor().named(question.slots)).naming(

@@ -12,8 +12,8 @@ from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.ticketing.draft import described, drafted
-from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, decides
+from agents.ticketing.draft import describe_ticket, draft_ticket
+from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
@@ -61,13 +61,13 @@ class TicketAgent:
             yield event
 
     async def _answer(self, question: Question) -> Answer:
-        reply = decides(question, self._clock())
+        reply = read_decision(question, self._clock())
         if reply is not None and question.proposal is not None:
             return await self._decided(question, question.proposal, reply)
         wish = question.reading.wish
         if wish is Wish.CREATE:
             return await self.propose(question)
-        found = await self._tickets.mine(_owner(question), question.reading.ticket_number)
+        found = await self._tickets.find_tickets(_owner(question), question.reading.ticket_number)
         if wish is Wish.LOOK_UP:
             return self._listed(question, found)
         return await self._about(question, wish, found)
@@ -77,7 +77,7 @@ class TicketAgent:
         None for what the words tell.
         """
         replies = self._replies(question)
-        draft = drafted(question.text, question.history, replies.english)
+        draft = draft_ticket(question.text, question.history, replies.english)
         if draft is None:
             return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
         return await self._propose(question, draft if category is None else replace(draft, category=category))
@@ -88,12 +88,12 @@ class TicketAgent:
             return self._said(question, replies.say("ticket_kept" if proposal.action == WITHDRAW else "ticket_dropped"))
         if proposal.action == WITHDRAW:
             ticket = await self._tickets.close(_owner(question), proposal.fields["number"])
-            return self._said(question, replies.about("ticket_withdrawn", ticket))
+            return self._said(question, replies.say_about("ticket_withdrawn", ticket))
         if proposal.action == DESCRIBE:
             told = reply.text if reply.consent is Consent.SUPPLEMENT else ""
             if not told:
                 return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
-            return await self._propose(question, described(told))
+            return await self._propose(question, describe_ticket(told))
         draft = _with(_draft(proposal), reply.text)
         if reply.consent is Consent.SUPPLEMENT:
             return self._proposal(question, draft)
@@ -101,18 +101,18 @@ class TicketAgent:
         if opened is None:  # it may be confirmed once more, later
             return self._said(question, replies.say("ticket_too_many"), CREATE, dict(proposal.fields))
         ticket, new = opened
-        return self._said(question, replies.about("ticket_created" if new else "ticket_existing", ticket))
+        return self._said(question, replies.say_about("ticket_created" if new else "ticket_existing", ticket))
 
     async def _propose(self, question: Question, draft: NewTicket) -> Answer:
         """Unless the conversation has it already."""
         owner = _owner(question)
         same = [
             ticket
-            for ticket in (await self._tickets.mine(owner) if owner.session or owner.caller else ())
+            for ticket in (await self._tickets.find_tickets(owner) if owner.session or owner.caller else ())
             if ticket.subject == draft.subject and ticket.state not in DONE
         ]
         if same:
-            return self._said(question, self._replies(question).about("ticket_existing", same[0]))
+            return self._said(question, self._replies(question).say_about("ticket_existing", same[0]))
         return self._proposal(question, draft)
 
     def _proposal(self, question: Question, draft: NewTicket) -> Answer:
@@ -122,7 +122,7 @@ class TicketAgent:
             "category": draft.category.value,
             "priority": draft.priority.value,
         }
-        return self._said(question, self._replies(question).proposed(draft), CREATE, fields)
+        return self._said(question, self._replies(question).write_proposal(draft), CREATE, fields)
 
     async def _about(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
         """Of tickets that are there: the one that is named, or the only one that is not done."""
@@ -131,24 +131,26 @@ class TicketAgent:
         if not meant:
             return self._listed(question, found)
         if len(meant) > 1:
-            return self._said(question, replies.which(meant))
+            return self._said(question, replies.ask_which(meant))
         (ticket,) = meant
         if ticket.state is TicketState.CLOSED:
-            return self._said(question, replies.listed([ticket]))
+            return self._said(question, replies.list_tickets([ticket]))
         if wish is Wish.WITHDRAW:
-            return self._said(question, replies.about("ticket_withdraw", ticket), WITHDRAW, {"number": ticket.number})
+            return self._said(
+                question, replies.say_about("ticket_withdraw", ticket), WITHDRAW, {"number": ticket.number}
+            )
         owner, number = _owner(question), ticket.number
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
-            return self._said(question, replies.pressed(changed))
+            return self._said(question, replies.write_urged(changed))
         changed = await self._tickets.add(owner, number, question.text)
-        return self._said(question, replies.about("ticket_added", changed))
+        return self._said(question, replies.say_about("ticket_added", changed))
 
     def _listed(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
         """How the tickets stand, or that there are none."""
         replies = self._replies(question)
         if found:
-            return self._said(question, replies.listed(found))
+            return self._said(question, replies.list_tickets(found))
         return self._said(
             question, replies.say("ticket_not_found" if question.reading.ticket_number else "ticket_none_yet")
         )
@@ -183,7 +185,7 @@ def _with(draft: NewTicket, text: str) -> NewTicket:
     """What is added may make it more urgent, never less."""
     if not text:
         return draft
-    more = described(text)
+    more = describe_ticket(text)
     urgency = list(Priority)
     priority = max(draft.priority, more.priority, key=urgency.index)
     category = more.category if draft.category is Category.OTHER else draft.category

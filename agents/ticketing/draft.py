@@ -17,30 +17,30 @@ MAX_TURNS, MAX_TURN_CHARS = 2, 200
 MAX_DESCRIPTION_CHARS = 2000
 
 
-def drafted(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
+def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
     """The ticket for a message in the light of what was said before, None where nobody can tell what it is about.
 
     english: in which what was said before is told.
     """
     subject, said = subject_of(text), text.strip()
-    before = [turn for turn in _since_the_last(history) if _tells(turn)][-MAX_TURNS:]
+    before = [turn for turn in _list_turns_since_ticket(history) if _has_description(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
             return None
         subject = subject_of(before[-1].standalone) or subject_of(before[-1].question)
-    lines = [say("ticket_earlier", english, text=_cut(turn.question)) for turn in before]
+    lines = [say("ticket_earlier", english, text=_cut_text(turn.question)) for turn in before]
     description = "\n".join([*lines, said])
     return NewTicket(subject, description[:MAX_DESCRIPTION_CHARS], category_of(description), priority_of(description))
 
 
-def described(text: str) -> NewTicket:
+def describe_ticket(text: str) -> NewTicket:
     """The ticket of a message that was asked for: its whole text is what it is about."""
     said = text.strip()
     subject = subject_of(said) or said[:MAX_SUBJECT_CHARS]
     return NewTicket(subject, said[:MAX_DESCRIPTION_CHARS], category_of(said), priority_of(said))
 
 
-def _since_the_last(history: Sequence[Turn]) -> Sequence[Turn]:
+def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
     """What was said since a ticket was made: what lies before that is in it."""
     made = 0
     for index, (before, turn) in enumerate(pairwise(history), start=1):
@@ -50,7 +50,7 @@ def _since_the_last(history: Sequence[Turn]) -> Sequence[Turn]:
     return history[made:]
 
 
-def _tells(turn: Turn) -> bool:
+def _has_description(turn: Turn) -> bool:
     """Whether the customer said there what it is about: 好的 does not, nor does a question about a ticket."""
     said = read(turn.question)
     mere_word = said.reply is not None and not said.reply.text
@@ -58,6 +58,6 @@ def _tells(turn: Turn) -> bool:
     return not mere_word and bool(subject_of(turn.question)) and not about_ticket
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= MAX_TURN_CHARS else text[: MAX_TURN_CHARS - 1] + "…"

@@ -9,7 +9,7 @@ CREATE, DESCRIBE, WITHDRAW = "ticket", "ticket_details", "ticket_close"
 """A ticket as it stands there, one that is still to be described, the end of one."""
 
 
-def decides(question: Question, now: float) -> Reply | None:
+def read_decision(question: Question, now: float) -> Reply | None:
     """What a message says to the proposal of the turn before it; None without one, or when it is too old."""
     proposal = question.proposal
     if proposal is None or proposal.expires < now:

@@ -64,7 +64,7 @@ class Tickets(Protocol):
         one too many of this customer.
         """
 
-    async def mine(self, owner: TicketOwner, number: str = "") -> Sequence[CustomerTicket]:
+    async def find_tickets(self, owner: TicketOwner, number: str = "") -> Sequence[CustomerTicket]:
         """The owner's tickets, the latest first, or the one with the number; nobody else's, whatever the number."""
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:

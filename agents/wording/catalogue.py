@@ -21,12 +21,12 @@ def say(key: str, english: bool, *, seed: str = "", **values: object) -> str:
 
     Raises KeyError for a key or a value that is missing.
     """
-    variants = catalogue(LANGUAGES[english])[key]
+    variants = load_catalogue(LANGUAGES[english])[key]
     return variants[zlib.crc32(seed.encode(errors="replace")) % len(variants)].format(**values)
 
 
 @cache
-def catalogue(language: str) -> Mapping[str, tuple[str, ...]]:
+def load_catalogue(language: str) -> Mapping[str, tuple[str, ...]]:
     """Key -> variants, of one of LANGUAGES."""
     data = load_yaml((files("agents") / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
     return {key: tuple(said) if isinstance(said, list) else (said,) for key, said in data.items()}

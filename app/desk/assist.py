@@ -11,7 +11,7 @@ from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Outcome, Question
 from agents.understanding.followups import rewritten_by_rules
 from agents.verifier import PERSON_TARGET
-from agents.wording.catalogue import LANGUAGES, catalogue
+from agents.wording.catalogue import LANGUAGES, load_catalogue
 from app.attachments.types import FILE_SENT, PICTURE_SENT
 from app.conversations.rows import readable
 from app.conversations.types import TurnRow
@@ -70,7 +70,7 @@ def plain_draft(answer: Answer) -> str:
     """
     if answer.outcome not in USABLE:
         return ""
-    hedges = {line for language in LANGUAGES for key in _HEDGES for line in catalogue(language)[key]}
+    hedges = {line for language in LANGUAGES for key in _HEDGES for line in load_catalogue(language)[key]}
     lines = [line for line in answer.reply.split("\n") if line.strip() not in hedges and PERSON_TARGET not in line]
     return "\n".join(lines).strip()
 

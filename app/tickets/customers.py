@@ -26,7 +26,7 @@ class CustomerTickets:
         row, new = await self._service.create(self._tenant, owner, ticket, BOT)
         return _shown(row), new
 
-    async def mine(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
+    async def find_tickets(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
         """See `Tickets.mine`."""
         return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
 
@@ -49,7 +49,7 @@ class CustomerTickets:
         try:
             row = await change
         except Conflict:
-            return next(iter(await self.mine(owner, number)), None)
+            return next(iter(await self.find_tickets(owner, number)), None)
         return None if row is None else _shown(row)
 
 

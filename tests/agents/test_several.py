@@ -12,7 +12,7 @@ from agents.types import Answer, Outcome, Question, Settled, Spoken, Turn
 from agents.understanding.followups import picked
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
-from agents.wording.catalogue import catalogue
+from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
 from knowledge.types import Candidate, Context, PageText, Retrieval, Vector
 from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of, retrieval
@@ -76,7 +76,7 @@ async def test_a_question_without_evidence_says_so_and_the_answer_is_a_part() ->
     result = await _answer(_several("退款多久到账", "月亮有多远"))
     first, second, *_ = result.reply.splitlines()
     assert first == f"1. {REFUND.chunk.text}[1]"
-    assert second.removeprefix("2. ") in catalogue("zh")["part_not_found"]
+    assert second.removeprefix("2. ") in load_catalogue("zh")["part_not_found"]
     assert (result.outcome, result.escalate_to_human) == (Outcome.PARTIALLY_ANSWERED, True)
 
 
@@ -104,7 +104,7 @@ async def test_one_unsure_line_puts_the_reply_under_the_disclaimer() -> None:
     searcher = ByQuestion({"退款多久到账": (unsure,), "寄回运费多少": (FEES,)})
     result = await _answer(_several("退款多久到账", "寄回运费多少"), searcher)
     assert result.outcome is Outcome.LOW_CONFIDENCE
-    assert result.reply.startswith(f"{catalogue('zh')['disclaimer'][0]}\n1. ")
+    assert result.reply.startswith(f"{load_catalogue('zh')['disclaimer'][0]}\n1. ")
 
 
 async def test_every_line_settles_as_it_is_written() -> None:

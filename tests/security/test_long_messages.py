@@ -24,7 +24,7 @@ from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
 from agents.screening.features import features
 from agents.screening.views import views
-from agents.ticketing.draft import described
+from agents.ticketing.draft import describe_ticket
 from agents.types import Page, Question, Turn
 from agents.understanding.facts import keeps_facts
 from agents.understanding.followups import rewritten_by_rules, with_subject
@@ -82,7 +82,7 @@ def readers() -> dict[str, Reader]:
         "privacy": lambda text: (personal_data(text), masked(text)),
         "screening": lambda text: features(views(text)),
         "questions": normalised,
-        "tickets": described,
+        "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
         "language": lambda text: in_english(Question(text), TenantProfile()),
