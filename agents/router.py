@@ -9,7 +9,7 @@ from math import inf
 from typing import Protocol
 
 from agents.errors import BusinessUnavailable
-from agents.routing.decision import IntentDecision, Thresholds, decide, weigh
+from agents.routing.decision import IntentDecision, Thresholds, decide_intents, weigh_scores
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import IntentHead
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
@@ -123,12 +123,12 @@ class Router:
         forced = sure | ({Intent.HUMAN_REQUEST} if meant.names_person else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
-            closeness = await evidence.closeness(vector)
-        scores = weigh(head.scores(meant.normal, vector), closeness, suggested)
-        decision = decide(scores, forced, thresholds)
+            closeness = await evidence.measure_closeness(vector)
+        scores = weigh_scores(head.compute_scores(meant.normal, vector), closeness, suggested)
+        decision = decide_intents(scores, forced, thresholds)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
-            decision = IntentDecision(decide(on_topic, forced, thresholds).intents, Band.LOW)
+            decision = IntentDecision(decide_intents(on_topic, forced, thresholds).intents, Band.LOW)
         trace = Trace(
             Tier.HEAD,
             decision.band,

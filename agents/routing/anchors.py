@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from agents.routing.contrasts import contrasts
+from agents.routing.contrasts import generate_contrasts
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
 from knowledge.yaml_files import load_yaml
@@ -41,20 +41,20 @@ class Anchors:
         own = {intent for anchor in self.sentences for intent in anchor.intents}
         object.__setattr__(self, "labels", (*Intent, *sorted(own.difference(Intent))))
 
-    def extended(self, own: Iterable[Anchor]) -> Anchors:
+    def extend(self, own: Iterable[Anchor]) -> Anchors:
         """With a tenant's own sentences, which overrule shipped ones of the same text."""
         merged = {anchor.text: anchor for anchor in (*self.sentences, *own)}
         return Anchors(tuple(merged.values()))
 
 
 @cache
-def shipped_anchors() -> Anchors:
+def load_shipped_anchors() -> Anchors:
     """The sentences that come with the project."""
     folder = files("agents") / "anchors"
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
     written = read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
-    made = Anchors(tuple(Anchor(text, frozenset({intent})) for text, intent in contrasts()))
-    return made.extended(written.sentences)
+    made = Anchors(tuple(Anchor(text, frozenset({intent})) for text, intent in generate_contrasts()))
+    return made.extend(written.sentences)
 
 
 def read_anchors(documents: Iterable[str]) -> Anchors:
@@ -66,7 +66,7 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
         texts = [load_yaml(text) for text in documents]
         known = {*Intent, *(str(data["intent"]) for data in texts)}
         for data in texts:
-            for sentence, found in _labelled(data):
+            for sentence, found in _read_labels(data):
                 if unknown := found - known:
                     raise ValueError(f"不认识的意图 {sorted(unknown)}")
                 intents.setdefault(sentence, set()).update(found)
@@ -75,7 +75,7 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
     return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()))
 
 
-def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
+def _read_labels(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
     intent = str(data["intent"])
     if unknown := data.keys() - {"intent", "examples", "with", "not"}:
         raise ValueError(f"不认识的键 {sorted(unknown)}")

@@ -17,7 +17,7 @@ FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSIN
 """Of a subject, how many of the intent's frames are filled with it; of other intents one."""
 
 
-def contrasts() -> Iterator[tuple[str, str]]:
+def generate_contrasts() -> Iterator[tuple[str, str]]:
     """Sentences with their intent, in a fixed order; every frame of `agents/examples/contrasts.yaml` takes its turn."""
     data = load_yaml((files("agents") / "examples" / "contrasts.yaml").read_text(encoding="utf-8"))
     for number, subject in enumerate(data["subjects"]):

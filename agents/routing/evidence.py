@@ -21,7 +21,7 @@ MIN_SPREAD = 0.005
 class KnowledgeEvidence(Protocol):
     """Says how near a message is to what the tenant's documents are about."""
 
-    async def closeness(self, vector: Vector) -> float | None:
+    async def measure_closeness(self, vector: Vector) -> float | None:
         """Standard deviations above unrelated sentences; None of an empty base and of one without vectors yet."""
 
 
@@ -34,32 +34,32 @@ class BaseCloseness:
     def __init__(self, index: Index, unrelated: Matrix) -> None:
         self._index = index
         self._unrelated = unrelated
-        self._measured: _Measured | None = None
+        self._measured: _MeasuredBase | None = None
 
-    async def closeness(self, vector: Vector) -> float | None:
+    async def measure_closeness(self, vector: Vector) -> float | None:
         """See `KnowledgeEvidence.closeness`."""
         snapshot = self._index.snapshot()
         if not len(snapshot) or not embedded(snapshot):
             return None
         measured = self._measured
         if measured is None or measured.revision != snapshot.revision:
-            measured = self._measured = await asyncio.to_thread(_Measured, snapshot, self._unrelated)
-        return measured.closeness(vector)
+            measured = self._measured = await asyncio.to_thread(_MeasuredBase, snapshot, self._unrelated)
+        return measured.measure_closeness(vector)
 
 
-class _Measured:
+class _MeasuredBase:
     """One revision of a base."""
 
     def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
         self.revision = snapshot.revision
         self._rows = snapshot.vectors([chunk.id for chunk in snapshot.sample(MAX_ROWS)])
-        usual = self._similarity(unrelated)
+        usual = self._compute_similarity(unrelated)
         self._mean, self._spread = float(usual.mean()), max(float(usual.std()), MIN_SPREAD)
 
-    def closeness(self, vector: Vector) -> float:
-        return (float(self._similarity(vector[None, :])[0]) - self._mean) / self._spread
+    def measure_closeness(self, vector: Vector) -> float:
+        return (float(self._compute_similarity(vector[None, :])[0]) - self._mean) / self._spread
 
-    def _similarity(self, vectors: Matrix) -> Vector:
+    def _compute_similarity(self, vectors: Matrix) -> Vector:
         cosines = vectors @ self._rows.T
         count = min(NEIGHBOURS, cosines.shape[1])
         nearest: Vector = np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1)

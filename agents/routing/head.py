@@ -40,7 +40,7 @@ class IntentHead:
     words: Matrix
     bias: Vector
 
-    def scores(self, text: str, vector: Vector | None) -> dict[str, float]:
+    def compute_scores(self, text: str, vector: Vector | None) -> dict[str, float]:
         """About +1 where the message is like an intent's examples, -1 where it is not.
 
         Without a vector the words alone speak, as for a sentence of average meaning.
@@ -66,18 +66,18 @@ class IntentHead:
 async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
     """Embeds the anchors (through the embedder's cache) and fits them. Raises EmbeddingUnavailable."""
     vectors = await embedder.queries([anchor.text for anchor in anchors.sentences])
-    return await asyncio.to_thread(_fitted, anchors, vectors)
+    return await asyncio.to_thread(_fit_anchors, anchors, vectors)
 
 
-def _fitted(anchors: Anchors, vectors: Matrix) -> IntentHead:
+def _fit_anchors(anchors: Anchors, vectors: Matrix) -> IntentHead:
     mean: Vector = vectors.mean(axis=0)
     words = hashed([ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
-    importance = _importance(holds, [anchor.weight for anchor in anchors.sentences])
+    importance = _compute_importance(holds, [anchor.weight for anchor in anchors.sentences])
     return IntentHead(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
 
 
-def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
+def _compute_importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
     """How much the error of each example counts: by the root of the rarity of its rarest intent."""
     rarity = holds.sum(axis=0).max() / np.maximum(holds.sum(axis=0), 1)
     importance: NDArray[np.floating] = np.array(weights) * np.sqrt(np.where(holds, rarity, 0).max(axis=1))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from agents.router import Router, RouterParts
-from agents.routing.anchors import shipped_anchors
-from agents.routing.decision import Thresholds, decide
+from agents.routing.anchors import load_shipped_anchors
+from agents.routing.decision import Thresholds, decide_intents
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
@@ -73,7 +73,7 @@ async def routing_report(
     analyzer = Analyzer()
     index = await build_index(chunks, embedder, analyzer)
     try:
-        head = await fit_head(embedder, shipped_anchors())
+        head = await fit_head(embedder, load_shipped_anchors())
         router = Router(RouterParts(head, BaseCloseness(index, head.unrelated)))
         speller = BaseSpeller(index, analyzer)
         await _routed(rows[0], speller, router, embedder, lambda _: None)  # measures the base and learns its words
@@ -163,7 +163,7 @@ def _rerouted(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
     trace = item.route.trace
     if trace.tier is not Tier.HEAD:
         return item
-    intents = decide(trace.scores, trace.forced, thresholds).intents
+    intents = decide_intents(trace.scores, trace.forced, thresholds).intents
     return replace(item, route=replace(item.route, intents=intents))
 
 

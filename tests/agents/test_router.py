@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agents.router import Router, RouterParts, named
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
 from agents.types import Question
@@ -181,7 +181,7 @@ async def test_a_follow_up_is_routed_by_what_it_means() -> None:
 
 
 async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
-    parts = RouterParts(await fit_head(EMBEDDER, shipped_anchors()))
+    parts = RouterParts(await fit_head(EMBEDDER, load_shipped_anchors()))
     question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.query("那运费呢"))
     route = await Router(parts).route(question)
     assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)
@@ -197,7 +197,7 @@ async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
 )
 async def test_a_negation_keeps_the_kind_of_the_question(positive: str, negative: str, intent: Intent) -> None:
     for text in (positive, negative):
-        assert (await routed(text, shipped_anchors())).intents == (intent,)
+        assert (await routed(text, load_shipped_anchors())).intents == (intent,)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,7 @@ async def test_a_negation_keeps_the_kind_of_the_question(positive: str, negative
 async def test_a_negated_request_for_a_person_is_none(wanted: str, unwanted: str) -> None:
     assert (
         Intent.HUMAN_REQUEST
-        in (await routed(wanted, shipped_anchors())).trace.forced + (await routed(wanted, shipped_anchors())).intents
+        in (await routed(wanted, load_shipped_anchors())).trace.forced
+        + (await routed(wanted, load_shipped_anchors())).intents
     )
-    assert (await routed(unwanted, shipped_anchors())).trace.forced == ()
+    assert (await routed(unwanted, load_shipped_anchors())).trace.forced == ()

@@ -17,7 +17,7 @@ from agents.business.offline.understanding import Understanding
 from agents.business.offline.vocabulary import TermKind, TermMeaning, Vocabulary
 from agents.business.schema import Schema
 from agents.business.types import Give
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.types import Intent
 from agents.understanding.reading import read
 from agents.understanding.tagging import tagged
@@ -50,7 +50,7 @@ class Reader:
             return
         self._choice = fit_choice({n: [h.skeleton([TermKind.GOODS]) for h in found] for n, found in examples.items()})
         self._asks = fit_choice(self._language.asks)
-        anchors = shipped_anchors().sentences
+        anchors = load_shipped_anchors().sentences
         own = [a.text for a in anchors if Intent.BUSINESS_QUERY in a.intents]
         other = [a.text for a in anchors if a.intents == {Intent.KNOWLEDGE_QA}]
         self._gate = fit_gate(

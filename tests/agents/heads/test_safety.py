@@ -17,7 +17,7 @@ import pytest
 
 from agents.care import CarePolicy, cause_of, endangered, told_danger
 from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, read_safety, safety_examples
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.types import Question
 from agents.understanding.causes import Cause
@@ -35,7 +35,7 @@ MESSAGES = [
 
 
 async def fitted(embedder: Embedder) -> SafetyHead:
-    return await fit_safety_head(embedder, await fit_head(embedder, shipped_anchors()))
+    return await fit_safety_head(embedder, await fit_head(embedder, load_shipped_anchors()))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from agents.heads.events import event_examples
 from agents.heads.feeling import emotion_examples
 from agents.heads.safety import safety_examples
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.screening.examples import examples
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
@@ -39,7 +39,7 @@ async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None
 
 def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
-    anchors = [anchor.text for anchor in shipped_anchors().sentences]
+    anchors = [anchor.text for anchor in load_shipped_anchors().sentences]
     heads = [*(example.text for example in examples()), *emotion_examples(), *event_examples(), *safety_examples()]
     texts = [*anchors, *heads, *off_topic_questions(), *english_off_topic_questions()]
     missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
@@ -52,7 +52,7 @@ def test_all_examples_are_shipped() -> None:
 async def test_they_are_what_the_model_gives() -> None:
     """By direction and rank: the kernels of another CPU give other floats."""
     embedder = get_embedder("e5")
-    texts = [anchor.text for anchor in shipped_anchors().sentences][::100]
+    texts = [anchor.text for anchor in load_shipped_anchors().sentences][::100]
     shipped = read(FILE, embedder.name)
     found = np.stack([shipped[embedder.key(text, "query")] for text in texts])
     made = await embedder.queries(texts)
