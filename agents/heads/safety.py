@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.heads.feeling import emotion_examples
 from agents.linear import QuadraticBlock, direction, hashed, ridge
 from agents.routing.head import IntentHead
-from agents.screening.features import BITS, ngrams
+from agents.screening.features import BITS, hash_ngrams
 from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger, cued, told
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
@@ -76,7 +76,7 @@ class SafetyHead:
         """The likelier danger of a message. A ridge regression is linear in its targets, so that the sum of the scores
         of harm and fraud is the score of either against none.
         """
-        buckets, weights = ngrams(fold(text))
+        buckets, weights = hash_ngrams(fold(text))
         meant = direction(vector - self.centre)
         scores = self.bias + meant @ self.meaning + (self.pairs @ meant) @ meant
         scores = scores + NGRAM_SCALE * (weights @ self.words[buckets])
@@ -121,7 +121,7 @@ def fit_examples(
     """A head of labelled messages; importance: of the error of each."""
     centre: Vector = vectors.mean(axis=0)
     meant = direction(vectors - centre)
-    told_by = [ngrams(fold(text)) for text in texts]
+    told_by = [hash_ngrams(fold(text)) for text in texts]
     words = hashed([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
     wanted = np.array([[_wanted_score(kind, label) for kind in Danger] for label in labels])
     meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)

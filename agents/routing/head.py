@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.linear import direction, hashed, ridge
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
-from agents.screening.features import BITS, ngrams
+from agents.screening.features import BITS, hash_ngrams
 from knowledge.embeddings.base import Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
@@ -45,7 +45,7 @@ class IntentHead:
 
         Without a vector the words alone speak, as for a sentence of average meaning.
         """
-        buckets, weights = ngrams(fold(text))
+        buckets, weights = hash_ngrams(fold(text))
         found = weights @ self.words[buckets] + self.bias
         if vector is not None:
             found = found + direction(vector - self.mean) @ self.meaning
@@ -71,7 +71,7 @@ async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
 
 def _fit_anchors(anchors: Anchors, vectors: Matrix) -> IntentHead:
     mean: Vector = vectors.mean(axis=0)
-    words = hashed([ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
+    words = hashed([hash_ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
     importance = _compute_importance(holds, [anchor.weight for anchor in anchors.sentences])
     return IntentHead(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))

@@ -23,24 +23,24 @@ class Example:
 
 
 @cache
-def examples() -> tuple[Example, ...]:
+def load_examples() -> tuple[Example, ...]:
     """All examples, always in the same order and with the same questions in their slots."""
-    benign = [Example(text, False, family) for family, text in _lines("benign.txt")]
+    benign = [Example(text, False, family) for family, text in _read_lines("benign.txt")]
     questions = [example.text for example in benign if example.family == "questions"]
     generator = random.Random(11)
     attacks = [
         Example(text, True, family)
-        for family, line in _lines("attacks.txt")
-        for text in (_filled(line, questions, generator) if _SLOT in line else [line])
+        for family, line in _read_lines("attacks.txt")
+        for text in (_fill_slots(line, questions, generator) if _SLOT in line else [line])
     ]
     return (*attacks, *benign)
 
 
 @cache
-def long_benign() -> tuple[Example, ...]:
+def build_long_benign() -> tuple[Example, ...]:
     """Benign messages that say several things at once, for the head that goes by n-grams alone: attacks are long, and
     without these it took long technical questions for attacks."""
-    benign = [example for example in examples() if not example.attack]
+    benign = [example for example in load_examples() if not example.attack]
     generator = random.Random(12)
     found = []
     for number in range(JOINED):
@@ -50,7 +50,7 @@ def long_benign() -> tuple[Example, ...]:
     return tuple(found)
 
 
-def _lines(name: str) -> list[tuple[str, str]]:
+def _read_lines(name: str) -> list[tuple[str, str]]:
     """Family and text of every example of a file."""
     family, found = "", list[tuple[str, str]]()
     for line in (files("agents.screening") / "examples" / name).read_text(encoding="utf-8").splitlines():
@@ -61,7 +61,7 @@ def _lines(name: str) -> list[tuple[str, str]]:
     return found
 
 
-def _filled(line: str, questions: list[str], generator: random.Random) -> list[str]:
+def _fill_slots(line: str, questions: list[str], generator: random.Random) -> list[str]:
     """The line with questions of its own language in its slots."""
     own = [question for question in questions if question.isascii() == line.isascii()]
     parts = line.split(_SLOT)

@@ -30,15 +30,15 @@ class Features:
     signs: Vector
 
 
-def features(views: Sequence[str]) -> Features:
+def extract_features(views: Sequence[str]) -> Features:
     """Of the forms of one message; hidden words count like open ones."""
-    buckets, weights = ngrams("\n".join(views))
-    found = [any(map(signature.found, views)) for signature in SIGNATURES]
+    buckets, weights = hash_ngrams("\n".join(views))
+    found = [any(map(signature.is_found_in, views)) for signature in SIGNATURES]
     return Features(buckets, weights, np.array(found, dtype=np.float32))
 
 
 @lru_cache(REMEMBERED)
-def ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
+def hash_ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
     """Buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that occurs once.
 
     Hashed a whole text at a time: 2,000 characters take half a millisecond.

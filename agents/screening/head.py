@@ -27,7 +27,7 @@ class AttackHead:
     signs: Vector
     bias: float
 
-    def probability(self, found: Features, vector: Vector | None) -> float:
+    def compute_probability(self, found: Features, vector: Vector | None) -> float:
         """Of an attack, in [0, 1]. vector: shape (dimension,), not looked at by a head without embedding."""
         logit = self.bias + float(self.ngrams[found.buckets] @ found.weights) + float(self.signs @ found.signs)
         if self.embedding is not None and vector is not None and self.centre is not None:

@@ -35,7 +35,7 @@ class Signature:
     certain: bool
     parts: tuple[re.Pattern[str], ...]
 
-    def found(self, text: str) -> bool:
+    def is_found_in(self, text: str) -> bool:
         return all(part.search(text) for part in self.parts)
 
 

@@ -110,7 +110,7 @@ class Answering:
         screening = team.screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = screening.look(question.text) if screening else None
+            seen = screening.extract_features(question.text) if screening else None
             corrected = await spelled(team.speller, question)
             question = replace(question, vector=await embedding, told=await told, spoken=await parts)
         finally:

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from agents.language import in_english
 from agents.profile import TenantProfile
-from agents.screening.patterns import first_certain
+from agents.screening.patterns import find_certain
 from agents.screening.types import Reason
-from agents.screening.views import views
+from agents.screening.views import list_views
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.privacy import personal_data
@@ -82,7 +82,7 @@ class Guard:
             return Reason.TOO_LONG
         if _repetitive(message):
             return Reason.REPETITION
-        signature = first_certain(views(message))
+        signature = find_certain(list_views(message))
         return signature.reason if signature else None
 
 

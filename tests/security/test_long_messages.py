@@ -22,8 +22,8 @@ from agents.heads.safety import read_safety
 from agents.language import in_english
 from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
-from agents.screening.features import features
-from agents.screening.views import views
+from agents.screening.features import extract_features
+from agents.screening.views import list_views
 from agents.ticketing.draft import describe_ticket
 from agents.types import Page, Question, Turn
 from agents.understanding.facts import keeps_facts
@@ -80,7 +80,7 @@ def readers() -> dict[str, Reader]:
     assert in_view is not None
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
-        "screening": lambda text: features(views(text)),
+        "screening": lambda text: extract_features(list_views(text)),
         "questions": normalised,
         "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents.linear import hashed, logistic, ridge
-from agents.screening.features import BITS, ngrams
+from agents.screening.features import BITS, hash_ngrams
 from knowledge.types import Matrix
 
 
@@ -22,7 +22,7 @@ class WordHead:
 
     def scores(self, text: str) -> dict[str, float]:
         """About +1 where the text is like a label's examples and -1 where it is not."""
-        buckets, weights = ngrams(text)
+        buckets, weights = hash_ngrams(text)
         return dict(zip(self.labels, (weights @ self.words[buckets] + self.bias).tolist(), strict=True))
 
 
@@ -33,12 +33,12 @@ def fit_choice(examples: Mapping[str, Sequence[str]]) -> WordHead:
     holds = np.array([[place == own for place in range(len(labels))] for _, own in rows])
     share = holds.mean(axis=0)
     importance = np.array([np.sqrt(share.max() / share[own]) for _, own in rows])
-    words, bias = ridge([hashed([ngrams(text) for text, _ in rows], 1 << BITS)], holds, importance)
+    words, bias = ridge([hashed([hash_ngrams(text) for text, _ in rows], 1 << BITS)], holds, importance)
     return WordHead(labels, words, bias)
 
 
 def fit_gate(yes: Sequence[str], no: Sequence[str]) -> WordHead:
     """One label that holds or not; the score is the logarithm of its odds."""
     holds = np.array([True] * len(yes) + [False] * len(no))
-    words, bias = logistic([hashed([ngrams(text) for text in (*yes, *no)], 1 << BITS)], holds)
+    words, bias = logistic([hashed([hash_ngrams(text) for text in (*yes, *no)], 1 << BITS)], holds)
     return WordHead(("yes",), words[:, None], np.asarray(bias)[None])
