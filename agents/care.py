@@ -14,7 +14,7 @@ from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.errors import BusinessUnavailable
 from agents.guidance import Guidance
-from agents.heads.feeling import EmotionHead
+from agents.heads.emotion import EmotionHead
 from agents.heads.safety import Safety, SafetyHead, read_safety
 from agents.language import in_english
 from agents.offers import MemberFacts, Offers
@@ -155,7 +155,7 @@ def felt(question: Question, head: EmotionHead | None, danger: Safety | None) ->
         return Emotion(1.0, crisis=True)
     if head is None or question.vector is None:
         return feeling
-    return feeling.heard(head.chance(question.vector))
+    return feeling.heard(head.compute_chance(question.vector))
 
 
 def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:

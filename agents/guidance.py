@@ -47,7 +47,7 @@ class Guidance:
         guiding = [
             (near, passage, index)
             for (passage, index), vector, near in zip(places, vectors, nearness, strict=True)
-            if self._head.guides(vector) and not _names_price(passage.sentences[index].text)
+            if self._head.is_guidance(vector) and not _names_price(passage.sentences[index].text)
         ]
         if not guiding:
             return None

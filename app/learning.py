@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agents.answering.meaning import Meaning
 from agents.guidance import Guidance
+from agents.heads.emotion import EmotionHead, fit_emotion_head
 from agents.heads.events import EventHead, fit_event_head
-from agents.heads.feeling import EmotionHead, fit_emotion_head
 from agents.heads.guidance import fit_guidance_head
 from agents.heads.safety import SafetyHead, fit_safety_head
 from agents.routing.anchors import load_shipped_anchors

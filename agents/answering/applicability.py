@@ -72,7 +72,9 @@ def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) 
     if not rule.before and not clause.is_past(today):
         return False
     who, what = _parted(clause, rule.anchor)
-    own, kinds, wanted = (judged.scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor)))
+    own, kinds, wanted = (
+        judged.get_scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor))
+    )
     if not kinds or not wanted or (who and own["others"] > own["own"]):
         return False
     nothing, unreal = kinds.pop("nothing"), kinds.pop("unreal")
@@ -162,12 +164,12 @@ def _pairs(text: str) -> set[str]:
 
 def _is_change(text: str, judged: JudgedTexts) -> bool:
     """Whether the customer may have done what a rule excludes: used a thing, opened it, had it made."""
-    scores = judged.scores("conditions", text)
+    scores = judged.get_scores("conditions", text)
     return not scores or scores["changed"] > scores["other"]
 
 
 def _goods(word: str, judged: JudgedTexts) -> str:
     """Which of the kinds of things that rules exclude a word is; empty of any other."""
-    scores = judged.scores("goods", word)
+    scores = judged.get_scores("goods", word)
     kind = max(scores, key=scores.__getitem__, default="other")
     return "" if kind == "other" or scores[kind] < LIKELY else kind

@@ -33,12 +33,12 @@ class JudgedTexts:
     heads: Mapping[str, Linear]
     vectors: Mapping[str, Vector]
 
-    def scores(self, head: str, text: str) -> dict[str, float]:
+    def get_scores(self, head: str, text: str) -> dict[str, float]:
         """By class of a head, about +1 where the text is like its examples and -1 where not; empty for a text that was
         not embedded.
         """
         vector = self.vectors.get(text)
-        return {} if vector is None else dict(zip(_examples()[head], self.heads[head].scores(vector), strict=True))
+        return {} if vector is None else dict(zip(_load_examples()[head], self.heads[head].scores(vector), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +56,25 @@ class EventHead:
 
 async def fit_event_head(embedder: Embedder) -> EventHead:
     """Raises EmbeddingUnavailable."""
-    return EventHead(embedder, {head: await _fit_classes(embedder, _examples()[head]) for head in HEADS})
+    return EventHead(embedder, {head: await _fit_classes(embedder, _load_examples()[head]) for head in HEADS})
 
 
-def event_examples() -> list[str]:
+def list_event_examples() -> list[str]:
     """All that is embedded to fit the heads."""
-    return [text for head in HEADS for frames in _examples()[head].values() for text in _filled(frames)]
+    return [text for head in HEADS for frames in _load_examples()[head].values() for text in _fill_frames(frames)]
 
 
 async def _fit_classes(embedder: Embedder, classes: Mapping[str, Sequence[str]]) -> Linear:
-    texts = {name: _filled(frames) for name, frames in classes.items()}
+    texts = {name: _fill_frames(frames) for name, frames in classes.items()}
     vectors = await embedder.queries([text for own in texts.values() for text in own])
     labels = [name for name, own in texts.items() for _ in own]
     holds = np.array([[label == name for name in classes] for label in labels])
     return await asyncio.to_thread(fit, vectors, holds, np.ones(len(labels)))
 
 
-def _filled(frames: Iterable[str]) -> list[str]:
+def _fill_frames(frames: Iterable[str]) -> list[str]:
     """Examples, each with an X once for several things, which are not the same for all."""
-    things, texts = _examples()["things"], []
+    things, texts = _load_examples()["things"], []
     for frame in frames:
         first, count = crc32(frame.encode()), FILLINGS if "X" in frame else 1
         texts += [frame.replace("X", things[(first + 7 * place) % len(things)]) for place in range(count)]
@@ -82,5 +82,5 @@ def _filled(frames: Iterable[str]) -> list[str]:
 
 
 @cache
-def _examples() -> Mapping[str, Any]:
+def _load_examples() -> Mapping[str, Any]:
     return load_yaml((files("agents") / "examples" / "events.yaml").read_text(encoding="utf-8"))  # type: ignore[no-any-return]

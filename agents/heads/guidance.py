@@ -28,7 +28,7 @@ class GuidanceHead:
 
     linear: Linear
 
-    def guides(self, vector: Vector) -> bool:
+    def is_guidance(self, vector: Vector) -> bool:
         """Whether a sentence with this embedding says what to do first."""
         (score,) = self.linear.scores(vector)
         return score >= GUIDES
@@ -36,19 +36,19 @@ class GuidanceHead:
 
 async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
     """Raises EmbeddingUnavailable."""
-    examples = _examples()
+    examples = _load_examples()
     vectors = await embedder.passages(list(examples))
     holds = np.array(list(examples.values()))
     return GuidanceHead(await asyncio.to_thread(fit, vectors, holds[:, None], np.ones(len(holds))))
 
 
-def guidance_examples() -> list[str]:
+def list_guidance_examples() -> list[str]:
     """All that is embedded to fit the head."""
-    return list(_examples())
+    return list(_load_examples())
 
 
 @cache
-def _examples() -> dict[str, bool]:
+def _load_examples() -> dict[str, bool]:
     """Sentences of documents, and whether they say what to do first."""
     data = load_yaml((files("agents") / "examples" / "guidance.yaml").read_text(encoding="utf-8"))
     return {text: kind == "guidance" for kind, texts in data.items() for text in texts}

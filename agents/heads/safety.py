@@ -15,7 +15,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.heads.feeling import emotion_examples
+from agents.heads.emotion import list_emotion_examples
 from agents.linear import QuadraticBlock, direction, hashed, ridge
 from agents.routing.head import IntentHead
 from agents.screening.features import BITS, hash_ngrams
@@ -105,12 +105,12 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
 
     Raises EmbeddingUnavailable.
     """
-    own = list(_examples())
-    feelings = [text for text in emotion_examples() if not cued(told(text))]
+    own = list(_load_examples())
+    feelings = [text for text in list_emotion_examples() if not cued(told(text))]
     routed = [i for i, one in enumerate(head.anchors.sentences) if not cued(told(one.text))][::ROUTED_STEP]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
     vectors = np.vstack([await embedder.queries([*own, *feelings]), head.vectors[routed]])
-    labels = [_examples().get(text) for text in texts]
+    labels = [_load_examples().get(text) for text in texts]
     importance = np.array([IMPORTANCE] * len(own) + [ROUTED_IMPORTANCE] * (len(texts) - len(own)))
     return await asyncio.to_thread(fit_examples, texts, vectors, labels, importance)
 
@@ -123,25 +123,25 @@ def fit_examples(
     meant = direction(vectors - centre)
     told_by = [hash_ngrams(fold(text)) for text in texts]
     words = hashed([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
-    wanted = np.array([[_wanted_score(kind, label) for kind in Danger] for label in labels])
+    wanted = np.array([[_choose_target(kind, label) for kind in Danger] for label in labels])
     meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
     return SafetyHead(centre, meaning, pairs, ngram_weights, bias)
 
 
-def _wanted_score(kind: Danger, label: Danger | None) -> float:
+def _choose_target(kind: Danger, label: Danger | None) -> float:
     """What the score of a kind should be for an example."""
     if kind is label:
         return 1.0
     return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
-def safety_examples() -> list[str]:
+def list_safety_examples() -> list[str]:
     """All that is embedded to fit the head: of each danger in turn, and of neither."""
-    return list(_examples())
+    return list(_load_examples())
 
 
 @cache
-def _examples() -> dict[str, Danger | None]:
+def _load_examples() -> dict[str, Danger | None]:
     """The sentences, and of which danger each is."""
     data = load_yaml((files("agents") / "examples" / "dangers.yaml").read_text(encoding="utf-8"))
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}

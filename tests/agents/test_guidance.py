@@ -11,7 +11,7 @@ import pytest
 from agents.answering.meaning import Meaning
 from agents.care import CareAgent, CarePolicy
 from agents.guidance import Guidance
-from agents.heads.guidance import GuidanceHead, fit_guidance_head, guidance_examples
+from agents.heads.guidance import GuidanceHead, fit_guidance_head, list_guidance_examples
 from agents.types import Answer, Question
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -95,4 +95,4 @@ async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: Guidance
 
 
 def test_no_sentence_is_given_twice() -> None:
-    assert len(guidance_examples()) == len(set(guidance_examples())) > 100
+    assert len(list_guidance_examples()) == len(set(list_guidance_examples())) > 100

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.heads.feeling import fit_emotion_head
+from agents.heads.emotion import fit_emotion_head
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.understanding.feeling import emotion
@@ -52,7 +52,9 @@ def test_marks_and_strong_words_are_nothing_by_themselves() -> None:
 async def test_the_head_hears_what_no_list_has_and_leaves_the_last_word_to_a_denial() -> None:
     embedder = HashEmbedder()
     head = await fit_emotion_head(embedder, await fit_head(embedder, load_shipped_anchors()))
-    angry, calm = [[head.chance(vector) for vector in await embedder.queries(texts)] for texts in (FURIOUS, CALM)]
+    angry, calm = [
+        [head.compute_chance(vector) for vector in await embedder.queries(texts)] for texts in (FURIOUS, CALM)
+    ]
     assert sum(angry) / len(angry) > 0.5 > 0.3 > sum(calm) / len(calm)
     assert emotion("欺负人").heard(0.6).score > emotion("欺负人").score
     assert emotion("我不生气").heard(0.8).score == 0

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.heads.events import event_examples
-from agents.heads.feeling import emotion_examples
-from agents.heads.safety import safety_examples
+from agents.heads.emotion import list_emotion_examples
+from agents.heads.events import list_event_examples
+from agents.heads.safety import list_safety_examples
 from agents.routing.anchors import load_shipped_anchors
 from agents.screening.examples import load_examples
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -40,7 +40,12 @@ async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None
 def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
     anchors = [anchor.text for anchor in load_shipped_anchors().sentences]
-    heads = [*(example.text for example in load_examples()), *emotion_examples(), *event_examples(), *safety_examples()]
+    heads = [
+        *(example.text for example in load_examples()),
+        *list_emotion_examples(),
+        *list_event_examples(),
+        *list_safety_examples(),
+    ]
     texts = [*anchors, *heads, *off_topic_questions(), *english_off_topic_questions()]
     missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
         read(FILE, embedder.name)

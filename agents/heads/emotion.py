@@ -31,7 +31,7 @@ class EmotionHead:
 
     linear: Linear
 
-    def chance(self, vector: Vector) -> float:
+    def compute_chance(self, vector: Vector) -> float:
         """In [0, 0.85], that the writer of a message with this embedding is beside themselves."""
         (score,) = self.linear.scores(vector)
         return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
@@ -39,20 +39,20 @@ class EmotionHead:
 
 async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
     """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
-    furious, others = _examples()
+    furious, others = _load_examples()
     vectors = await embedder.queries([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
     holds = np.arange(len(vectors) + len(neutral)) < len(furious)
     return EmotionHead(await asyncio.to_thread(fit, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds))))
 
 
-def emotion_examples() -> list[str]:
+def list_emotion_examples() -> list[str]:
     """All that is embedded to fit the head."""
-    furious, others = _examples()
+    furious, others = _load_examples()
     return [*furious, *others]
 
 
-def _examples() -> tuple[list[str], list[str]]:
+def _load_examples() -> tuple[list[str], list[str]]:
     """The furious ones, and those that are not."""
     examples = load_yaml((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
     return examples["furious"], [*examples["discontent"], *examples["calm"]]
