@@ -36,7 +36,7 @@ class CuratedAgent:
         """
         question = turn.question
         match = question.curated
-        if match is None or question.several or turn.urgent or self._avoids(question):
+        if match is None or question.several or turn.urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and match.probability < SIMILAR:
@@ -52,11 +52,11 @@ class CuratedAgent:
         if question.found is not None:  # what is kept of this turn counts as old as the older of the two
             revision = min(match.revision, question.found.revision)
             yield Evidence(question, replace(question.found, revision=revision))
-        answer = self._answer(question, match)
+        answer = self._build_answer(question, match)
         yield Token(answer.reply)
         yield Done(answer)
 
-    def _answer(self, question: Question, match: CuratedMatch) -> Answer:
+    def _build_answer(self, question: Question, match: CuratedMatch) -> Answer:
         entry = match.entry
         opening = ""
         if in_english(question, self._profile) and is_chinese(entry.answer):
@@ -74,6 +74,6 @@ class CuratedAgent:
             buttons=entry.buttons,
         )
 
-    def _avoids(self, question: Question) -> bool:
+    def _is_avoided(self, question: Question) -> bool:
         asked = fold(question.standalone)
         return any(topic in asked for topic in self._avoided)

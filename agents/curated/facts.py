@@ -31,42 +31,42 @@ class Facts:
     units: tuple[str, ...]
 
     @property
-    def denies(self) -> bool:
+    def has_negation(self) -> bool:
         """Whether it holds a negation; 能不能 and 有没有 are none."""
         return bool(self.polarity.negations or self.polarity.turned)
 
 
 @lru_cache(maxsize=4096)
-def facts_of(text: str) -> Facts:
+def read_facts(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
     units = units_of(without_asking(folded))
     return Facts(Polarised.of(folded), quantities(folded).said, codes_in(text), units)
 
 
-def same_subject(one: Facts, other: Facts) -> bool:
+def has_same_subject(one: Facts, other: Facts) -> bool:
     """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
     names a model does not agree with one that names none.
     """
     return one.numbers == other.numbers and names_all(one.models, other.models) and names_all(other.models, one.models)
 
 
-def same_polarity(one: Facts, other: Facts) -> bool:
+def has_same_polarity(one: Facts, other: Facts) -> bool:
     """Whether neither denies what the other does not, nor says the opposite of it."""
-    return one.denies is other.denies and not contradicts(one.polarity, other.polarity)
+    return one.has_negation is other.has_negation and not contradicts(one.polarity, other.polarity)
 
 
-def word_apart(one: Facts, other: Facts) -> bool:
+def is_one_word_apart(one: Facts, other: Facts) -> bool:
     """Whether both say the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号,
     积分什么时候到账 and 积分什么时候过期. An embedder takes these for one; whether they mean the same nobody knows.
     """
     if abs(len(one.units) - len(other.units)) > LONGEST:
         return False
-    apart, same = _differences(one.units, other.units)
+    apart, same = _find_differences(one.units, other.units)
     return len(apart) == 1 and same > 0 and 0 < min(apart[0]) <= SHORTEST and max(apart[0]) <= LONGEST
 
 
-def _differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
+def _find_differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
     """How many units of either side stand at each place where they differ, and how many are the same. A single one
     between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
     """

@@ -12,13 +12,13 @@ _JOINING = frozenset("./-:+#%")
 _ENDING = frozenset("+#%")
 
 
-def normal_form(text: str) -> str:
+def normalise_wording(text: str) -> str:
     """Without politeness, punctuation and white space, folded: 请问，怎么退货？ and 怎么退货 are one. Linear."""
     folded = fold(normalised(text))
-    return "".join(_kept(folded))
+    return "".join(_keep_characters(folded))
 
 
-def _kept(text: str) -> Iterator[str]:
+def _keep_characters(text: str) -> Iterator[str]:
     last = ""  # of what was kept
     apart = False
     for place, character in enumerate(text):
@@ -27,7 +27,7 @@ def _kept(text: str) -> Iterator[str]:
             if apart and last.isdigit() and character.isdigit():
                 yield " "
             yield character
-        elif character in _JOINING and _plain(last) and not apart and (_plain(following) or character in _ENDING):
+        elif character in _JOINING and _is_plain(last) and not apart and (_is_plain(following) or character in _ENDING):
             yield character
         else:
             apart = True
@@ -35,5 +35,5 @@ def _kept(text: str) -> Iterator[str]:
         last, apart = character, False
 
 
-def _plain(character: str) -> bool:
+def _is_plain(character: str) -> bool:
     return character.isascii() and (character.isalnum() or character in _ENDING)
