@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from agents.answering.curated import curated_answer
 from agents.answering.deadlines import computed
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
-from agents.passages.quotable import safe_text
-from agents.passages.unfolding import Coverage, measure_coverage
-from agents.passages.units import lines_above, passage_of
+from agents.passages.coverage import Coverage, measure_coverage
+from agents.passages.quotable import is_safe_text
+from agents.passages.units import build_passage, list_quoted_headings
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
@@ -193,13 +193,15 @@ def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str])
     return Source(
         index=index,
         document_id=chunk.document.id,
-        title=chunk.document.title if safe_text(chunk.document.title) else "",
+        title=chunk.document.title if is_safe_text(chunk.document.title) else "",
         heading=_heading(chunk),
         page=chunk.page,
         snippet="\n".join(quotes),
         score=candidate.probability,
         curated=chunk.question is not None,
-        line="" if chunk.question is not None else " / ".join(lines_above(passage_of(fragment, chunk), quotes)),
+        line=""
+        if chunk.question is not None
+        else " / ".join(list_quoted_headings(build_passage(fragment, chunk), quotes)),
         quoted_blocks=coverage.quoted,
         left_blocks=coverage.left,
         left_chars=coverage.left_chars,
@@ -208,4 +210,4 @@ def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str])
 
 def _heading(chunk: Chunk) -> str:
     heading = " > ".join(chunk.heading_path) if chunk.question is None else chunk.question
-    return heading if safe_text(heading) else ""
+    return heading if is_safe_text(heading) else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.answering.meaning import Meaning
 from agents.draft import cite
 from agents.heads.guidance import GuidanceHead
-from agents.passages.units import passage_of
+from agents.passages.units import build_passage
 from agents.types import Question, Source
 from agents.understanding.reading import read
 
@@ -38,9 +38,9 @@ class Guidance:
         if question.found is None or question.vector is None:
             return None
         candidates = [candidate for candidate in question.found.passing if not candidate.chunk.in_view]
-        passages = [passage_of(number, candidate.chunk) for number, candidate in enumerate(candidates)]
+        passages = [build_passage(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
-        vectors = await self._meaning.vectors([passage.in_place(index) for passage, index in places])
+        vectors = await self._meaning.vectors([passage.get_text_in_place(index) for passage, index in places])
         if vectors is None:
             return None
         nearness = (vectors @ question.vector).tolist()

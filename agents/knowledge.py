@@ -21,7 +21,7 @@ from agents.generator import Checked, Generator, Request
 from agents.heads.events import EventHead, JudgedTexts
 from agents.language import in_english
 from agents.pages import ordered_up
-from agents.passages.units import quotable_sentences
+from agents.passages.units import split_quotable_sentences
 from agents.places import RelatedPlace
 from agents.profile import TenantProfile
 from agents.recall import Searcher, recall
@@ -316,7 +316,7 @@ def _sentences(fragments: Iterable[Candidate]) -> list[str]:
     return [
         sentence.text
         for fragment in best
-        for sentence in quotable_sentences(fragment.chunk.text, fragment.chunk.layout)[0]
+        for sentence in split_quotable_sentences(fragment.chunk.text, fragment.chunk.layout)[0]
     ]
 
 

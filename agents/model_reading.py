@@ -15,7 +15,7 @@ from loguru import logger
 from agents.errors import GenerationError
 from agents.llm.replies import Completer, UnreadableReply
 from agents.pages import subject_of
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.shapes import TEXT, Shape, list_of, object_of
@@ -188,7 +188,7 @@ def read_understanding(reply: str, guard: RewriteGuard) -> Understood:
 def _askable(question: str) -> bool:
     """Whether it is one question; small models copy stretches of the reply before."""
     one = not _SEVERAL & set(question[:-1])
-    return 0 < len(question) <= MAX_CHARS and one and safe_text(question)
+    return 0 < len(question) <= MAX_CHARS and one and is_safe_text(question)
 
 
 def _stands_in(words: str, text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
 from agents.understanding.followups import with_subject
@@ -49,7 +49,7 @@ def about_page(question: Question) -> Question:
 
 def subject_of(page: Page | None) -> str:
     """What 这个 may mean on this page: its model name, else its title without the name of the site; may be empty."""
-    if page is None or not safe_text(page.title):
+    if page is None or not is_safe_text(page.title):
         return ""
     title = clean(page.title).strip()
     named = first_code(title)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from agents.answering.naming import shown_heading, shown_title, topic_of
 from agents.answering.phrasing import plain_heading, question_about
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.places import RelatedPlace
 from knowledge.types import Candidate, Chunk
 
@@ -20,7 +20,7 @@ def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple
     known = {_place(candidate) for candidate in used}
     rest = [c for c in passing if not c.chunk.in_view and _place(c) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
-    return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and safe_text(text)))[:MAX_SUGGESTIONS]
+    return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and is_safe_text(text)))[:MAX_SUGGESTIONS]
 
 
 def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> tuple[RelatedPlace, ...]:
@@ -28,7 +28,7 @@ def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> t
     found: dict[str, RelatedPlace] = {}
     for candidate in candidates:
         place = _related(candidate.chunk, candidate.probability, whole)
-        if place.topic and safe_text(place.topic):
+        if place.topic and is_safe_text(place.topic):
             found.setdefault(place.topic, place)
     return tuple(found.values())[:MAX_SUGGESTIONS]
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from agents.answering.selection import Quote, SentenceSelector, passages_of
 from agents.generator import Request
-from agents.passages.quotable import without_orders
+from agents.passages.quotable import remove_orders
 from agents.passages.sentences import split_sentences
 from agents.passages.units import MAX_PROCEDURE_CHARS
 from knowledge.text import Analyzer
@@ -21,7 +21,7 @@ def curated_answer(request: Request) -> tuple[str, str]:
 
     It is quoted whole as a procedure is; of a longer one the blocks that answer.
     """
-    text = without_orders(request.fragments[0].chunk.text)
+    text = remove_orders(request.fragments[0].chunk.text)
     if len(text) <= MAX_PROCEDURE_CHARS:
         return text, text
     alone = replace(request, fragments=request.fragments[:1], page=None)
@@ -35,7 +35,7 @@ def curated_answer(request: Request) -> tuple[str, str]:
 
 def _with_verdict(quote: Quote, source: str) -> Quote:
     first = split_sentences(source)[0]
-    if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.asks:
+    if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.is_question:
         return quote
     return replace(quote, sentences=(first, *quote.sentences), shown=(first.text, *quote.shown))
 

@@ -10,7 +10,7 @@ from cachetools import LRUCache
 from loguru import logger
 
 from agents.generator import Request
-from agents.passages.units import Passage, passage_of
+from agents.passages.units import Passage, build_passage
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Chunk, Matrix, Vector
@@ -38,7 +38,7 @@ class Meaning:
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
         if self._embedder.has_meaning:
-            texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
+            texts = dict.fromkeys(text for chunk in chunks for text in _sentences(build_passage(0, chunk)))
             await self._embedder.passages(list(texts))
 
     async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
@@ -76,4 +76,4 @@ class Meaning:
 
 def _sentences(passage: Passage) -> list[str]:
     indices = range(len(passage.sentences))
-    return list(dict.fromkeys([*map(passage.above, indices), *map(passage.in_place, indices)]))
+    return list(dict.fromkeys([*map(passage.get_text_above, indices), *map(passage.get_text_in_place, indices)]))

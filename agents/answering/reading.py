@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.units import Passage
 
 MAX_HEADING_CHARS = 20
@@ -22,7 +22,7 @@ def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) 
     """
     texts = [text for _, text in said]
     question = passage.chunk.question or ""
-    if not first and 0 < len(question) <= MAX_HEADING_CHARS and said[0][0] == 0 and safe_text(question):
+    if not first and 0 < len(question) <= MAX_HEADING_CHARS and said[0][0] == 0 and is_safe_text(question):
         texts[0] = f"{question.rstrip('？?')}？{texts[0]}"
     before: int | None = None
     for place, (index, text) in enumerate(said):
@@ -41,5 +41,5 @@ def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) 
 def _named(heading: str) -> str:
     """A heading without its number; empty where it cannot stand before what it heads."""
     name = _NUMBER.sub("", heading).strip()
-    unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not safe_text(name)
+    unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not is_safe_text(name)
     return "" if unfit else name

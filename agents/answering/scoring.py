@@ -14,7 +14,7 @@ from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import AskedTerms, QuestionReader
 from agents.passages.rows import TableRow, draw_rows
 from agents.passages.sentences import Sentence
-from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
+from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, split_units
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.codes import Code, codes_in, names_one
 from knowledge.text import fold
@@ -85,13 +85,13 @@ class Scored:
 
 def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[Scored]:
     """The units of a passage that say something."""
-    units = units_of(passage)
+    units = split_units(passage)
     context = reader.held(passage.chunk.above, wanted)
     scored: list[Scored] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
         some = list(group)
         if head is None:
-            parts = [_applying(unit, wanted, reader) for unit in some if not unit.only_announces]
+            parts = [_applying(unit, wanted, reader) for unit in some if not unit.is_announcement]
         else:
             parts = _table(some, wanted, reader)
         scored += [_score(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
@@ -103,17 +103,17 @@ def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[U
     if unit.is_list and not wanted.way and not any(sentence.is_step for sentence in unit.sentences):
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
-        named = [unit.sentences[start].unmarked.partition("：") for start in starts]
+        named = [unit.sentences[start].text_without_marker.partition("：") for start in starts]
         asked = None
         if all(name.strip() and colon for name, colon, _ in named):
-            keys = [TableRow.of([("", name.strip())]) for name, _, _ in named]
+            keys = [TableRow.from_pairs([("", name.strip())]) for name, _, _ in named]
             asked = asked_rows(keys, lambda text: reader.held(text, wanted), wanted)
         if asked:
             kept = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *kept))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
-    return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)
+    return unit, tuple(applying(sentence.text_without_marker, wanted) for sentence in unit.sentences)
 
 
 def _table(rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader) -> list[tuple[Unit, tuple[str, ...]]]:
@@ -159,9 +159,9 @@ def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
     """The units, best first, their scores with what their nearest sentences mean; near: empty where nobody knows."""
     if scored and near:
         cosines = np.array(
-            [tuple(map(max, zip(*(near[text] for text in item.unit.in_place), strict=True))) for item in scored]
+            [tuple(map(max, zip(*(near[text] for text in item.unit.texts_in_place), strict=True))) for item in scored]
         )
-        heads = np.array([near[item.unit.passage.above(item.unit.indices[0])] for item in scored])
+        heads = np.array([near[item.unit.passage.get_text_above(item.unit.indices[0])] for item in scored])
         ahead = (cosines - cosines.mean(axis=0)) @ MEANING_WEIGHTS + (heads - heads.mean(axis=0)) @ ABOVE_WEIGHTS
         scored = [replace(item, score=item.score + float(more)) for item, more in zip(scored, ahead, strict=True)]
     return sorted(scored, key=lambda item: -item.score)

@@ -16,9 +16,9 @@ from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import QuestionReader
 from agents.generator import Request
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
-from agents.passages.units import Passage, passage_of
+from agents.passages.units import Passage, build_passage
 from agents.wording.catalogue import say
 from knowledge.blocks import BlockKind, Span
 from knowledge.text import Analyzer
@@ -132,7 +132,7 @@ class SentenceSelector:
 def passages_of(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
     """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
     numbers = request.chunks if fragments is None else fragments
-    return _distinct([passage_of(number, request.chunk(number)) for number in numbers])
+    return _distinct([build_passage(number, request.chunk(number)) for number in numbers])
 
 
 def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
@@ -154,7 +154,7 @@ def _told_apart(items: Sequence[Scored], *, english: bool) -> list[Quote]:
     for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
         chunk = item.unit.passage.chunk
         key = "source_dated" if chunk.document.dated else "source_undated"
-        title = shown_title(chunk) if safe_text(chunk.document.title) else ""
+        title = shown_title(chunk) if is_safe_text(chunk.document.title) else ""
         told = say(key, english, title=title, date=chunk.document.dated)
         begins = say("sources_differ", english) + "\n" if not quotes else ""
         quotes.append(replace(_quote(item.unit.passage, [item], first=True), introduction=begins + told))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
-from agents.passages.units import quotable_sentences
+from agents.passages.units import split_quotable_sentences
 from agents.types import Question
 from agents.understanding.asking import bare_name
 from agents.understanding.normalise import whole_word
@@ -47,7 +47,7 @@ def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubjec
     if other is None:
         return None
     question_about = _about(asked, other, about, chunks)
-    return OtherSubject(asked[0].text, other.text, question_about) if safe_text(question_about) else None
+    return OtherSubject(asked[0].text, other.text, question_about) if is_safe_text(question_about) else None
 
 
 def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
@@ -80,7 +80,7 @@ def _subject(chunk: Chunk) -> tuple[Code, ...]:
     above = codes_in(chunk.above)
     if above:
         return above
-    sentences, _ = quotable_sentences(chunk.text, chunk.layout)
+    sentences, _ = split_quotable_sentences(chunk.text, chunk.layout)
     return tuple(
         code for place, said in enumerate(sentences) if not place or _heads(said) for code in codes_in(said.text)
     )

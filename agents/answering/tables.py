@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from agents.answering.wanted import AskedTerms
-from agents.passages.rows import Cell, TableRow, parallel
+from agents.passages.rows import Cell, TableRow, is_parallel
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.codes import codes_in, names_one, replace_codes
 from knowledge.text import fold
@@ -102,7 +102,7 @@ def asked_columns(rows: Sequence[TableRow], wanted: AskedTerms) -> frozenset[str
         name
         for name in names[1:]
         for own in named
-        if name not in named and parallel(name, own) and not _hinted(name, own, wanted)
+        if name not in named and is_parallel(name, own) and not _hinted(name, own, wanted)
     }
     kept = [name for name in names if name not in beside]
     return frozenset(_measured(rows, kept, wanted) if len(rows) > 1 and not named else kept)

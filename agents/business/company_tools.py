@@ -21,7 +21,7 @@ from agents.business.schema import Column, Schema, Table, read_entry, read_named
 from agents.business.types import Field, Rows, Value
 from agents.errors import BusinessUnavailable
 from agents.llm.tools import Tool
-from agents.passages.quotable import addresses_model
+from agents.passages.quotable import is_addressed_to_model
 from knowledge.errors import InvalidConfiguration
 
 SCHEMA_PREFIX = "mcp:"
@@ -108,7 +108,7 @@ def _value(tool: CompanyTool, column: Column, value: object) -> Value:
     if not isinstance(value, str | int | float):
         return None
     text = " ".join(str(value).split())[:MAX_VALUE_CHARS]
-    if addresses_model(text):
+    if is_addressed_to_model(text):
         logger.bind(tool=tool.name, column=column.name).warning("a value of an MCP server speaks to a model: left out")
         return None
     return mask_text(text, column.mask) if column.mask else text

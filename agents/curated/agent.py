@@ -8,7 +8,7 @@ from dataclasses import replace
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.curated.types import CuratedMatch, MatchStage
 from agents.language import in_english
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
 from agents.wording.catalogue import say
@@ -62,7 +62,7 @@ class CuratedAgent:
         if in_english(question, self._profile) and is_chinese(entry.answer):
             opening = say("quoted", english=True) + "\n"
         apart = " " if entry.answer.endswith("!") else ""  # with the mark it would be an image
-        title = entry.question if safe_text(entry.question) else ""
+        title = entry.question if is_safe_text(entry.question) else ""
         source = Source(1, entry.id, title, title, None, entry.answer, match.probability, curated=True)
         return Answer(
             reply=f"{opening}{entry.answer}{apart}[1]",

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from agents.generator import PAGE, Doubt, Piece, Request, Spent
 from agents.llm.chat import ChatMessage, ChatModel, Cut
-from agents.passages.quotable import safe_text
-from agents.passages.units import quotable_sentences
+from agents.passages.quotable import is_safe_text
+from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.types import Thinking, Turn, Usage
@@ -130,7 +130,7 @@ class ModelGenerator:
     def _fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
-        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
+        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and is_safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
         return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
@@ -143,14 +143,14 @@ def _fragments(said: str | Mark) -> str | Mark:
 def prompt_heading(chunk: Chunk) -> str:
     """What stands above a passage, without what addresses a model."""
     named = (chunk.context, chunk.question or "")
-    return " > ".join(one_line(part) for part in named if part and safe_text(part))
+    return " > ".join(one_line(part) for part in named if part and is_safe_text(part))
 
 
 def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}
     size = 0
-    for sentence in quotable_sentences(text, layout)[0]:
+    for sentence in split_quotable_sentences(text, layout)[0]:
         size += len(sentence.text) + (sentence.line not in lines)
         if size > max_chars:
             break

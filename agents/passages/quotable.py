@@ -43,7 +43,7 @@ _TASK = re.compile(
 
 
 @lru_cache(maxsize=8192)
-def addresses_model(text: str) -> bool:
+def is_addressed_to_model(text: str) -> bool:
     """Whether a sentence speaks to a language model instead of the reader; 40 µs, and titles come again and again."""
     folded = _SPACED.sub("", fold(text))
     if _ENCODED.search(text):
@@ -55,14 +55,14 @@ def addresses_model(text: str) -> bool:
     return not CASE_RECORD.search(folded) and any(pattern.search(folded) for pattern in ABOUT_CUSTOMER)
 
 
-def quotable(sentences: Sequence[Sentence]) -> list[bool]:
+def check_quotable(sentences: Sequence[Sentence]) -> list[bool]:
     """For every sentence of one chunk whether it may be quoted.
 
     A planted order may go on in the sentences after the one that gives it away: the next two fall with it when they
     order something too, or are scraps of it that say nothing. In a text that is mostly Chinese, an English question or
     order is foreign matter as well.
     """
-    chinese = _chinese_share("".join(sentence.text for sentence in sentences))
+    chinese = _measure_chinese_share("".join(sentence.text for sentence in sentences))
     allowed: list[bool] = []
     suspicion = 0
     hidden = False
@@ -71,8 +71,8 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
         bad = (
             hidden
             or sentence.block.kind is BlockKind.IMAGE
-            or addresses_model(sentence.text)
-            or _foreign(sentence.text, chinese)
+            or is_addressed_to_model(sentence.text)
+            or _is_foreign(sentence.text, chinese)
         )
         if bad:
             suspicion = 2
@@ -85,10 +85,10 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
     return allowed
 
 
-def without_orders(text: str) -> str:
+def remove_orders(text: str) -> str:
     """A curated answer as it stands, or, when something was planted in it, only its sentences that may be quoted."""
     sentences = split_sentences(text)
-    allowed = quotable(sentences)
+    allowed = check_quotable(sentences)
     if all(allowed):
         return text
     lines: dict[int, str] = {}
@@ -98,18 +98,18 @@ def without_orders(text: str) -> str:
     return "\n".join(lines.values())
 
 
-def safe_text(text: str) -> bool:
+def is_safe_text(text: str) -> bool:
     """Whether a title, heading or question may be shown."""
-    return not addresses_model(text)
+    return not is_addressed_to_model(text)
 
 
-def _chinese_share(text: str) -> float:
+def _measure_chinese_share(text: str) -> float:
     """Chinese characters among all; 0.0 in a text with next to none."""
     count = len(_CJK.findall(text))
     return count / len(text) if count >= MIN_CHINESE else 0.0
 
 
-def _foreign(text: str, chinese: float) -> bool:
+def _is_foreign(text: str, chinese: float) -> bool:
     """English prose in a Chinese text: orders and questions at once, any prose where the text is Chinese throughout.
 
     Commands, settings and messages in English stay: they have the marks of code, or no articles and pronouns.

@@ -21,7 +21,7 @@ class TableRow:
     cells: tuple[Cell, ...]
 
     @classmethod
-    def of(cls, cells: Iterable[tuple[str, str]]) -> TableRow:
+    def from_pairs(cls, cells: Iterable[tuple[str, str]]) -> TableRow:
         """Of names and values."""
         return cls(tuple(Cell(name, value) for name, value in cells))
 
@@ -48,13 +48,13 @@ def draw_rows(rows: Sequence[TableRow], columns: Container[str]) -> list[str]:
 def draw_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table of the values of rows below the names of their columns."""
     lines = (names, ("---",) * len(names), *rows)
-    return "\n".join(f"| {' | '.join(map(_in_one_line, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_join_lines, line))} |" for line in lines)
 
 
-def _in_one_line(value: str) -> str:
+def _join_lines(value: str) -> str:
     return " ".join(value.replace("|", "\\|").split())
 
 
-def parallel(name: str, other: str) -> bool:
+def is_parallel(name: str, other: str) -> bool:
     """Whether two columns hold the same of different things: 金笙 and 银笙, 月付 and 年付, YS-P10 and YS-P20."""
     return name != other and bool(name and other) and (name[-1] == other[-1] or name[:2] == other[:2])

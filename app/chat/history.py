@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Question, Turn
 from agents.understanding.followups import picked, rewritten_by_rules
@@ -77,7 +77,7 @@ class History:
             return ()
         read = await self._texts(SessionKey(message.tenant, message.session_id), sent)
         sentences = [sentence.text.strip() for text in read for sentence in split_sentences(text)]
-        told = " ".join(text for text in sentences if text and safe_text(text))[:PICTURED_CHARS]
+        told = " ".join(text for text in sentences if text and is_safe_text(text))[:PICTURED_CHARS]
         return (told,) if told else ()
 
     async def state(self, message: Message) -> DialogueState:

@@ -46,14 +46,14 @@ def measure_coverage(text: str, layout: Layout | None, quotes: Sequence[str]) ->
     )
 
 
-def unfold(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[PassagePart, ...]:
+def split_by_quotes(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[PassagePart, ...]:
     """All of a passage in order, but for its pictures."""
     spans, marked = _mark_quoted(text, layout, quotes)
     shown = [number for number, span in enumerate(spans) if span.kind is not BlockKind.IMAGE]
     parts = []
     for quoted, numbers in groupby(shown, key=marked.__getitem__):
         blocks = tuple(numbers)
-        parts.append(PassagePart(blocks, quoted, _markdown_of(text, [spans[number] for number in blocks])))
+        parts.append(PassagePart(blocks, quoted, _render_markdown(text, [spans[number] for number in blocks])))
     return tuple(parts)
 
 
@@ -73,19 +73,19 @@ def _mark_quoted(text: str, layout: Layout | None, quotes: Sequence[str]) -> tup
     return spans, marked
 
 
-def _markdown_of(text: str, spans: Sequence[Span]) -> str:
+def _render_markdown(text: str, spans: Sequence[Span]) -> str:
     """Lists and tables in one piece each, everything else apart."""
     pieces = []
     for (kind, _), some in groupby(spans, key=lambda span: (span.kind, span.group)):
         if kind is BlockKind.ROW:
-            pieces.append(_table(text, list(some)))
+            pieces.append(_render_table(text, list(some)))
         else:
             between = "\n" if kind is BlockKind.ITEM else "\n\n"
-            pieces.append(between.join(_block(text[span.start : span.end], span) for span in some))
+            pieces.append(between.join(_render_block(text[span.start : span.end], span) for span in some))
     return "\n\n".join(pieces)
 
 
-def _block(text: str, span: Span) -> str:
+def _render_block(text: str, span: Span) -> str:
     if span.markdown:
         return span.markdown
     match span.kind:
@@ -101,7 +101,7 @@ def _block(text: str, span: Span) -> str:
     return text
 
 
-def _table(text: str, rows: Sequence[Span]) -> str:
+def _render_table(text: str, rows: Sequence[Span]) -> str:
     """Under the names of its columns, where every row has the same; else line by line."""
     names = tuple(name for name, _ in rows[0].cells)
     if not any(names) or any(tuple(name for name, _ in row.cells) != names for row in rows):
