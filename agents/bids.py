@@ -11,7 +11,7 @@ from typing import Any
 from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
-from agents.understanding.feeling import CALM, Emotion
+from agents.understanding.emotion import CALM, Emotion
 from knowledge.types import GateVerdict, Retrieval
 
 OUTCRY = 0.5

@@ -22,7 +22,7 @@ from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
-from agents.understanding.feeling import Emotion
+from agents.understanding.emotion import Emotion
 from agents.understanding.reading import Reading, read
 from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
@@ -107,7 +107,7 @@ class CareAgent:
             meant = question.meant
             cause = cause_of(meant, danger)
             instructs = cause in _INSTRUCTED
-            hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
+            hurt = cause is Cause.SAFETY and meant.has_injury  # and needs a doctor
             parts = [say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)]
             if not instructs:
                 offer, degraded = await self._offer(question, cause)
@@ -145,7 +145,9 @@ class CareAgent:
 def outcry(question: Question) -> Emotion:
     """The emotion of the customer's own words, which weigh more when they are said again and again."""
     reading = question.reading
-    return reading.feeling.again(sum(read(turn.question).folded == reading.folded for turn in question.history))
+    return reading.emotion.add_repetitions(
+        sum(read(turn.question).folded == reading.folded for turn in question.history)
+    )
 
 
 def felt(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
@@ -155,7 +157,7 @@ def felt(question: Question, head: EmotionHead | None, danger: Safety | None) ->
         return Emotion(1.0, crisis=True)
     if head is None or question.vector is None:
         return feeling
-    return feeling.heard(head.compute_chance(question.vector))
+    return feeling.add_evidence(head.compute_chance(question.vector))
 
 
 def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:

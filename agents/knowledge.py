@@ -41,8 +41,8 @@ from agents.types import (
     Token,
     Usage,
 )
-from agents.understanding.answer_type import states_measure
-from agents.understanding.context import questions_before
+from agents.understanding.answer_type import has_measure
+from agents.understanding.context import list_earlier_questions
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -185,7 +185,7 @@ class KnowledgeAgent:
         passing = ordered_up(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
-        before = questions_before(question)
+        before = list_earlier_questions(question)
         context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         asked, quotable = question.rewrite or question.searched, _sentences(fragments)
@@ -267,7 +267,7 @@ class KnowledgeAgent:
         found = retrieval.passing[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
-        if states_measure(question.rewrite or question.searched, [candidate.chunk.text for candidate in found]):
+        if has_measure(question.rewrite or question.searched, [candidate.chunk.text for candidate in found]):
             return None
         near = related_places(candidate for candidate in found if not candidate.chunk.in_view)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, self._english(question), near)

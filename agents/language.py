@@ -6,7 +6,7 @@ from itertools import chain
 
 from agents.profile import TenantProfile
 from agents.types import Question
-from agents.understanding.language import english
+from agents.understanding.language import detect_english
 
 
 def in_english(question: Question, profile: TenantProfile) -> bool:
@@ -15,12 +15,12 @@ def in_english(question: Question, profile: TenantProfile) -> bool:
     """
     if profile.reply_language != "auto":
         return profile.reply_language == "en"
-    own = question.reading.english
+    own = question.reading.is_english
     if own is not None:
         return own
     if question.language:
         return question.language == "en"
     proposed = question.proposal.fields.values() if question.proposal else ()
     before = (turn.question for turn in reversed(question.history))
-    told = (language for text in chain(proposed, before) if (language := english(text)) is not None)
-    return next(told, question.reading.lone_english_word)
+    told = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
+    return next(told, question.reading.has_lone_english_word)

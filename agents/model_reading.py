@@ -22,7 +22,7 @@ from agents.shapes import TEXT, Shape, list_of, object_of
 from agents.ticketing.proposals import read_decision
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
-from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words, shares_words
+from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
 from agents.verification.marks import without_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import span
@@ -157,7 +157,7 @@ class RewriteGuard:
         kept = tuple(question for question in questions if _askable(question) and self._adds_nothing(question))
         whole = "；".join(kept)
         names = self.analyzer.protected_in
-        safe = keeps_facts(text, whole) and keeps_words(text, whole, self.analyzer) and names(text) <= names(whole)
+        safe = has_all_facts(text, whole) and has_most_words(text, whole, self.analyzer) and names(text) <= names(whole)
         return kept if kept and safe else ()
 
     def _adds_nothing(self, question: str) -> bool:
@@ -166,9 +166,9 @@ class RewriteGuard:
         known = "\n".join((*turns, asked.summary, subject_of(asked.page), asked.text))
         return (
             fold(question) not in self.examples
-            and not adds_facts(known, question)
-            and not adds_words(known, question, self.analyzer)
-            and shares_words(asked.text, question, self.analyzer)
+            and not has_new_facts(known, question)
+            and not has_new_words(known, question, self.analyzer)
+            and has_shared_words(asked.text, question, self.analyzer)
         )
 
 

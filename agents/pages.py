@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
-from agents.understanding.followups import with_subject
+from agents.understanding.followups import fill_subject
 from knowledge.codes import codes_in, first_code
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
@@ -44,7 +44,7 @@ def about_page(question: Question) -> Question:
     """A first question about 这个 asks about what is in view; a rewrite from the conversation knows better."""
     if question.rewrite is not None or question.history or question.page is None:
         return question
-    return replace(question, rewrite=with_subject(question.text, subject_of(question.page)))
+    return replace(question, rewrite=fill_subject(question.text, subject_of(question.page)))
 
 
 def subject_of(page: Page | None) -> str:

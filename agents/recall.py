@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agents.pages import page_text
 from agents.types import Question
-from agents.understanding.context import part_context, search_context
+from agents.understanding.context import build_part_context, build_search_context
 from knowledge.filters import Filter
 from knowledge.several import side_by_side
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
@@ -46,7 +46,7 @@ async def recall(searcher: Searcher, question: Question) -> Retrieval:
 
 
 async def _whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
-    context, page = search_context(question), page_text(question.page)
+    context, page = build_search_context(question), page_text(question.page)
     rewrite = rewrite or _ask_for_code(question)
     return await searcher.search(
         question.searched, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
@@ -69,7 +69,7 @@ async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retr
         _whole(searcher, question, question.rewrite, where),
         *(
             searcher.search(
-                part.text, vector=part.vector, where=where, context=part_context(question, place), page=page
+                part.text, vector=part.vector, where=where, context=build_part_context(question, place), page=page
             )
             for place, part in enumerate(question.spoken)
         ),

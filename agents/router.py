@@ -16,8 +16,8 @@ from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tie
 from agents.ticketing.proposals import read_decision
 from agents.types import Question
 from agents.understanding.acts import SMALL_TALK, Act
-from agents.understanding.asking import asks
-from agents.understanding.entities import Entity, Mentions, shipped_extractor
+from agents.understanding.entities import Entity, Mentions, load_shipped_extractor
+from agents.understanding.question_words import is_question
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
@@ -83,7 +83,7 @@ class Router:
         if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         reading, meant = question.reading, question.meant
-        mentions = meant.mentions.beside(shipped_extractor().named(question.slots)).naming(
+        mentions = meant.mentions.add_candidates(load_shipped_extractor().convert_slots(question.slots)).add_names(
             meant.text, self._parts.names
         )
         if (intent := _WORDED.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
@@ -97,8 +97,8 @@ class Router:
             intents = _ordered(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
         if self._parts.head is None:
-            if (beside := reading.beside_request) is not None:
-                looked_up = {Intent.KNOWLEDGE_QA} if any(map(asks, beside)) else set()
+            if (beside := reading.words_beside_request) is not None:
+                looked_up = {Intent.KNOWLEDGE_QA} if any(map(is_question, beside)) else set()
                 intents = _ordered({Intent.TICKET} | looked_up | sure)
                 return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
@@ -120,11 +120,11 @@ class Router:
     ) -> Route:
         thresholds = self._parts.thresholds
         meant, vector, evidence = question.meant, question.vector, self._parts.evidence
-        forced = sure | ({Intent.HUMAN_REQUEST} if meant.names_person else set())
+        forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
             closeness = await evidence.measure_closeness(vector)
-        scores = weigh_scores(head.compute_scores(meant.normal, vector), closeness, suggested)
+        scores = weigh_scores(head.compute_scores(meant.normalized_text, vector), closeness, suggested)
         decision = decide_intents(scores, forced, thresholds)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
@@ -143,7 +143,7 @@ class Router:
 
     async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
         """All entities that count, whether the business database knows one, and what was out of order."""
-        kinds, resolver = shipped_extractor().kinds, self._parts.resolver
+        kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:
             return mentions.certain, False, ()

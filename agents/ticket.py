@@ -48,7 +48,7 @@ class TicketAgent:
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
         if turn.urgent or turn.wants(Intent.HUMAN_REQUEST):
             return None
-        if turn.question.reading.beside_request is not None:
+        if turn.question.reading.words_beside_request is not None:
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
         claim = turn.claim(Intent.TICKET)
         if turn.documented or (turn.answerable and claim < SURE_CLAIM):  # who asks how is told how

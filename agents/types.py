@@ -200,7 +200,7 @@ class Question:
     @property
     def searched(self) -> str:
         """What is embedded, searched and routed; `text` is what is shown and kept."""
-        return self.reading.normal
+        return self.reading.normalized_text
 
     @property
     def several(self) -> tuple[str, ...]:

@@ -236,7 +236,7 @@ def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
         ("agents/types.py", "from agents.understanding.reading import A\nif TYPE_CHECKING:\n    import agents.bids"),
         (
             "agents/understanding/acts.py",
-            "from knowledge.text import fold\nfrom agents.understanding.asking import asks",
+            "from knowledge.text import fold\nfrom agents.understanding.question_words import asks",
         ),
         ("knowledge/stores/chroma.py", "import chromadb"),
         ("app/desk/repository_staff.py", "import sqlalchemy"),

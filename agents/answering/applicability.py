@@ -23,7 +23,7 @@ from agents.answering.events import (
 )
 from agents.answering.periods import Rule
 from agents.heads.events import JudgedTexts
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
 from knowledge.text import fold
@@ -52,7 +52,7 @@ _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九�
 """What may follow a verb besides what it is done to: 修好的, 充了五百."""
 
 
-def judgeable_texts(messages: Sequence[tuple[str, Sequence[Said]]], rules: Sequence[Rule]) -> list[str]:
+def judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], rules: Sequence[Rule]) -> list[str]:
     """The texts that have to be judged before one of the rules can be told to be about the messages of a customer."""
     clauses = [clause for message, said in messages for clause in dated_clauses(message, said)]
     rules = [rule for rule in rules if rule.anchor]
@@ -97,7 +97,7 @@ def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) 
 
 
 def is_excluded(
-    messages: Sequence[tuple[str, Sequence[Said]]],
+    messages: Sequence[tuple[str, Sequence[DateMention]]],
     clause: DatedClause,
     rule: Rule,
     quoted: Sequence[str],

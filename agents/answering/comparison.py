@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from agents.answering.scoring import Scored, bigrams
 from agents.passages.units import MAX_LIST_CHARS, Passage
-from agents.understanding.asking import compares
+from agents.understanding.question_words import is_comparison
 from knowledge.text import fold
 
 MAX_NAME_CHARS = 16
@@ -45,7 +45,7 @@ class Pair:
 def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     """The two things that a question compares: what the passages name, too, around 和, 还是 or 比."""
     folded = fold(question)
-    if not compares(folded):
+    if not is_comparison(folded):
         return None
     known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
     for between in islice(_BETWEEN.finditer(folded), MAX_BETWEEN):

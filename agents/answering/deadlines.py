@@ -14,7 +14,7 @@ from agents.answering.periods import PeriodUnit, Rule, rules_of
 from agents.answering.wanted import EARLIER_WEIGHT
 from agents.heads.events import JudgedTexts
 from agents.understanding.answer_type import AnswerType
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
 from agents.understanding.reading import Reading, read
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
@@ -28,7 +28,7 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 
 def texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
     """What `computed` has to have judged before it computes a period; empty where there is none to be computed."""
-    messages = [(message, read(message).days(today)) for message in (text, context)]
+    messages = [(message, read(message).find_dates(today)) for message in (text, context)]
     if not any(said for _, said in messages):  # most messages: their documents need not be read for rules
         return []
     texts = judgeable_texts(messages, [rule for one in quoted for rule in rules_of(one)])
@@ -44,7 +44,7 @@ def computed(
     `texts_to_judge`, None where no head is learnt: then no period is computed.
     """
     told, question = Told(today, english), read(text)
-    said = question.days(today)
+    said = question.find_dates(today)
     return (
         between(question, said, told)
         or again(question, context, said, quoted, told)
@@ -54,11 +54,11 @@ def computed(
 
 
 def _deadline(
-    question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told, judged: JudgedTexts
+    question: Reading, context: str, said: Sequence[DateMention], quoted: Sequence[str], told: Told, judged: JudgedTexts
 ) -> str | None:
     """Where the period ends that a rule lets run from an event that the customer dates."""
-    messages = [(question.text, said), (context, read(context).days(told.today))]
-    found = dated_clauses(*messages[not said and bool(_LEANING & set(question.asks_for))])
+    messages = [(question.text, said), (context, read(context).find_dates(told.today))]
+    found = dated_clauses(*messages[not said and bool(_LEANING & set(question.answer_types))])
     rules = [rule for text in quoted for rule in rules_of(text)]
     fits = [
         (sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, text) for text in (question.text, context)))), clause, rule)
@@ -73,7 +73,7 @@ def _deadline(
     clause, rule = next(iter(ends.values()))
     if is_excluded(messages, clause, rule, quoted, judged):
         return None
-    others = [one for one in said if one.single and one != clause.said and one.first != told.today]
+    others = [one for one in said if one.is_single_day and one != clause.said and one.first != told.today]
     return _ending(clause.said, rule, others[0] if len(others) == 1 else None, told)
 
 
@@ -83,8 +83,8 @@ def _asked(rule: Rule, message: str) -> int:
     return len(features(said) & features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
 
-def _ending(said: Said, rule: Rule, other: Said | None, told: Told) -> str | None:
-    start = said.ahead(told.today)[0] if rule.before else said.first
+def _ending(said: DateMention, rule: Rule, other: DateMention | None, told: Told) -> str | None:
+    start = said.get_coming_days(told.today)[0] if rule.before else said.first
     if rule.unit is PeriodUnit.HOUR:
         return _hours(start, said, rule, told)
     end = rule.end(start)
@@ -103,7 +103,7 @@ def _key(rule: Rule) -> str:
     return "deadline_day" if rule.unit is PeriodUnit.DAY and rule.first_counts is None else "deadline_end"
 
 
-def _hours(start: date, said: Said, rule: Rule, told: Told) -> str | None:
+def _hours(start: date, said: DateMention, rule: Rule, told: Told) -> str | None:
     """To the hour where one is said, else to the same hour of another day."""
     period = period_said(rule, told.english)
     if said.at is None:
@@ -121,7 +121,7 @@ def _hours(start: date, said: Said, rule: Rule, told: Told) -> str | None:
     return told.say("deadline_before" if rule.before else "deadline_end", start=names[0], end=names[1], period=period)
 
 
-def _standing(start: date, end: date, rule: Rule, other: Said | None, told: Told) -> str:
+def _standing(start: date, end: date, rule: Rule, other: DateMention | None, told: Told) -> str:
     """Whether today, or the day that is asked about, is past it; empty where nothing has to be done by then."""
     day = other.first if other else told.today
     if not (rule.limit or rule.before) or (day < start and not rule.before):

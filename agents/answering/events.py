@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from agents.understanding.asking import asks, without_asking
-from agents.understanding.dates import Said
-from agents.understanding.stretches import months_before
-from agents.understanding.tagging import tag_of, tagged
+from agents.understanding.dates import DateMention
+from agents.understanding.parts_of_speech import find_tag, tag_words
+from agents.understanding.periods import move_back_months
+from agents.understanding.question_words import is_question, strip_question_words
 from knowledge.text import fold
 
 NEAR_MONTHS = 2
@@ -50,7 +50,7 @@ class DatedClause:
     what is only asked or wished for.
     """
 
-    said: Said
+    said: DateMention
     before: str
     after: str
 
@@ -83,22 +83,22 @@ class DatedClause:
         return before + self.text[:place], self.text[place:]
 
 
-def is_coming(said: Said, today: date) -> bool:
+def is_coming(said: DateMention, today: date) -> bool:
     """Whether a day may still be to come: today, and what is said without a year and near in the next one."""
-    near = today < said.ahead(today)[0] <= months_before(today, -NEAR_MONTHS)
+    near = today < said.get_coming_days(today)[0] <= move_back_months(today, -NEAR_MONTHS)
     return said.first >= today or (said.any_year and near)
 
 
 def features(text: str) -> frozenset[str]:
     """Characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
-    plain = without_asking(fold(text))
+    plain = strip_question_words(fold(text))
     stems = {word[:STEM] for word in _LATIN.findall(plain)}
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
 def verbs_of(text: str) -> list[str]:
     """The verbs of a text, the first ones first; may be empty. What looks like a preposition at the end is one, too."""
-    words = [(word, tag) for word, tag in tagged(text) if features(word)]
+    words = [(word, tag) for word, tag in tag_words(text) if features(word)]
     return [word for at, (word, tag) in enumerate(words, 1) if tag.startswith("v") or (tag == "p" and at == len(words))]
 
 
@@ -109,15 +109,15 @@ def pairs_with_verbs(text: str) -> list[str]:
 
 def is_verb(character: str) -> bool:
     """Whether a character is a verb by itself, and one that means something."""
-    return bool(features(character)) and str(tag_of(character)).startswith("v")
+    return bool(features(character)) and str(find_tag(character)).startswith("v")
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text that may name things."""
-    return [word for word, tag in tagged(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
+    return [word for word, tag in tag_words(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
 
 
-def dated_clauses(message: str, said: Sequence[Said]) -> list[DatedClause]:
+def dated_clauses(message: str, said: Sequence[DateMention]) -> list[DatedClause]:
     """The clauses of the single days of a message; none where it is a supposition."""
     text = fold(message)
     if _SUPPOSED.search(text):
@@ -125,7 +125,7 @@ def dated_clauses(message: str, said: Sequence[Said]) -> list[DatedClause]:
     return [clause for place in range(len(said)) if (clause := _clause_of(text, said, place)) is not None]
 
 
-def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | None:
+def _clause_of(text: str, said: Sequence[DateMention], place: int) -> DatedClause | None:
     one = said[place]
     breaks = [match.span() for match in _BREAK.finditer(text)]
     starts = [end for _, end in breaks if end <= one.start] + [other.end for other in said[:place]]
@@ -133,7 +133,7 @@ def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | Non
     before = text[max(starts, default=0) : one.start].strip()
     after = text[one.end : min(ends, default=len(text))].strip()
     happened = _happened(after)
-    if not one.single or after.startswith("的") or _happened(before) != before or happened is None:
+    if not one.is_single_day or after.startswith("的") or _happened(before) != before or happened is None:
         return None
     clause = DatedClause(one, before, happened)
     return clause if features(clause.text) else None
@@ -152,7 +152,7 @@ def _happened(clause: str) -> str | None:
     return done if done == said or _DONE.search(done) else None
 
 
-def statements(message: str, said: Sequence[Said], event: Said | None = None) -> list[str]:
+def statements(message: str, said: Sequence[DateMention], event: DateMention | None = None) -> list[str]:
     """What a message says that is so, clause by clause, without its times: neither what it only asks, nor the clause of
     an event.
     """
@@ -161,11 +161,11 @@ def statements(message: str, said: Sequence[Said], event: Said | None = None) ->
         if event is None or not start <= event.start < end:
             plain = _without_times(text, said, start, end).lstrip(_MARKS)
             so = _happened(plain)
-            if so and (_DONE.search(so) or (so == plain and not asks(text[start : end + 1]))):
+            if so and (_DONE.search(so) or (so == plain and not is_question(text[start : end + 1]))):
                 stated.append(so)
         start = end
     return stated
 
 
-def _without_times(text: str, said: Sequence[Said], start: int, end: int) -> str:
+def _without_times(text: str, said: Sequence[DateMention], start: int, end: int) -> str:
     return "".join(text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in said)).strip()

@@ -8,34 +8,36 @@ from agents.answering.dating import Told
 from agents.answering.events import features
 from agents.answering.recurring import Recurring, recurring_of, seasons_of
 from agents.understanding.answer_type import AnswerType
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
+from agents.understanding.periods import move_back_months
 from agents.understanding.reading import Reading
-from agents.understanding.stretches import months_before
 
 _DAYS = ("天", "days")
 _NEXT = ("下次", "下一次", "最近一次", "这次", "next")
 
 
-def between(question: Reading, said: Sequence[Said], told: Told) -> str | None:
+def between(question: Reading, said: Sequence[DateMention], told: Told) -> str | None:
     """How many days lie between two that are named."""
-    days = [one for one in said if one.single]
-    kinds = set(question.asks_for)
+    days = [one for one in said if one.is_single_day]
+    kinds = set(question.answer_types)
     counted = AnswerType.QUANTITY in kinds and any(word in question.folded for word in _DAYS)
     if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
         return None
     start, end = days[0].first, days[1].first
-    end = months_before(end, -12) if end < start and days[1].any_year else end
+    end = move_back_months(end, -12) if end < start and days[1].any_year else end
     if end < start:
         return None
     names = told.days(start, end)
     return told.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
 
 
-def again(question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+def again(
+    question: Reading, context: str, said: Sequence[DateMention], quoted: Sequence[str], told: Told
+) -> str | None:
     """On which day of a month that is named something comes again, or when it does next."""
-    if AnswerType.DATE not in question.asks_for:
+    if AnswerType.DATE not in question.answer_types:
         return None
-    months = [one for one in said if not one.single]
+    months = [one for one in said if not one.is_single_day]
     coming = any(word in question.folded for word in _NEXT)
     if len(months) != 1 and not coming:
         return None
@@ -43,9 +45,9 @@ def again(question: Reading, context: str, said: Sequence[Said], quoted: Sequenc
     if rule is None:
         return None
     if len(months) == 1:
-        days = rule.days(*months[0].ahead(told.today))
+        days = rule.days(*months[0].get_coming_days(told.today))
     else:
-        days = rule.days(told.today, months_before(told.today, -2))[:1]
+        days = rule.days(told.today, move_back_months(told.today, -2))[:1]
     if not days:
         return None
     regular, put_off = [day for day, _ in days], [day for _, day in days]
@@ -69,12 +71,12 @@ def _fitting_recurring(question: str, context: str, quoted: Sequence[str]) -> Re
     return rules[0] if best and len(rules) == 1 else None
 
 
-def season(said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+def season(said: Sequence[DateMention], quoted: Sequence[str], told: Told) -> str | None:
     """Which part of the year a day falls in, where the documents tell several apart."""
     if len(said) != 1:
         return None
     holding, count = seasons_of(quoted, said[0].first, said[0].last)
     if count < 2 or len(holding) != 1:
         return None
-    name = told.days(said[0].first)[0] if said[0].single else told.say("month", month=str(said[0].first.month))
+    name = told.days(said[0].first)[0] if said[0].is_single_day else told.say("month", month=str(said[0].first.month))
     return told.say("season", day=name, range=holding[0])

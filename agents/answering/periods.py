@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-from agents.understanding.stretches import DAY, months_before
+from agents.understanding.periods import DAY, move_back_months
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
 
@@ -57,7 +57,7 @@ class Rule:
     def _moved(self, start: date, sign: int) -> date | None:
         if self.unit in (PeriodUnit.MONTH, PeriodUnit.YEAR):
             months = self.amount * (12 if self.unit is PeriodUnit.YEAR else 1)
-            return months_before(start, -sign * int(months)) if months == int(months) else None
+            return move_back_months(start, -sign * int(months)) if months == int(months) else None
         if self.unit is PeriodUnit.WORKDAY:
             return _workdays(start, int(self.amount), sign)
         days = self.amount * {PeriodUnit.WEEK: 7.0, PeriodUnit.HOUR: 1 / 24}.get(self.unit, 1.0)

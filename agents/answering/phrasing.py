@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.passages.sentences import split_sentences
-from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.answer_type import AnswerType, has_answer_type
 from knowledge.codes import first_code, is_code
 
 MAX_SUBJECT_CHARS = 12
@@ -70,7 +70,7 @@ def question_about(title: str, heading: str, text: str) -> str | None:
 def _rules(text: str) -> bool:
     """Whether most of a section says what may be and what may not."""
     sentences = [sentence.text for sentence in split_sentences(text)]
-    return 2 * sum(holds(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
+    return 2 * sum(has_answer_type(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
 
 
 def plain_heading(heading: str) -> str:

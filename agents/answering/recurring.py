@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.understanding.stretches import DAY
+from agents.understanding.periods import DAY
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
 

@@ -15,7 +15,7 @@ from agents.answering.wanted import AskedTerms, QuestionReader
 from agents.passages.rows import TableRow, draw_rows
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, split_units
-from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.answer_type import AnswerType, has_answer_type
 from knowledge.codes import Code, codes_in, names_one
 from knowledge.text import fold
 
@@ -142,7 +142,7 @@ def _score(
     terms = reader.held(text, wanted)
     heading = reader.held(unit.heading or _section(unit.passage), wanted)
     told = f"{_units_of_measure(unit)}{text}" if is_row else text
-    met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
+    met = frozenset(kind for kind in wanted.kinds if has_answer_type(kind, told))
     score = TERMS_WEIGHT * wanted.share(terms) + OWN_WEIGHT * wanted.own_share(terms)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
     score += ROW_WEIGHT * is_row

@@ -11,8 +11,8 @@ from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
 from agents.passages.units import split_quotable_sentences
 from agents.types import Question
-from agents.understanding.asking import bare_name
-from agents.understanding.normalise import whole_word
+from agents.understanding.normalise import compile_whole_word
+from agents.understanding.question_words import extract_bare_name
 from knowledge.codes import Code, are_neighbours, asked_codes, codes_in, is_code, names_all, names_one, series_of
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
@@ -43,7 +43,7 @@ def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubjec
     about = filled if names_all(own, codes_in(filled)) else text  # 那 W9 呢 as a whole question
     asked = own or asked_codes(about) or _talked_about(question, found[0].chunk)
     chunks = [candidate.chunk for candidate in found]
-    other = foreign(asked, chunks, bare=bare_name(text) is not None)
+    other = foreign(asked, chunks, bare=extract_bare_name(text) is not None)
     if other is None:
         return None
     question_about = _about(asked, other, about, chunks)
@@ -70,7 +70,7 @@ def mentions(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name as a whole word, or a code in whatever spelling."""
     if codes := codes_in(name):
         return names_all(codes, codes_in(chunk.indexed_text))
-    return whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
+    return compile_whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
 def _subject(chunk: Chunk) -> tuple[Code, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agents.answering.wanted import AskedTerms
 from agents.passages.rows import Cell, TableRow, is_parallel
-from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.answer_type import AnswerType, has_answer_type
 from knowledge.codes import codes_in, names_one, replace_codes
 from knowledge.text import fold
 
@@ -127,4 +127,4 @@ def _measured(rows: Sequence[TableRow], names: Sequence[str], wanted: AskedTerms
 
 
 def _mostly(kind: AnswerType, cells: Sequence[Cell]) -> bool:
-    return 2 * sum(holds(kind, f"{cell.name}：{cell.value}") for cell in cells) > len(cells)
+    return 2 * sum(has_answer_type(kind, f"{cell.name}：{cell.value}") for cell in cells) > len(cells)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from agents.generator import Request
-from agents.understanding.answer_type import MEASURES, AnswerType, answer_types
-from agents.understanding.asking import without_asking
+from agents.understanding.answer_type import MEASURES, AnswerType, detect_answer_types
+from agents.understanding.question_words import strip_question_words
 from knowledge.codes import Code, asked_codes, codes_in
 from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
@@ -70,11 +70,11 @@ class QuestionReader:
     def wanted(self, request: Request) -> AskedTerms:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
         question, context = (_as_written(text, request) for text in (request.question, request.context))
-        content = dict.fromkeys(self._tokens(without_asking(question)))
-        kinds = answer_types(request.question)
-        earlier = dict.fromkeys(self._tokens(without_asking(context)), EARLIER_WEIGHT)
+        content = dict.fromkeys(self._tokens(strip_question_words(question)))
+        kinds = detect_answer_types(request.question)
+        earlier = dict.fromkeys(self._tokens(strip_question_words(context)), EARLIER_WEIGHT)
         if not kinds:  # what only adds or corrects something is asked by the question before it
-            earlier |= dict.fromkeys(self._tokens(without_asking(context.rpartition("\n")[2])), ASKED_WEIGHT)
+            earlier |= dict.fromkeys(self._tokens(strip_question_words(context.rpartition("\n")[2])), ASKED_WEIGHT)
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0
         weights = {term: weight * idf.get(term, usual) for term, weight in earlier.items()}
@@ -86,7 +86,7 @@ class QuestionReader:
         weights = {term: weight * (term in held) for term, weight in weights.items()}
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
-        kinds = kinds or answer_types(request.context.rpartition("\n")[2])
+        kinds = kinds or detect_answer_types(request.context.rpartition("\n")[2])
         named = asked_codes(request.question) or codes_in(request.context)
         before = tuple(map(fold, reversed(context.splitlines())))
         return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)

@@ -19,7 +19,7 @@ from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.types import Question, Usage
-from agents.understanding.normalise import whole_word
+from agents.understanding.normalise import compile_whole_word
 from knowledge.tracing import span
 
 
@@ -108,7 +108,7 @@ class SqlWriter:
             rules = f"{rules}\n\n{prompts.template('business_tools')}{self._own_tools}"
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
-            text = whole_word(question.caller).sub("我", text)
+            text = compile_whole_word(question.caller).sub("我", text)
         messages = [{"role": "system", "content": rules}, _said("user", message=text)]
         if refused is not None:
             sql, reason = refused

@@ -12,8 +12,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from agents.understanding.entities import shipped_extractor
-from agents.understanding.tagging import tag_of, tagged
+from agents.understanding.entities import load_shipped_extractor
+from agents.understanding.parts_of_speech import find_tag, tag_words
 from knowledge.text import fold
 from knowledge.yaml_files import load_yaml
 
@@ -65,7 +65,7 @@ def asks_for_others(text: str) -> bool:
 
 def mentions(text: str, caller: str) -> frozenset[Mention]:
     """Everything in a text that names a person, an account or an order; caller: what a member number looks like."""
-    found = shipped_extractor().extract(text).certain
+    found = load_shipped_extractor().extract(text).certain
     kinds = {"phone": About.PHONE, "order_number": About.NUMBER}
     numbers = {Mention(kinds[entity.kind], entity.value) for entity in found if entity.kind in kinds}
     taken = {mention.value for mention in numbers}
@@ -95,7 +95,7 @@ def _names(text: str) -> Iterator[str]:
     """Names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
     phrases = _phrases()
     for name in _named(text):
-        first = (tag_of(name[:2]) or "") if len(name) == 3 else ""
+        first = (find_tag(name[:2]) or "") if len(name) == 3 else ""
         odd = name in phrases.brands or name[0] == name[1] or (first and first[0] in _GRAMMAR)
         if not (odd or _NOT_IN_NAMES.search(name[1:]) or phrases.data.search(name)):
             yield name
@@ -104,10 +104,10 @@ def _names(text: str) -> Iterator[str]:
 def _named(text: str) -> Iterator[str]:
     """What the dictionary tags as a name, and unknown words after a surname where somebody is named."""
     phrases = _phrases()
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         if tag.startswith("nr") and 2 <= len(word) <= _MAX_NAME and phrases.surname.match(word):
             yield word
-    extractor = shipped_extractor()
+    extractor = load_shipped_extractor()
     found = extractor.extract(text)
     for entity in (*found.certain, *found.candidates):
         if entity.kind == "member_name" and not _is_word(entity.text):
@@ -120,7 +120,7 @@ def _named(text: str) -> Iterator[str]:
 
 def _is_word(text: str) -> bool:
     """Whether the dictionary knows it as anything but a name, whole or as the beginning of what follows."""
-    tag = tag_of(text)
+    tag = find_tag(text)
     return tag is not None and not tag.startswith("nr")
 
 

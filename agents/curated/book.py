@@ -187,7 +187,7 @@ class Book:
         return self.entries[self.wordings[place].entry].answer
 
     def _read_facts(self, place: int) -> Facts:
-        return read_facts(read(self.wordings[place].text).normal)
+        return read_facts(read(self.wordings[place].text).normalized_text)
 
     def _compute_shared_words(self, words: frozenset[str], length: float, place: int) -> float:
         """Cosine of the words that two texts have, weighed by their rarity."""
@@ -205,7 +205,7 @@ def _score_nearness(scored: Scored) -> float:
 def list_wordings(entries: Sequence[CuratedEntry]) -> list[Wording]:
     """All ways to ask, entry by entry."""
     return [
-        Wording(text, place, extract_terms(read(text).normal))
+        Wording(text, place, extract_terms(read(text).normalized_text))
         for place, entry in enumerate(entries)
         for text in entry.wordings
     ]

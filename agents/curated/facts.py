@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from agents.understanding.asking import without_asking
+from agents.understanding.question_words import strip_question_words
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
 from agents.verification.wording import units_of
@@ -40,7 +40,7 @@ class Facts:
 def read_facts(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
-    units = units_of(without_asking(folded))
+    units = units_of(strip_question_words(folded))
     return Facts(Polarised.of(folded), quantities(folded).said, codes_in(text), units)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.text import fold
 
 _JOINING = frozenset("./-:+#%")
@@ -14,7 +14,7 @@ _ENDING = frozenset("+#%")
 
 def normalise_wording(text: str) -> str:
     """Without politeness, punctuation and white space, folded: 请问，怎么退货？ and 怎么退货 are one. Linear."""
-    folded = fold(normalised(text))
+    folded = fold(normalise_text(text))
     return "".join(_keep_characters(folded))
 
 

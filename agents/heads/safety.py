@@ -20,7 +20,7 @@ from agents.linear import QuadraticBlock, direction, hashed, ridge
 from agents.routing.head import IntentHead
 from agents.screening.features import BITS, hash_ngrams
 from agents.understanding.reading import Reading
-from agents.understanding.safety import Danger, cued, told
+from agents.understanding.safety import Danger, find_dangers, split_statements
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
@@ -92,11 +92,11 @@ def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None
     """The danger that a message tells of. vector: of its normal form, as `Embedder.query` gives, which is that of the
     beginning of a long one: its words speak beside it.
     """
-    unread = head is None or vector is None or len(reading.normal) > MAX_QUERY_CHARS
+    unread = head is None or vector is None or len(reading.normalized_text) > MAX_QUERY_CHARS
     worded = next((Safety(kind, WORDED) for kind in Danger if unread and kind in reading.dangers), None)
     if head is None or vector is None:
         return worded
-    found = head.read(reading.normal, vector)
+    found = head.read(reading.normalized_text, vector)
     return found if found.chance >= ENDANGERED else worded
 
 
@@ -106,8 +106,10 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
     Raises EmbeddingUnavailable.
     """
     own = list(_load_examples())
-    feelings = [text for text in list_emotion_examples() if not cued(told(text))]
-    routed = [i for i, one in enumerate(head.anchors.sentences) if not cued(told(one.text))][::ROUTED_STEP]
+    feelings = [text for text in list_emotion_examples() if not find_dangers(split_statements(text))]
+    routed = [i for i, one in enumerate(head.anchors.sentences) if not find_dangers(split_statements(one.text))][
+        ::ROUTED_STEP
+    ]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
     vectors = np.vstack([await embedder.queries([*own, *feelings]), head.vectors[routed]])
     labels = [_load_examples().get(text) for text in texts]

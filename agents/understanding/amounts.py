@@ -17,16 +17,16 @@ _COMPARISONS = (
 )
 
 
-def amount(text: str) -> str:
+def parse_amount(text: str) -> str:
     """A number with its comparison, or two numbers joined by `..`."""
-    numbers = [_plain(match.group()) for match in _NUMBER.finditer(text)]
+    numbers = [_parse_number(match.group()) for match in _NUMBER.finditer(text)]
     if len(numbers) > 1:
         return "..".join(numbers)
     sign = next((sign for pattern, sign in _COMPARISONS if pattern.search(text)), "")
     return sign + numbers[0]
 
 
-def _plain(number: str) -> str:
+def _parse_number(number: str) -> str:
     """Digits of a number written in either way: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
     if number[0].isdigit():
         scale = _UNITS.get(number[-1], 1)

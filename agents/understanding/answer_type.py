@@ -110,14 +110,14 @@ _INCLUDED = {AnswerType.QUANTITY: frozenset({AnswerType.AMOUNT, AnswerType.DURAT
 
 
 @lru_cache(maxsize=4096)
-def answer_types(question: str) -> tuple[AnswerType, ...]:
+def detect_answer_types(question: str) -> tuple[AnswerType, ...]:
     """What a question asks for, in the order of AnswerType; empty where its words do not tell."""
     folded = fold(question).strip()
     found = [kind for kind in AnswerType if _QUESTIONS[kind].search(folded)]
     return tuple(kind for kind in found if _INCLUDED.get(kind, frozenset()).isdisjoint(found))
 
 
-def holds(kind: AnswerType, text: str) -> bool:
+def has_answer_type(kind: AnswerType, text: str) -> bool:
     """Whether a text has what a question of this type asks for."""
     return _ANSWERS[kind].search(fold(text)) is not None
 
@@ -130,7 +130,7 @@ MEASURES = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 _WAYS = frozenset({AnswerType.STEPS, AnswerType.LIST, AnswerType.REASON})
 
 
-def states_measure(question: str, texts: Sequence[str]) -> bool:
+def has_measure(question: str, texts: Sequence[str]) -> bool:
     """Whether a text has an amount of money, a time or a day that the question asks for.
 
     So it is taken to be where the question does not ask how much of them (运费谁出), or asks for a way or a reason too,
@@ -138,9 +138,9 @@ def states_measure(question: str, texts: Sequence[str]) -> bool:
     customers of three products whose documents do not answer them, 8 ask for such a measure that nothing found has, and
     none of 90 that they do answer.
     """
-    kinds = frozenset(answer_types(question))
+    kinds = frozenset(detect_answer_types(question))
     if kinds & _WAYS or not kinds & MEASURES or not _HOW_MUCH.search(fold(question)):
         return True
     if any(_HOW_MUCH.search(fold(text)) for text in texts):
         return True
-    return any(holds(kind, text) for kind in kinds & MEASURES for text in texts)
+    return any(has_answer_type(kind, text) for kind in kinds & MEASURES for text in texts)

@@ -40,12 +40,12 @@ _CAUSES = {
 }
 
 
-def cause_of(text: str) -> Cause:
+def detect_cause(text: str) -> Cause:
     """A complaint where nothing else is said."""
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), Cause.COMPLAINT)
 
 
-def injured(text: str) -> bool:
+def has_injury(text: str) -> bool:
     """Whether somebody is hurt, or was."""
     return _INJURY.search(fold(text)) is not None

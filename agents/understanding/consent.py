@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agents.understanding.acts import SMALL_TALK, Act
-from agents.understanding.asking import asks
+from agents.understanding.question_words import is_question
 from knowledge.text import fold
 
 
@@ -64,7 +64,7 @@ MAX_DECISION_CHARS = 24
 """A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap."""
 
 
-def decided(text: str, act: Act) -> Reply | None:
+def read_reply(text: str, act: Act) -> Reply | None:
     """What a message of this act says to a proposal, None when it is about something else; a supplement of nothing is
     no answer yet, for example 我再想想.
 
@@ -77,7 +77,7 @@ def decided(text: str, act: Act) -> Reply | None:
     if marked := _MARKED.match(words):
         rest = text.strip()[marked.end() :].strip()
         return Reply(Consent.SUPPLEMENT, rest) if rest else None
-    if asks(words):
+    if is_question(words):
         return None
     if _LEFT.match(words):
         return Reply(Consent.CANCEL)

@@ -11,11 +11,11 @@ _WITHDRAWN = re.compile(
 """Something has to stand in its place: 不是质量问题，我要退货 and 不是会员，是不是不能买 tell what they ask about."""
 
 
-def withdrawn(text: str) -> tuple[str, ...]:
+def find_withdrawn_words(text: str) -> tuple[str, ...]:
     """What it says that it does not mean, where it goes on to say what it does."""
     return tuple(match["what"].removesuffix("的") for match in _WITHDRAWN.finditer(text))
 
 
-def without_withdrawn(text: str) -> str:
+def remove_withdrawn_words(text: str) -> str:
     """The message as corrected: without the clauses that only take something back."""
     return _WITHDRAWN.sub("", text)

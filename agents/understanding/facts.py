@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from agents.understanding.asking import without_asking
+from agents.understanding.question_words import strip_question_words
 from knowledge.codes import codes_in, names_all
 from knowledge.text import Analyzer, fold, is_chinese_word
 
@@ -20,7 +20,7 @@ MIN_KEPT = 0.5
 _DIGITS = re.compile(r"\d+")
 
 
-def keeps_facts(original: str, rewritten: str) -> bool:
+def has_all_facts(original: str, rewritten: str) -> bool:
     """Whether every number, code and negation of the original is in the rewrite, unchanged but for the spelling of a
     code: h30pro is H30 Pro.
     """
@@ -33,44 +33,44 @@ def keeps_facts(original: str, rewritten: str) -> bool:
     )
 
 
-def adds_facts(known: str, rewritten: str) -> bool:
+def has_new_facts(known: str, rewritten: str) -> bool:
     """Whether a rewrite has a number or a code that what is known has not."""
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
     return not numbers or not names_all(codes_in(rewritten), codes_in(known))
 
 
-def adds_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
+def has_new_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
     """Whether a rewrite is about something of which neither what is known nor a synonym of it speaks."""
-    words, folded = content_words(rewritten, analyzer), fold(known)
-    return not all(_made_of(word, folded) for word in words - analyzer.occurring(known).among(words))
+    words, folded = extract_content_words(rewritten, analyzer), fold(known)
+    return not all(_is_made_of(word, folded) for word in words - analyzer.occurring(known).among(words))
 
 
-def keeps_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+def has_most_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
     """Whether a rewrite, or a synonym in it, says most of what the original is about."""
-    words = content_words(original, analyzer)
+    words = extract_content_words(original, analyzer)
     return len(analyzer.occurring(rewritten).among(words)) >= MIN_KEPT * len(words)
 
 
-def shares_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+def has_shared_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
     """Whether a rewrite, or a synonym in it, says anything of what the original is about, where that is about
     something.
     """
-    words = content_words(original, analyzer)
+    words = extract_content_words(original, analyzer)
     return not words or bool(analyzer.occurring(rewritten).among(words))
 
 
-def content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
+def extract_content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
     """The Chinese words of a text that say what it is about."""
-    words = analyzer.segments(without_asking(fold(text)))
+    words = analyzer.segments(strip_question_words(fold(text)))
     return frozenset(
         word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.frequency(word) < COMMON
     )
 
 
-def _made_of(word: str, known: str) -> bool:
+def _is_made_of(word: str, known: str) -> bool:
     """Whether a word is put together from what is known, as 货运费 is where 退货运费 is cut in the wrong place."""
     if not word or (len(word) == 1 and word in known):
         return True
-    return any(word[:end] in known and _made_of(word[end:], known) for end in range(len(word), 1, -1)) or (
+    return any(word[:end] in known and _is_made_of(word[end:], known) for end in range(len(word), 1, -1)) or (
         word[:1] in known and word[1:] in known and len(word) > 2
     )

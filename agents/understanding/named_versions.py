@@ -7,6 +7,6 @@ from knowledge.versions import versions_in
 MAX_VERSIONS = 3
 
 
-def named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
+def merge_named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
     """Of a question and of what was said before it, the last first."""
     return tuple(dict.fromkeys((*reversed(versions_in(question)), *before)))[:MAX_VERSIONS]

@@ -73,24 +73,24 @@ _CLAUSE = re.compile(r"([,，。!！?？;；:：~～…\n]+)")
 _LOOSE = ",，、;；:：~～… \n\t"
 
 
-def whole_word(name: str) -> re.Pattern[str]:
+def compile_whole_word(name: str) -> re.Pattern[str]:
     """Finds a name or a number as it stands, but not inside another: 5号 is no part of 15号. What it is searched in may
     be folded, if the name is.
     """
     return re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """The text in one spelling, without greetings and thanks; one that is nothing else stays. Linear in its length."""
     plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))
     plain = _SPACE.sub(" ", plain).strip()
     if not plain:
         return text
-    plain = _MODEL.sub(_as_printed, variants_apart(plain))
-    return _without_politeness(_standard(plain)) or plain
+    plain = _MODEL.sub(_format_model, variants_apart(plain))
+    return _strip_politeness(_convert_to_standard(plain)) or plain
 
 
-def _standard(text: str) -> str:
+def _convert_to_standard(text: str) -> str:
     """Standard Chinese."""
     if text.isascii():
         return text
@@ -98,24 +98,24 @@ def _standard(text: str) -> str:
     return _GOOD.sub("的", _NOT.sub(lambda match: (match[1] or "") + "不", _NONE.sub("没有", text)))
 
 
-def _as_printed(match: re.Match[str]) -> str:
+def _format_model(match: re.Match[str]) -> str:
     model, *variants = match.group().split()
     return " ".join((model.upper(), *(_PRINTED.get(variant.lower(), variant.capitalize()) for variant in variants)))
 
 
-def _without_politeness(text: str) -> str:
+def _strip_politeness(text: str) -> str:
     """Clause by clause; one that is only polite goes with the sign behind it."""
     pieces = _CLAUSE.split(text)
     kept = []
     for clause, sign in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        if rest := _asked(clause):
+        if rest := _strip_polite_edges(clause):
             kept.append(rest + sign)
         elif not clause.strip():
             kept.append(sign)
     return "".join(kept).strip(_LOOSE)
 
 
-def _asked(clause: str) -> str:
+def _strip_polite_edges(clause: str) -> str:
     """A clause without the polite words at its edges."""
     if opening := _OPENING.match(clause):
         clause = clause[opening.end() :]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 
-from agents.understanding import acts, asking, causes, consent, corrections, language, safety, tickets
-from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.dates import Said, said_days, without_days
-from agents.understanding.entities import Mentions, shipped_extractor
-from agents.understanding.feeling import Emotion, emotion
-from agents.understanding.normalise import normalised
-from agents.understanding.parts import parts_of
+from agents.understanding import acts, causes, consent, corrections, language, question_words, safety, tickets
+from agents.understanding.answer_type import AnswerType, detect_answer_types
+from agents.understanding.dates import DateMention, find_date_mentions, remove_days
+from agents.understanding.emotion import Emotion, detect_emotion
+from agents.understanding.entities import Mentions, load_shipped_extractor
+from agents.understanding.normalise import normalise_text
+from agents.understanding.sub_questions import split_questions
 from knowledge.text import fold
 
 
@@ -25,14 +25,14 @@ class Reading:
     text: str
 
     @cached_property
-    def normal(self) -> str:
+    def normalized_text(self) -> str:
         """In one spelling, without greetings, thanks and what it takes back; what is embedded, searched and routed."""
-        return corrections.without_withdrawn(normalised(self.text))
+        return corrections.remove_withdrawn_words(normalise_text(self.text))
 
     @cached_property
-    def withdrawn(self) -> tuple[str, ...]:
+    def withdrawn_words(self) -> tuple[str, ...]:
         """What it takes back, in favour of what else it says."""
-        return corrections.withdrawn(self.text)
+        return corrections.find_withdrawn_words(self.text)
 
     @cached_property
     def folded(self) -> str:
@@ -40,14 +40,14 @@ class Reading:
         return fold(self.text)
 
     @cached_property
-    def english(self) -> bool | None:
+    def is_english(self) -> bool | None:
         """None where the words do not tell."""
-        return language.english(self.text)
+        return language.detect_english(self.text)
 
     @cached_property
-    def lone_english_word(self) -> bool:
+    def has_lone_english_word(self) -> bool:
         """Whether it is one English word, which tells where nothing else does."""
-        return language.lone_english_word(self.text)
+        return language.has_lone_english_word(self.text)
 
     @cached_property
     def has_chinese(self) -> bool:
@@ -56,92 +56,92 @@ class Reading:
     @cached_property
     def mentions(self) -> Mentions:
         """The products, codes, order numbers, people, days and amounts that it names."""
-        return shipped_extractor().extract(self.text)
+        return load_shipped_extractor().extract(self.text)
 
     @cached_property
     def act(self) -> acts.Act:
         """What it does: greets, thanks, asks for a person or a ticket, asks, tells."""
-        return acts.act_of(self.text)
+        return acts.detect_act(self.text)
 
     @cached_property
-    def names_person(self) -> bool:
+    def has_person_mention(self) -> bool:
         """Whether it speaks of a person of the staff, whatever else is asked."""
-        return acts.names_person(self.text)
+        return acts.has_person_mention(self.text)
 
     @cached_property
     def reply(self) -> consent.Reply | None:
         """What it says to a proposal, if one was made; None where it is about something else."""
-        return consent.decided(self.text, self.act)
+        return consent.read_reply(self.text, self.act)
 
     @cached_property
-    def asks_for(self) -> tuple[AnswerType, ...]:
+    def answer_types(self) -> tuple[AnswerType, ...]:
         """What sort of thing an answer has to hold."""
-        return answer_types(self.text)
+        return detect_answer_types(self.text)
 
     @cached_property
     def bare_name(self) -> str | None:
         """The model or code that it names and says nothing of."""
-        return asking.bare_name(self.text)
+        return question_words.extract_bare_name(self.text)
 
     @cached_property
-    def parts(self) -> tuple[str, ...]:
+    def sub_question_texts(self) -> tuple[str, ...]:
         """The questions of it in one spelling, by its structure; empty where it is one."""
-        return parts_of(self.normal)
+        return split_questions(self.normalized_text)
 
     @cached_property
-    def feeling(self) -> Emotion:
+    def emotion(self) -> Emotion:
         """Anger, despair, a hint at ending one's life."""
-        return emotion(self.text)
+        return detect_emotion(self.text)
 
     @cached_property
-    def told(self) -> tuple[str, ...]:
+    def statement_clauses(self) -> tuple[str, ...]:
         """Its clauses, folded, that are no question about a rule."""
-        return tuple(safety.told(self.text))
+        return tuple(safety.split_statements(self.text))
 
     @cached_property
     def dangers(self) -> frozenset[safety.Danger]:
         """Those that have a word in what is told."""
-        return safety.cued(self.told)
+        return safety.find_dangers(self.statement_clauses)
 
     @cached_property
     def cause(self) -> causes.Cause:
         """What it complains about."""
-        return causes.cause_of(self.text)
+        return causes.detect_cause(self.text)
 
     @cached_property
-    def injured(self) -> bool:
+    def has_injury(self) -> bool:
         """Whether somebody is hurt, or was."""
-        return causes.injured(self.text)
+        return causes.has_injury(self.text)
 
     @cached_property
     def wish(self) -> tickets.Wish:
         """What it wants done, where it is about tickets."""
-        return tickets.wished(self.text)
+        return tickets.detect_wish(self.text)
 
     @cached_property
     def ticket_number(self) -> str:
         """As it is stored; empty without one."""
-        return tickets.ticket_number(self.text)
+        return tickets.find_ticket_number(self.text)
 
     @cached_property
-    def own_tickets(self) -> bool:
+    def has_ticket_reference(self) -> bool:
         """Whether it may be about tickets that its conversation has."""
-        return tickets.own_tickets(self.text)
+        return tickets.has_ticket_reference(self.text)
 
     @cached_property
-    def beside_request(self) -> tuple[str, ...] | None:
+    def words_beside_request(self) -> tuple[str, ...] | None:
         """What it says beside a request, in so many words, to note something down; None without one."""
-        return tickets.beside_request(self.text)
+        return tickets.split_request(self.text)
 
-    def days(self, today: date) -> tuple[Said, ...]:
+    def find_dates(self, today: date) -> tuple[DateMention, ...]:
         """The times that it says, where they stand in the folded text and which days they are."""
         dates = [entity.text for entity in self.mentions.certain if entity.kind == "date"]
-        return said_days(self.folded, dates, today)
+        return find_date_mentions(self.folded, dates, today)
 
     @cached_property
-    def dateless(self) -> str:
+    def text_without_dates(self) -> str:
         """What it says besides the days of the calendar, folded; empty when that is nothing."""
-        return without_days(self.folded, self.days(date.today()))  # where they stand is the same on any day
+        return remove_days(self.folded, self.find_dates(date.today()))  # where they stand is the same on any day
 
 
 @lru_cache(maxsize=64)

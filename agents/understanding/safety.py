@@ -40,7 +40,7 @@ class _Cues:
 
 
 @cache
-def _cues() -> _Cues:
+def _load_cues() -> _Cues:
     cues = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
     return _Cues(
         {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger if kind in cues},
@@ -49,12 +49,12 @@ def _cues() -> _Cues:
     )
 
 
-def told(text: str) -> list[str]:
+def split_statements(text: str) -> list[str]:
     """The clauses, folded, that are no question about a rule."""
-    cues, clauses = _cues(), _CLAUSE.findall(fold(text))
+    cues, clauses = _load_cues(), _CLAUSE.findall(fold(text))
     return [clause for clause in clauses if cues.happened.search(clause) or not cues.asking.search(clause)]
 
 
-def cued(clauses: Sequence[str]) -> frozenset[Danger]:
+def find_dangers(clauses: Sequence[str]) -> frozenset[Danger]:
     """The dangers that have a word in one of the clauses."""
-    return frozenset(kind for kind, cue in _cues().dangers.items() if any(map(cue.search, clauses)))
+    return frozenset(kind for kind, cue in _load_cues().dangers.items() if any(map(cue.search, clauses)))

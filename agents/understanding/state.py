@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from agents.understanding.named_versions import named_versions
+from agents.understanding.named_versions import merge_named_versions
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ MAX_QUESTION_CHARS = 100
 """Of a long story the end is kept: there it asks."""
 ATTACHMENT = "attachment"
 """Who acknowledges a picture or a file that came without a question."""
-ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT})
+OFF_TOPIC_AGENTS = frozenset(
+    {"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT}
+)
 """Agents whose turns leave the conversation where it was."""
 
 
@@ -68,9 +70,9 @@ class DialogueState:
             self.versions,
         )
 
-    def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
+    def add_turn(self, question: str, answer: Answer, member: str = "") -> DialogueState:
         """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
-        if answer.agent in ASIDE:
+        if answer.agent in OFF_TOPIC_AGENTS:
             return self
         sources = [source for source in answer.fragments if source.document_id]
         topics = self.topics
@@ -86,7 +88,7 @@ class DialogueState:
             answer.outcome.value,
             answer.suggestions,
             member or self.member,
-            named_versions(question, self.versions),
+            merge_named_versions(question, self.versions),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -124,10 +126,10 @@ class DialogueState:
 NOTHING_SAID = DialogueState()
 
 
-def state_of(turns: Iterable[Turn]) -> DialogueState:
+def build_state(turns: Iterable[Turn]) -> DialogueState:
     """The state of a conversation that a client tells, which knows no documents."""
     state = NOTHING_SAID
     for turn in turns:
         questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
-        state = replace(state, questions=questions, versions=named_versions(turn.question, state.versions))
+        state = replace(state, questions=questions, versions=merge_named_versions(turn.question, state.versions))
     return state

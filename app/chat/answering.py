@@ -16,8 +16,8 @@ from agents.neutral import neutral_events
 from agents.pages import about_page
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
-from agents.understanding.context import part_context, search_context
-from agents.understanding.facts import keeps_facts
+from agents.understanding.context import build_part_context, build_search_context
+from agents.understanding.facts import has_all_facts
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -101,11 +101,11 @@ class Answering:
         """
         picked, embedder = question.rewrite is not None, team.embedder
         embedding = asyncio.create_task(_embedded(embedder, question.searched), name="embedding")
-        context = search_context(question)
+        context = build_search_context(question)
         behind = continuity.told(question.searched, context) if context else None
         told = asyncio.create_task(_embedded(embedder, behind))
         if not picked:
-            question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
+            question = replace(question, spoken=tuple(map(Spoken, question.reading.sub_question_texts)))
         parts = asyncio.create_task(_parts(embedder, question), name="parts")
         screening = team.screening()
         try:
@@ -133,7 +133,7 @@ async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
     """The questions of the message with their embeddings, by themselves and behind what comes before."""
 
     async def embedded(place: int, part: Spoken) -> Spoken:
-        context = part_context(question, place)
+        context = build_part_context(question, place)
         told = continuity.told(part.text, context) if context else None
         vector, behind = await asyncio.gather(_embedded(embedder, part.text), _embedded(embedder, told))
         return replace(part, vector=vector, told=behind)
@@ -157,6 +157,6 @@ async def spelled(speller: BaseSpeller, question: Question) -> str | None:
     """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
     asked = question.rewrite or question.searched
     corrected = (await speller.correct(asked)).text
-    if corrected == asked or not keeps_facts(asked, corrected):
+    if corrected == asked or not has_all_facts(asked, corrected):
         return question.rewrite
     return corrected

@@ -246,7 +246,7 @@ class ChatService:
             or message.history
             or message.page is not None
             or personal_data(reading.text)
-            or reading.own_tickets
+            or reading.has_ticket_reference
         ):
             return False
         return message.new_session or not await self._sessions.started(message)
@@ -295,7 +295,7 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.trace(done),
                     attachments=[one.brief() for one in message.attached],
-                    state=before.after(question.text, answer, holder).to_json(),
+                    state=before.add_turn(question.text, answer, holder).to_json(),
                     page=place_of(message.page) if message.page else None,
                 )
             )

@@ -9,7 +9,7 @@ from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Outcome, Question
-from agents.understanding.followups import rewritten_by_rules
+from agents.understanding.followups import rewrite_by_rules
 from agents.verifier import PERSON_TARGET
 from agents.wording.catalogue import LANGUAGES, load_catalogue
 from app.attachments.types import FILE_SENT, PICTURE_SENT
@@ -45,7 +45,7 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
     if not said:
         return Question("", caller=caller)
     *before, last = said
-    rewrite = rewritten_by_rules(last.question, before)
+    rewrite = rewrite_by_rules(last.question, before)
     return Question(last.question, rewrite, tuple(before), caller=caller)
 
 

@@ -109,7 +109,7 @@ class FaqBooks:
         if wordings and embedder.has_meaning:
             try:
                 typical = await self._middle(embedder)
-                vectors = await embedder.queries([read(one.text).normal for one in wordings])
+                vectors = await embedder.queries([read(one.text).normalized_text for one in wordings])
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("curated answers by their wordings alone")
                 complete = False
@@ -135,7 +135,7 @@ class TenantBook:
         book = await self.books.of(self.tenant, self.embedder, self.revision())
         if not book:
             return None
-        meant = question.meant.normal
+        meant = question.meant.normalized_text
         worded = book.find_by_wording(question.searched) or book.find_by_wording(meant)
         if worded is not None:
             return worded

@@ -28,8 +28,8 @@ class UrgentReplies:
         if len(text) > 2 * READ_CHARS:
             text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
         reading = read(text)
-        furious = reading.feeling.score >= self._policy.threshold
-        return furious or reading.feeling.crisis or told_danger(reading) is not None
+        furious = reading.emotion.score >= self._policy.threshold
+        return furious or reading.emotion.crisis or told_danger(reading) is not None
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""

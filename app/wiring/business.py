@@ -57,9 +57,9 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
         load_offers(settings.offers_file)
     async with AsyncExitStack() as stack:
         if sources:
-            from agents.understanding.tagging import load_names
+            from agents.understanding.parts_of_speech import load_name_dictionary
 
-            await asyncio.to_thread(load_names)
+            await asyncio.to_thread(load_name_dictionary)
         opened = {}
         for tenant, source in sources.items():
             own = models.of(tenant) if models is not None else None

@@ -73,7 +73,7 @@ async def curated_report(data: EvalSet, pairs: Path | None, embedder: Embedder) 
 async def _book(worded: Mapping[str, Sequence[str]], embedder: Embedder) -> Book:
     entries = [CuratedEntry(id, id, tuple(wordings)) for id, wordings in worded.items()]
     wordings = list_wordings(entries)
-    vectors = await embedder.queries([read(wording.text).normal for wording in wordings])
+    vectors = await embedder.queries([read(wording.text).normalized_text for wording in wordings])
     return Book(entries, wordings, vectors, await compute_typical_meaning(embedder))
 
 
@@ -81,7 +81,7 @@ async def _asked(
     book: Book, texts: Sequence[str], embedder: Embedder, without: Sequence[Sequence[int]] | None = None
 ) -> list[Asked]:
     """without: places of entries that are left out, of each question; then no wording decides by itself."""
-    normal = [read(text).normal for text in texts]
+    normal = [read(text).normalized_text for text in texts]
     vectors: Matrix = await embedder.queries(normal)
     asked = []
     for place, (text, vector) in enumerate(zip(normal, vectors, strict=True)):

@@ -18,7 +18,7 @@ from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
 from agents.types import Question
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
@@ -124,7 +124,7 @@ async def _routed(
     row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
 ) -> RoutedMessage:
     start = perf_counter()
-    text = (await speller.correct(normalised(row["text"]))).text
+    text = (await speller.correct(normalise_text(row["text"]))).text
     corrected = perf_counter()
     vector = await embedder.query(text)
     embedded = perf_counter()

@@ -29,7 +29,7 @@ from knowledge.english import is_chinese
 
 async def tell_date(case: Mapping[str, Any], head: EventHead) -> str | None:
     """What the knowledge agent would add to the rule where that is what it found."""
-    today, asked = date.fromisoformat(case["today"]), read(case["text"]).normal
+    today, asked = date.fromisoformat(case["today"]), read(case["text"]).normalized_text
     judged = await head.judge_texts(texts_to_judge(asked, "", [case["rule"]], today))
     return computed(asked, "", [case["rule"]], today, not is_chinese(case["rule"]), judged)
 

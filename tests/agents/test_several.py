@@ -9,7 +9,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.recall import recall
 from agents.types import Answer, Outcome, Question, Settled, Spoken, Turn
-from agents.understanding.followups import picked
+from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
 from agents.wording.catalogue import load_catalogue
@@ -144,5 +144,5 @@ async def test_another_model_is_offered_and_a_yes_takes_it() -> None:
     assert "1.7" not in result.reply
     assert not result.sources
     turn = Turn("K7 能装多少水", "K7 能装多少水", result.reply, result.suggestions)
-    assert picked(read("是的"), [turn]) == "QD-K3 能装多少水"
-    assert "QD-K3 能装多少水" in (picked(read("第一个"), [turn]) or "")
+    assert find_choice(read("是的"), [turn]) == "QD-K3 能装多少水"
+    assert "QD-K3 能装多少水" in (find_choice(read("第一个"), [turn]) or "")

@@ -26,8 +26,8 @@ from agents.screening.features import extract_features
 from agents.screening.views import list_views
 from agents.ticketing.draft import describe_ticket
 from agents.types import Page, Question, Turn
-from agents.understanding.facts import keeps_facts
-from agents.understanding.followups import rewritten_by_rules, with_subject
+from agents.understanding.facts import has_all_facts
+from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalised
@@ -86,8 +86,8 @@ def readers() -> dict[str, Reader]:
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
         "language": lambda text: in_english(Question(text), TenantProfile()),
-        "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
-        "facts": lambda text: keeps_facts(text, text + "？"),
+        "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
+        "facts": lambda text: has_all_facts(text, text + "？"),
         "business": lambda text: queries.sure_intents(text, member=True),
         "strangers": lambda text: (asks_for_others(text), mentions(excerpt(text), "M10001")),
         "tokens": analyzer.tokens,

@@ -9,9 +9,9 @@ from datetime import date
 from agents.business.offline.language import Language
 from agents.business.offline.vocabulary import Occurrence, TermKind, Vocabulary
 from agents.understanding.comparisons import Comparison, find_amounts
-from agents.understanding.entities import Entity, shipped_extractor
+from agents.understanding.entities import Entity, load_shipped_extractor
 from agents.understanding.ranks import Ranking, find_ranks
-from agents.understanding.times import Found, find_time
+from agents.understanding.times import TimeMention, find_time
 
 NUMBER, DAY, AMOUNT, MODEL = "Ｎ", "Ｄ", "Ａ", "Ｇ"
 """Letters that stand for what differs from question to question of one kind."""
@@ -26,7 +26,7 @@ class Heard:
     text: str
     numbers: tuple[tuple[str, Span], ...]
     models: tuple[tuple[str, Span], ...]
-    time: Found | None
+    time: TimeMention | None
     days: tuple[Span, ...]
     whole: bool
     amounts: tuple[Comparison, ...]
@@ -53,7 +53,7 @@ class Heard:
 
 def hear(text: str, vocabulary: Vocabulary, language: Language, today: date) -> Heard:
     """text: plain."""
-    certain: Sequence[Entity] = shipped_extractor().extract(text).certain
+    certain: Sequence[Entity] = load_shipped_extractor().extract(text).certain
     time, whole = find_time(text, [entity.text for entity in certain if entity.kind == "date"], today)
     rest = blanked(text, [(time.start, time.end)] if time else [])
     numbers = (

@@ -19,8 +19,8 @@ from agents.business.schema import Schema
 from agents.business.types import Give
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.types import Intent
+from agents.understanding.parts_of_speech import tag_words
 from agents.understanding.reading import read
-from agents.understanding.tagging import tagged
 
 NEAR = 0.25
 """Of subjects whose scores differ by no more, the one that explains the whole question is meant."""
@@ -60,14 +60,14 @@ class Reader:
             ],
             [self._hear(t, self._day).skeleton(_ALL) for t in other],
         )
-        usual = frozenset(w for text in own for w, tag in tagged(self._language.plain(text)) if tag[0] not in "natm")
+        usual = frozenset(w for text in own for w, tag in tag_words(self._language.plain(text)) if tag[0] not in "natm")
         self._words = {
             subject.name: frozenset(
                 word
                 for other in self._subjects
                 if other.table == subject.table
                 for text in other.examples
-                for word, tag in tagged(self._language.plain(text))
+                for word, tag in tag_words(self._language.plain(text))
                 if not tag.startswith(PROPER)
             )
             | usual
@@ -80,7 +80,7 @@ class Reader:
         """
         if not self._subjects or not text.strip():
             return ()
-        clauses = _clauses(self._language.plain(read(text).normal), self._language.joins)
+        clauses = _clauses(self._language.plain(read(text).normalized_text), self._language.joins)
         kept = [clause for clause in clauses if not self._asks_for_rules(clause)]
         rules = len(kept) < len(clauses)
         apart = self._apart(kept, today) if len(kept) > 1 else ()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agents.business.offline.language import Language
-from agents.understanding.tagging import tagged
+from agents.understanding.parts_of_speech import tag_words
 
 _PARTICLES = "了吗呢吧啊的过着么没"
 _NUMERALS = "一二两三四五六七八九十0123456789"
@@ -41,7 +41,7 @@ def odd_words(
     """
     odd: list[Odd] = []
     place = 0
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         end = place + len(word)
         rest = left[place:end].strip().strip(_PARTICLES)
         begin, place = place, end

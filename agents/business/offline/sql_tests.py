@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agents.business.offline.vocabulary import literal
-from agents.understanding.stretches import Period
+from agents.understanding.periods import Period
 from knowledge.codes import is_code, spellings
 
 

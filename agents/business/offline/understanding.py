@@ -15,8 +15,8 @@ from agents.business.offline.subjects import SUM, Subject
 from agents.business.offline.vocabulary import Occurrence, TermKind, TermMeaning
 from agents.business.schema import Column, Schema
 from agents.business.types import NUMBERS, Give
+from agents.understanding.periods import Period, choose_nearest
 from agents.understanding.ranks import End, Ranking
-from agents.understanding.stretches import Period, nearest
 
 NEAR_TIME = 5
 """So many characters behind a time, the word of a moment is about it: 昨天签收的."""
@@ -157,9 +157,9 @@ class Understanding:
             self._known &= self._asked not in NUMBERS
             return
         day = self._column(table, column).type == "date"
-        near = (subject.ahead or (day and not usual)) and "年" not in found.said(self._text)
-        period = nearest(found.period, today) if near else found.period
-        self._said["period"] = found.said(self._text)
+        near = (subject.ahead or (day and not usual)) and "年" not in found.get_text(self._text)
+        period = choose_nearest(found.period, today) if near else found.period
+        self._said["period"] = found.get_text(self._text)
         self._test(table, sql_tests.within(period, f"{table}.{column}"))
         self._named = True
 
@@ -336,7 +336,7 @@ class Understanding:
             self._known &= bool(money) and len(found) == 1
             self._said["amount"] = self._text[found[0].start : found[0].end].removesuffix("的")
             if money:
-                self._tests.append(found[0].of(money))
+                self._tests.append(found[0].to_sql(money))
                 self._named = True
 
     def _goods(self, unknown: Odd | None) -> None:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from agents.business.offline.language import Language
 from agents.business.schema import Schema
-from agents.understanding.tagging import tagged
+from agents.understanding.parts_of_speech import tag_words
 
 
 class TermKind(StrEnum):
@@ -119,7 +119,7 @@ def _ways(word: str, term: TermMeaning) -> Iterator[str]:
 def _alone(text: str) -> set[int]:
     """The places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
     places, place = set(), 0
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         if len(word) == 1 or tag in ("m", "r", "mq", "f", "t"):
             places.add(place + len(word) - 1)
         if word[0] in _LEADING:

@@ -89,14 +89,16 @@ async def test_the_date_is_computed_or_nothing_is_said(case, head: EventHead) ->
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["said"]], ids=lambda case: case["id"])
 def test_the_day_of_a_message_is_read(case) -> None:  # type: ignore[no-untyped-def]
-    said = read(case["question"]).days(TODAY) or read(case.get("context", "")).days(TODAY)
-    assert date.fromisoformat(case["said"]) in {day for one in said for day in (one.first, one.ahead(TODAY)[0])}
+    said = read(case["question"]).find_dates(TODAY) or read(case.get("context", "")).find_dates(TODAY)
+    assert date.fromisoformat(case["said"]) in {
+        day for one in said for day in (one.first, one.get_coming_days(TODAY)[0])
+    }
 
 
 def test_an_hour_belongs_to_its_day_and_a_mere_word_is_none() -> None:
-    (said,) = read("昨天下午3点半付的款").days(TODAY)
+    (said,) = read("昨天下午3点半付的款").find_dates(TODAY)
     assert (said.first, said.at) == (date(2026, 11, 21), time(15, 30))
-    assert read("有一点不明白").days(TODAY) == ()
+    assert read("有一点不明白").find_dates(TODAY) == ()
 
 
 @pytest.mark.parametrize(
@@ -190,9 +192,9 @@ def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
 
 
 def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
-    assert read("12月是几号").dateless == "是几号"
-    assert read("明年3月那次").dateless == "那次"
-    assert read("这个月没用完能攒到下个月不").dateless == "这个月没用完能攒到下个月不"
+    assert read("12月是几号").text_without_dates == "是几号"
+    assert read("明年3月那次").text_without_dates == "那次"
+    assert read("这个月没用完能攒到下个月不").text_without_dates == "这个月没用完能攒到下个月不"
 
 
 class Unreachable(HashEmbedder):

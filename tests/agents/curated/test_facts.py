@@ -7,7 +7,7 @@ from agents.understanding.reading import read
 
 
 def facts(text: str) -> Facts:
-    return read_facts(read(text).normal)
+    return read_facts(read(text).normalized_text)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def policy(embedding_cache: SqliteEmbeddingCache) -> CarePolicy:
 
 
 async def heard(texts: Sequence[str], policy: CarePolicy, cache: SqliteEmbeddingCache) -> list[Danger | None]:
-    vectors = await get_embedder("e5", cache).queries([read(text).normal for text in texts])
+    vectors = await get_embedder("e5", cache).queries([read(text).normalized_text for text in texts])
     found = [endangered(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
     return [None if safety is None else safety.kind for safety in found]
 

@@ -29,12 +29,12 @@ class Emotion:
     denied: bool = False
     loudness: float = 1.0
 
-    def again(self, times: int) -> Emotion:
+    def add_repetitions(self, times: int) -> Emotion:
         """Of what the customer has said before in the same words, so many times."""
         louder = self.loudness + 0.2 * min(times, 2)
         return replace(self, score=round(1 - (1 - self.score) ** (louder / self.loudness), 3), loudness=louder)
 
-    def heard(self, chance: float) -> Emotion:
+    def add_evidence(self, chance: float) -> Emotion:
         """With other evidence that is as independent: `chance` of the meaning as a whole."""
         if self.crisis or (self.denied and not self.score):
             return self
@@ -55,17 +55,17 @@ _TWICE = re.compile(r"(.{2,6}?)[,，!！\s]{0,8}\1[,，!！\s]{0,8}\1")
 _SHOUTS = re.compile(r"\b[A-Z]{3,}\b(?:\W+\b[A-Z]{2,}\b){2,}")
 
 
-def emotion(text: str) -> Emotion:
+def detect_emotion(text: str) -> Emotion:
     """The emotion of a message by its words."""
-    words, lexicon = fold(text), _lexicon()
+    words, lexicon = fold(text), _load_lexicon()
     if lexicon.crisis.search(words) and not lexicon.not_crisis.search(words):
         return Emotion(1.0, crisis=True)
     words = lexicon.other.sub(" ", words)
     calm = 1.0
-    for weight in _weights(words, lexicon):
+    for weight in _list_weights(words, lexicon):
         calm *= 1 - weight
     if calm == 1.0:
-        return Emotion(0.0, denied=any(_denied(words, cue.start()) for cue in lexicon.all_cues.finditer(words)))
+        return Emotion(0.0, denied=any(_is_denied(words, cue.start()) for cue in lexicon.all_cues.finditer(words)))
     louder = 1 + 0.15 * min(len(lexicon.stronger.findall(words)), 2)
     louder += 0.2 * sum(bool(found) for found in (_MARKS.search(words), _SHOUTS.search(text)))
     louder += 0.5 * bool(_TWICE.search(words))
@@ -88,19 +88,21 @@ class _Lexicon:
 
 
 @cache
-def _lexicon() -> _Lexicon:
+def _load_lexicon() -> _Lexicon:
     data = load_yaml((files("agents") / "emotions.yaml").read_text(encoding="utf-8"))
     cues = data.pop("cues")
-    ordered = tuple((weight, _any(cues[weight])) for weight in sorted(cues, reverse=True))
-    everything = _any([pattern for weight in cues for pattern in cues[weight]])
-    return _Lexicon(cues=ordered, all_cues=everything, **{name: _any(patterns) for name, patterns in data.items()})
+    ordered = tuple((weight, _join_patterns(cues[weight])) for weight in sorted(cues, reverse=True))
+    everything = _join_patterns([pattern for weight in cues for pattern in cues[weight]])
+    return _Lexicon(
+        cues=ordered, all_cues=everything, **{name: _join_patterns(patterns) for name, patterns in data.items()}
+    )
 
 
-def _any(patterns: Sequence[str]) -> re.Pattern[str]:
+def _join_patterns(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-def _weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
+def _list_weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
     """Of what is said; the same stretch of text counts once, for the heaviest cue."""
     taken = bytearray(len(words))
     asking = lexicon.asking.search(words) is not None
@@ -109,14 +111,14 @@ def _weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
             start, end = found.span()
             if not any(taken[start:end]):
                 taken[start:end] = bytes([1]) * (end - start)
-                if not _denied(words, start) and not (asking and weight <= THREATENED):
+                if not _is_denied(words, start) and not (asking and weight <= THREATENED):
                     yield weight
     threats = lexicon.threats.finditer(words)
-    if not asking and any(not _denied(words, found.start()) for found in threats):
+    if not asking and any(not _is_denied(words, found.start()) for found in threats):
         yield ANNOUNCED if lexicon.announced.search(words) else THREATENED
 
 
-def _denied(words: str, start: int) -> bool:
+def _is_denied(words: str, start: int) -> bool:
     """Whether what stands before a cue takes it back."""
     before = words[max(start - MAX_BEFORE, 0) : start].rstrip()
     return bool(_NEGATED.search(before)) and not _RHETORIC.search(before)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.asking import without_asking
+from agents.understanding.answer_type import AnswerType, detect_answer_types
+from agents.understanding.question_words import strip_question_words
 
 MAX_PARTS = 5
 """A message with more is no list of questions that one reply serves."""
@@ -38,38 +38,40 @@ _EACH = re.compile(
 )
 
 
-def parts_of(text: str) -> tuple[str, ...]:
+def split_questions(text: str) -> tuple[str, ...]:
     """The questions of a message, in order, each with what is told before it; empty where it asks one thing."""
     if len(text) > MAX_STRUCTURED_CHARS:
         return ()
-    parts = _numbered(text) or _sentences(text) or _each(text)
+    parts = _split_numbered(text) or _split_sentences(text) or _split_each(text)
     return parts if 1 < len(parts) <= MAX_PARTS else ()
 
 
-def _numbered(text: str) -> tuple[str, ...]:
+def _split_numbered(text: str) -> tuple[str, ...]:
     """1.… 2.…: what stands before the first item goes with it. Steps of a story are numbered too, and do not ask."""
     marks: list[re.Match[str]] = []
     for match in _MARKER.finditer(text):
-        if _number(match) == len(marks) + 1:
+        if _parse_marker(match) == len(marks) + 1:
             marks.append(match)
     if len(marks) < 2:
         return ()
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     items = [text[mark.end() : end].strip(" ,，;；、\n") for mark, end in zip(marks, ends, strict=True)]
-    if sum(_asks(item) or bool(answer_types(item)) for item in items) < 2 or not all(map(_has_content, items)):
+    if sum(_is_asking(item) or bool(detect_answer_types(item)) for item in items) < 2 or not all(
+        map(_has_content, items)
+    ):
         return ()
     lead = text[: marks[0].start()].strip()
     return (f"{lead}{items[0]}", *items[1:])
 
 
-def _number(match: re.Match[str]) -> int:
+def _parse_marker(match: re.Match[str]) -> int:
     digits, circled, before, ordinal = match.groups()
     if digits:
         return int(digits)
     return _CIRCLED.index(circled) + 1 if circled else _NUMERALS.index(before or ordinal) + 1
 
 
-def _sentences(text: str) -> tuple[str, ...]:
+def _split_sentences(text: str) -> tuple[str, ...]:
     """Sentences that ask, each with what is told before it; what is told last goes with the last question."""
     sentences = _SENTENCE.findall(text)
     last = len(sentences) - 1
@@ -77,7 +79,9 @@ def _sentences(text: str) -> tuple[str, ...]:
     told = ""
     asking = 0
     for place, sentence in enumerate(sentences):
-        asks = _marked(sentence) or (place == last and _asks(sentence) and bool(answer_types(sentence)))
+        asks = _is_marked_question(sentence) or (
+            place == last and _is_asking(sentence) and bool(detect_answer_types(sentence))
+        )
         asking += len(sentence) * asks
         if asks and _has_content(sentence) and not (parts and _GOES_ON.match(sentence)):
             parts.append((told + sentence).strip())
@@ -92,7 +96,7 @@ def _sentences(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-def _each(text: str) -> tuple[str, ...]:
+def _split_each(text: str) -> tuple[str, ...]:
     """A 和 B 的 C 分别 D: of each by itself."""
     match = _EACH.fullmatch(text.strip())
     if match is None or _AND.search(match["one"] + match["other"]):
@@ -101,20 +105,20 @@ def _each(text: str) -> tuple[str, ...]:
     return match["one"] + asked, match["other"] + asked
 
 
-def _marked(sentence: str) -> bool:
+def _is_marked_question(sentence: str) -> bool:
     return sentence.rstrip("!！ \n").endswith(("?", "？"))
 
 
-def _asks(text: str) -> bool:
+def _is_asking(text: str) -> bool:
     """Marked as a question, or asking by its words."""
     plain = _SIGNS.sub(" ", text).strip(" 的了是")
-    return _marked(text) or without_asking(plain) != plain
+    return _is_marked_question(text) or strip_question_words(plain) != plain
 
 
 def _has_content(sentence: str) -> bool:
     """Whether it says what it asks about, or at least what for."""
-    if not _TELLING.isdisjoint(answer_types(sentence)):
+    if not _TELLING.isdisjoint(detect_answer_types(sentence)):
         return True
     words = _LATIN.findall(sentence)
-    chinese = _LATIN.sub("", _EMPTY.sub("", without_asking(sentence)))
+    chinese = _LATIN.sub("", _EMPTY.sub("", strip_question_words(sentence)))
     return bool(chinese) or len(words) >= _ENGLISH_WORDS or any(any(c.isdigit() for c in word) for word in words)

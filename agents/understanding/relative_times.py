@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agents.understanding.amounts import amount
-from agents.understanding.stretches import (
+from agents.understanding.amounts import parse_amount
+from agents.understanding.periods import (
     DAY,
     PART,
     YEARS,
     Period,
-    calendar_days,
-    month_part,
-    months_before,
-    one_day,
+    build_day,
+    build_day_range,
+    build_month_part,
+    move_back_months,
 )
 
 A_FEW = 7
@@ -41,26 +41,26 @@ _WEEKDAYS = {character: place for place, character in enumerate("一二三四五
 _MONTHS = {"月": 1, "季度": 3, "年": 12}
 
 
-def relative(text: str, today: date) -> Period | None:
+def parse_relative(text: str, today: date) -> Period | None:
     """The days that an expression names, None for one that is not known. `text` is folded."""
-    for parse in (_day, _week, _month, _quarter, _last, _ago, _recent):
+    for parse in (_parse_day, _parse_week, _parse_month, _parse_quarter, _parse_last, _parse_ago, _parse_recent):
         if (found := parse(text, today)) is not None:
             return found
     return None
 
 
-def _day(text: str, today: date) -> Period | None:
+def _parse_day(text: str, today: date) -> Period | None:
     for word, back in _DAYS.items():
         if text.startswith(word) and text[:2] not in YEARS:
-            return one_day(today - timedelta(days=back))
+            return build_day(today - timedelta(days=back))
     if match := _DAY_OF_MONTH.fullmatch(text):
-        number = int(amount(match["day"]))
-        first = today.replace(day=1) if number <= today.day else months_before(today.replace(day=1), 1)
-        return calendar_days(first.year, first.month, number, number)
+        number = int(parse_amount(match["day"]))
+        first = today.replace(day=1) if number <= today.day else move_back_months(today.replace(day=1), 1)
+        return build_day_range(first.year, first.month, number, number)
     return None
 
 
-def _week(text: str, today: date) -> Period | None:
+def _parse_week(text: str, today: date) -> Period | None:
     match = _WEEK.fullmatch(text)
     if match is None:
         return None
@@ -71,73 +71,77 @@ def _week(text: str, today: date) -> Period | None:
     day = day - 7 * DAY if not match["which"] and day > today else day
     if match["last"]:
         return Period(day, day + (1 + (_WEEKDAYS[match["last"]] - day.weekday()) % 7) * DAY)
-    return Period(day, day + 2 * DAY) if match["day"] == "末" else one_day(day)
+    return Period(day, day + 2 * DAY) if match["day"] == "末" else build_day(day)
 
 
-def _month(text: str, today: date) -> Period | None:
+def _parse_month(text: str, today: date) -> Period | None:
     match = _MONTH.fullmatch(text)
     if match is None:
         return None
-    first = months_before(today.replace(day=1), _STEPS[match["which"]])
+    first = move_back_months(today.replace(day=1), _STEPS[match["which"]])
     if match["day"]:
-        return calendar_days(first.year, first.month, *_numbers(match["day"], match["last"]))
-    return month_part(first, match["part"] or "")
+        return build_day_range(first.year, first.month, *_parse_day_range(match["day"], match["last"]))
+    return build_month_part(first, match["part"] or "")
 
 
-def _numbers(day: str, last: str | None) -> tuple[int, int]:
-    return int(amount(day)), int(amount(last or day))
+def _parse_day_range(day: str, last: str | None) -> tuple[int, int]:
+    return int(parse_amount(day)), int(parse_amount(last or day))
 
 
-def _quarter(text: str, today: date) -> Period | None:
+def _parse_quarter(text: str, today: date) -> Period | None:
     match = _QUARTER.fullmatch(text)
     if match is None:
         return None
-    first = months_before(_first_of("季度", today), 3 * _STEPS[match["which"]])
-    return Period(first, months_before(first, -3))
+    first = move_back_months(_find_first_day("季度", today), 3 * _STEPS[match["which"]])
+    return Period(first, move_back_months(first, -3))
 
 
-def _last(text: str, today: date) -> Period | None:
+def _parse_last(text: str, today: date) -> Period | None:
     """上两个月: so many whole ones, up to this one."""
     match = _LAST.fullmatch(text)
     if match is None or match["unit"] in "天日":
         return None
-    end = _first_of(match["unit"], today)
-    return Period(_back(end, int(amount(match["n"])), match["unit"]), end)
+    end = _find_first_day(match["unit"], today)
+    return Period(_go_back(end, int(parse_amount(match["n"])), match["unit"]), end)
 
 
-def _ago(text: str, today: date) -> Period | None:
+def _parse_ago(text: str, today: date) -> Period | None:
     """三天前: that day; 两个月前: that month."""
     match = _AGO.fullmatch(text)
     if match is None:
         return None
-    number, unit = int(amount(match["n"])), match["unit"]
-    start = _back(_first_of(unit, today), number, unit)
-    return Period(start, _back(start, -1, unit))
+    number, unit = int(parse_amount(match["n"])), match["unit"]
+    start = _go_back(_find_first_day(unit, today), number, unit)
+    return Period(start, _go_back(start, -1, unit))
 
 
-def exactly_ago(text: str, today: date) -> date | None:
+def find_exact_day(text: str, today: date) -> date | None:
     """The very day of 三天前 and 两周前; a month is too long to mean one."""
     match = _AGO.fullmatch(text)
-    return None if match is None or match["unit"] in _MONTHS else _back(today, int(amount(match["n"])), match["unit"])
+    return (
+        None
+        if match is None or match["unit"] in _MONTHS
+        else _go_back(today, int(parse_amount(match["n"])), match["unit"])
+    )
 
 
-def _recent(text: str, today: date) -> Period | None:
+def _parse_recent(text: str, today: date) -> Period | None:
     match = _RECENT.fullmatch(text)
     if match is None:
         return None
     said, unit = match["n"], match["unit"]
     if said == "半":
-        start = months_before(today, 6) if unit == "年" else today - timedelta(days=15)
+        start = move_back_months(today, 6) if unit == "年" else today - timedelta(days=15)
     elif unit in _MONTHS:
-        start = _back(today, 3 if said == "几" else int(amount(said)), unit)
+        start = _go_back(today, 3 if said == "几" else int(parse_amount(said)), unit)
     elif said == "几":
         start = today - timedelta(days=A_FEW * (1 if unit in "天日" else 3) - 1)
     else:
-        start = _back(today, int(amount(said)), unit) + DAY * (unit in "天日")
+        start = _go_back(today, int(parse_amount(said)), unit) + DAY * (unit in "天日")
     return Period(start, today + DAY)
 
 
-def _first_of(unit: str, today: date) -> date:
+def _find_first_day(unit: str, today: date) -> date:
     """The first day of the week, month ... that is now."""
     if unit in ("天", "日"):
         return today
@@ -147,8 +151,8 @@ def _first_of(unit: str, today: date) -> date:
     return first if unit == "月" else first.replace(month=1 if unit == "年" else (today.month - 1) // 3 * 3 + 1)
 
 
-def _back(day: date, number: int, unit: str) -> date:
+def _go_back(day: date, number: int, unit: str) -> date:
     """So many units earlier, later where the number is negative."""
     if unit in _MONTHS:
-        return months_before(day, number * _MONTHS[unit])
+        return move_back_months(day, number * _MONTHS[unit])
     return day - timedelta(days=number * (1 if unit in "天日" else 7))

@@ -6,16 +6,16 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from agents.understanding.amounts import amount
-from agents.understanding.feasts import NAMES, named
-from agents.understanding.stretches import (
+from agents.understanding.amounts import parse_amount
+from agents.understanding.feasts import NAMES, find_feast
+from agents.understanding.periods import (
     PART,
     YEARS,
     Period,
-    calendar_days,
-    month_part,
-    months_before,
-    one_day,
+    build_day,
+    build_day_range,
+    build_month_part,
+    move_back_months,
 )
 
 _SAID = "|".join(YEARS)
@@ -37,15 +37,22 @@ _HALF = re.compile(rf"(?P<year>{YEAR})?(?P<half>[上下])半年")
 _YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天|的?(?:最后|第)一天)?")
 
 
-def calendar(text: str, today: date) -> Period | None:
+def parse_calendar(text: str, today: date) -> Period | None:
     """The days that an expression names, None for one that is not known. `text` is folded."""
-    for parse in (_half, _quarter, _year, _months, _month_or_day, _feast):
+    for parse in (
+        _parse_half_year,
+        _parse_quarter,
+        _parse_whole_year,
+        _parse_months,
+        _parse_month_or_day,
+        _parse_feast,
+    ):
         if (found := parse(text, today)) is not None:
             return found
     return None
 
 
-def _said_year(text: str | None, today: date) -> int | None:
+def _parse_year(text: str | None, today: date) -> int | None:
     if not text:
         return None
     if digits := re.match(r"\d+", text):
@@ -53,67 +60,69 @@ def _said_year(text: str | None, today: date) -> int | None:
     return today.year - YEARS[text.rstrip("的")]
 
 
-def _half(text: str, today: date) -> Period | None:
+def _parse_half_year(text: str, today: date) -> Period | None:
     match = _HALF.fullmatch(text)
     if match is None:
         return None
-    year, second = _said_year(match["year"], today) or today.year, match["half"] == "下"
+    year, second = _parse_year(match["year"], today) or today.year, match["half"] == "下"
     return Period(date(year, 7 if second else 1, 1), date(year + second, 1 if second else 7, 1))
 
 
-def _quarter(text: str, today: date) -> Period | None:
+def _parse_quarter(text: str, today: date) -> Period | None:
     match = re.fullmatch(QUARTER, text)
     if match is None:
         return None
-    number = int(match["q"] or 0) or int(amount(match["quarter"]))
-    first = date(_said_year(match["year"], today) or today.year, number * 3 - 2, 1)
-    return Period(first, months_before(first, -3))
+    number = int(match["q"] or 0) or int(parse_amount(match["quarter"]))
+    first = date(_parse_year(match["year"], today) or today.year, number * 3 - 2, 1)
+    return Period(first, move_back_months(first, -3))
 
 
-def _year(text: str, today: date) -> Period | None:
+def _parse_whole_year(text: str, today: date) -> Period | None:
     match = _YEAR.fullmatch(text)
-    year = _said_year(match["year"], today) if match else None
+    year = _parse_year(match["year"], today) if match else None
     if match is None or year is None:
         return None
     part = match["part"] or ""
     if part.endswith(("最后一天", "第一天")):
-        return one_day(date(year, 12, 31) if "最后" in part else date(year, 1, 1))
+        return build_day(date(year, 12, 31) if "最后" in part else date(year, 1, 1))
     if part.endswith("天"):
-        return one_day(months_before(today, 12 * (today.year - year)))
+        return build_day(move_back_months(today, 12 * (today.year - year)))
     start, end = date(year, 12 if part.endswith("底") else 1, 1), date(year + 1, 1, 1)
     return Period(start, date(year, 2, 1) if part.endswith("初") else end)
 
 
-def _months(text: str, today: date) -> Period | None:
+def _parse_months(text: str, today: date) -> Period | None:
     match = re.fullmatch(MONTHS, text)
     if match is None:
         return None
-    first, last = int(amount(match["month"])), int(amount(match["last"]))
-    year = _said_year(match["year"], today) or today.year - (last > today.month)
+    first, last = int(parse_amount(match["month"])), int(parse_amount(match["last"]))
+    year = _parse_year(match["year"], today) or today.year - (last > today.month)
     adjacent = not re.search("[、和]", text) or last - first == 1
     start = date(year - (first > last), first, 1)
-    return Period(start, months_before(date(year, last, 1), -1)) if adjacent else None
+    return Period(start, move_back_months(date(year, last, 1), -1)) if adjacent else None
 
 
-def _month_or_day(text: str, today: date) -> Period | None:
+def _parse_month_or_day(text: str, today: date) -> Period | None:
     match = _CALENDAR.fullmatch(text)
     if match is None:
         return None
-    month = int(amount(match["month"]))
-    year = _said_year(match["year"], today) or today.year - (month > today.month)
+    month = int(parse_amount(match["month"]))
+    year = _parse_year(match["year"], today) or today.year - (month > today.month)
     if match["day"]:
-        return calendar_days(year, month, int(amount(match["day"])), int(amount(match["last"] or match["day"])))
-    return month_part(date(year, month, 1), match["part"] or "")
+        return build_day_range(
+            year, month, int(parse_amount(match["day"])), int(parse_amount(match["last"] or match["day"]))
+        )
+    return build_month_part(date(year, month, 1), match["part"] or "")
 
 
-def _feast(text: str, today: date) -> Period | None:
+def _parse_feast(text: str, today: date) -> Period | None:
     """The last one, where no year is said. What lies around a single day is not known."""
     match = re.fullmatch(FEAST, text)
     if match is None:
         return None
-    feast, around = named(text[match.start("feast") :]), match["around"] or ""
+    feast, around = find_feast(text[match.start("feast") :]), match["around"] or ""
     if around and (feast.days == 1 or around.endswith("前后")):
         return None
     feast = replace(feast, days=1) if match["single"] else feast
-    year = _said_year(match["year"], today)
-    return feast.in_year(year) if year else feast.last(today)
+    year = _parse_year(match["year"], today)
+    return feast.get_period(year) if year else feast.get_last_period(today)

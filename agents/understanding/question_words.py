@@ -22,22 +22,22 @@ _COMPARISON = re.compile(
 )
 
 
-def compares(text: str) -> bool:
+def is_comparison(text: str) -> bool:
     """Whether a folded text compares things."""
     return _COMPARISON.search(text) is not None
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a folded text has a word or sign of a question."""
     return _QUESTION.search(text) is not None
 
 
-def without_asking(text: str) -> str:
+def strip_question_words(text: str) -> str:
     """What a question is about: 怎么申请退货？ -> 退货; may be empty."""
     return re.sub(r"\s+", " ", _ASKING.sub(" ", text)).strip(" 的了是")
 
 
-def bare_name(text: str) -> str | None:
+def extract_bare_name(text: str) -> str | None:
     """The model name or code of a question that says nothing else: E03 是什么意思 -> E03."""
-    rest = without_asking(text)
+    rest = strip_question_words(text)
     return rest if is_code(rest) else None

@@ -23,11 +23,11 @@ class Period:
     following: Period | None = field(default=None, compare=False)
 
 
-def one_day(day: date) -> Period:
+def build_day(day: date) -> Period:
     return Period(day, day + DAY)
 
 
-def calendar_days(year: int, month: int, first: int, last: int) -> Period | None:
+def build_day_range(year: int, month: int, first: int, last: int) -> Period | None:
     """From the first to the last day of a month; None where it has no such days."""
     try:
         start, end = date(year, month, first), date(year, month, last)
@@ -36,18 +36,18 @@ def calendar_days(year: int, month: int, first: int, last: int) -> Period | None
     return Period(start, end + DAY) if start <= end else None
 
 
-def month_part(first: date, part: str) -> Period:
+def build_month_part(first: date, part: str) -> Period:
     """The month that begins on `first`, or a part of it."""
-    following = months_before(first, -1)
+    following = move_back_months(first, -1)
     if part.endswith("一天"):
-        return one_day(following - DAY if "最后" in part else first)
+        return build_day(following - DAY if "最后" in part else first)
     if part not in PARTS:
         return Period(first, following)
     start = first + PARTS[part] * DAY
     return Period(start, following if PARTS[part] == 20 else start + 10 * DAY)
 
 
-def months_before(day: date, months: int) -> date:
+def move_back_months(day: date, months: int) -> date:
     """The same day of another month, or that month's last."""
     place = day.year * 12 + day.month - 1 - months
     year, month = place // 12, place % 12 + 1
@@ -55,7 +55,7 @@ def months_before(day: date, months: int) -> date:
     return date(year, month, min(day.day, last))
 
 
-def ahead(stretch: Period, today: date) -> Period:
+def move_ahead(stretch: Period, today: date) -> Period:
     """A time of no said year, where what is asked for lies ahead: of this year, or of the next."""
     start, end = stretch.start, stretch.end
     if start is not None and end == today + DAY:  # 这几天
@@ -63,13 +63,13 @@ def ahead(stretch: Period, today: date) -> Period:
     if stretch.following is not None and end is not None and end <= today:
         return stretch.following
     while start is not None and end is not None and end <= today:
-        start, end = months_before(start, -12), months_before(end, -12)
+        start, end = move_back_months(start, -12), move_back_months(end, -12)
     return Period(start, end)
 
 
-def nearest(stretch: Period, today: date) -> Period:
+def choose_nearest(stretch: Period, today: date) -> Period:
     """A time of no said year, where what is asked for may lie ahead or behind: of the year in which it is nearer."""
-    later = ahead(stretch, today)
+    later = move_ahead(stretch, today)
     if stretch.end is None or stretch.start is None or later.start is None:
         return stretch
     return stretch if stretch.start > today or today - stretch.end < later.start - today else later

@@ -21,24 +21,24 @@ CHARACTERS = 2048
 """Characters whose chances are kept, 2 KB each."""
 
 
-def load_names() -> None:
+def load_name_dictionary() -> None:
     """Reads the dictionary that tells names from words: a second, once a process."""
-    tagged("张三")
+    tag_words("张三")
 
 
 @lru_cache(REMEMBERED)
-def tagged(text: str) -> tuple[tuple[str, str], ...]:
+def tag_words(text: str) -> tuple[tuple[str, str], ...]:
     """The words of a text, which they make up again, with jieba's tags of parts of speech."""
-    return tuple((pair.word, pair.flag) for pair in _tagger().cut(text))
+    return tuple((pair.word, pair.flag) for pair in _load_tagger().cut(text))
 
 
-def tag_of(word: str) -> str | None:
+def find_tag(word: str) -> str | None:
     """The tag of a word of the dictionary, None of any other."""
-    tag: str | None = _tagger().word_tag_tab.get(word)
+    tag: str | None = _load_tagger().word_tag_tab.get(word)
     return tag
 
 
-class Chances:
+class MarkovModel:
     """A hidden Markov model: what jieba gives as dictionaries, as arrays over its states in their own order."""
 
     def __init__(
@@ -61,9 +61,9 @@ class Chances:
         self._goes_on: NDArray[np.bool_] = np.any(self._may_follow, axis=1)
         self._states_of, self._place = states_of, place
         self._emitted, self._never = emitted, never
-        self._of = lru_cache(CHARACTERS)(self._looked_up)
+        self._of = lru_cache(CHARACTERS)(self._look_up_character)
 
-    def likeliest(self, text: str) -> list[Any]:
+    def find_likeliest_states(self, text: str) -> list[Any]:
         """The state of each character on the most probable way; of two that are alike the greater state, as in jieba's
         `viterbi`.
         """
@@ -90,7 +90,7 @@ class Chances:
             found.append(state)
         return [self.states[index] for index in reversed(found)]
 
-    def _looked_up(self, character: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def _look_up_character(self, character: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Which states a character may have, and the logarithm of its chance in each."""
         mask = np.zeros(len(self.states), dtype=bool)
         mask[[self._place[state] for state in self._states_of.get(character, self.states)]] = True
@@ -98,18 +98,18 @@ class Chances:
 
 
 @cache
-def _tagger() -> Any:
+def _load_tagger() -> Any:
     from jieba import posseg
     from jieba.posseg.viterbi import MIN_FLOAT
 
-    chances = Chances(posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P, MIN_FLOAT)
+    chances = MarkovModel(posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P, MIN_FLOAT)
 
     class Tagger(posseg.POSTokenizer):  # type: ignore[misc]
         """jieba's, with this module's search in the place of its own."""
 
         def _POSTokenizer__cut(self, sentence: str) -> Iterator[Any]:  # noqa: N802
             begin = end = 0
-            found = chances.likeliest(sentence)
+            found = chances.find_likeliest_states(sentence)
             for place, (position, tag) in enumerate(found):
                 if position in "BS":
                     begin = place
