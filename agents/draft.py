@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.answering.curated import curated_answer
-from agents.answering.deadlines import computed
+from agents.answering.curated import cut_curated_answer
+from agents.answering.deadlines import compute_date_sentence
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.passages.coverage import Coverage, measure_coverage
 from agents.passages.quotable import is_safe_text
@@ -51,7 +51,7 @@ class Draft:
 
     def curated(self) -> list[str]:
         """What to send of the best fragment, a FAQ entry."""
-        text, quote = curated_answer(self._request)
+        text, quote = cut_curated_answer(self._request)
         return self.take(Text(text)) + self.take(Citation(0, quote)) if text else []
 
     def take(self, piece: Piece) -> list[str]:
@@ -95,7 +95,9 @@ class Draft:
         if self._written or request.today is None:
             return request.computed
         quoted = [quote for quotes in self._quotes.values() for quote in quotes]
-        found = computed(request.question, request.context, quoted, request.today, request.english, request.judged)
+        found = compute_date_sentence(
+            request.question, request.context, quoted, request.today, request.english, request.judged
+        )
         return found or ""
 
     @property

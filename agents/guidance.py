@@ -40,7 +40,7 @@ class Guidance:
         candidates = [candidate for candidate in question.found.passing if not candidate.chunk.in_view]
         passages = [build_passage(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
-        vectors = await self._meaning.vectors([passage.get_text_in_place(index) for passage, index in places])
+        vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])
         if vectors is None:
             return None
         nearness = (vectors @ question.vector).tolist()

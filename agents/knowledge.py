@@ -11,10 +11,10 @@ from itertools import islice
 
 from loguru import logger
 
-from agents.answering.continuing import keep_article
-from agents.answering.deadlines import computed, texts_to_judge
-from agents.answering.subjects import mentions, other_subject
-from agents.answering.versions import undecided_versions
+from agents.answering.article_continuity import keep_article
+from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
+from agents.answering.subjects import find_other_subject, has_name
+from agents.answering.versions import find_undecided_versions
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
@@ -189,7 +189,7 @@ class KnowledgeAgent:
         context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         asked, quotable = question.rewrite or question.searched, _sentences(fragments)
-        judged = await self._judged(texts_to_judge(asked, context, quotable, today))
+        judged = await self._judged(list_texts_to_judge(asked, context, quotable, today))
         return Request(
             asked,
             fragments,
@@ -204,7 +204,7 @@ class KnowledgeAgent:
             page_place=place or 0,
             english=english,
             today=today,
-            computed=computed(asked, context, quotable, today, english, judged) or "",
+            computed=compute_date_sentence(asked, context, quotable, today, english, judged) or "",
             judged=judged,
             vector=question.vector,
             told=question.told,
@@ -238,7 +238,7 @@ class KnowledgeAgent:
         found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY)
         if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
             return None
-        other = other_subject(question, found)
+        other = find_other_subject(question, found)
         if other is None:
             return None
         reply = say(
@@ -255,7 +255,7 @@ class KnowledgeAgent:
         """Asks which version is meant, where two answer differently and nobody can tell which is newer."""
         if retrieval.parts or not retrieval.passing:
             return None
-        versions = undecided_versions(retrieval.passing)
+        versions = find_undecided_versions(retrieval.passing)
         if not versions:
             return None
         choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_SUGGESTIONS])
@@ -279,7 +279,7 @@ class KnowledgeAgent:
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
         meant = related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
         if name := question.understood.bare_name:
-            meant = related_places((c for c in found if mentions(c.chunk, name)), whole=True) or meant
+            meant = related_places((c for c in found if has_name(c.chunk, name)), whole=True) or meant
         english = self._english(question)
         if meant:
             topics = tuple(dict.fromkeys(place.asked for place in meant))

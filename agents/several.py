@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.answering.subjects import foreign
+from agents.answering.subjects import find_foreign_model
 from agents.generator import PAGE, SubQuestion
 from agents.types import Question
 from knowledge.codes import asked_codes
@@ -28,7 +28,7 @@ def asked_parts(
     parts = []
     for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
         passing = [candidate.chunk for candidate in found.passing]
-        if foreign(asked_codes(text), passing):
+        if find_foreign_model(asked_codes(text), passing):
             passing = []
         parts.append(
             SubQuestion(

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agents.answering.naming import shown_heading, shown_title, topic_of
-from agents.answering.phrasing import plain_heading, question_about
+from agents.answering.document_names import find_topic, format_heading, format_title
+from agents.answering.question_phrases import strip_heading, write_question
 from agents.passages.quotable import is_safe_text
 from agents.places import RelatedPlace
 from knowledge.types import Candidate, Chunk
@@ -34,11 +34,11 @@ def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> t
 
 
 def _related(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
-    title = shown_title(chunk)
-    topic = title if whole else topic_of(chunk)
-    question = "" if whole or topic == title else chunk.question or question_about(title, topic, chunk.text)
+    title = format_title(chunk)
+    topic = title if whole else find_topic(chunk)
+    question = "" if whole or topic == title else chunk.question or write_question(title, topic, chunk.text)
     return RelatedPlace(
-        chunk.document.id, title, "" if topic == title else topic, score, question or plain_heading(topic)
+        chunk.document.id, title, "" if topic == title else topic, score, question or strip_heading(topic)
     )
 
 
@@ -53,4 +53,4 @@ def _asked(candidate: Candidate) -> str | None:
     chunk = candidate.chunk
     if chunk.question:
         return chunk.question
-    return question_about(shown_title(chunk), shown_heading(chunk), chunk.text)
+    return write_question(format_title(chunk), format_heading(chunk), chunk.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.answering.wanted import AskedTerms
+from agents.answering.asked_terms import AskedTerms
 from knowledge.codes import codes_in, names_one
 from knowledge.text import fold
 
@@ -12,14 +12,14 @@ _PARTS = re.compile(r"[^；;]+[；;]?")
 _CASE = re.compile(r"\s*([^：:，,。；;]{2,12})[：:](?!\d)")
 
 
-def applying(text: str, wanted: AskedTerms) -> str:
+def keep_asked_clauses(text: str, wanted: AskedTerms) -> str:
     """The sentence with only the clauses about what the question names; the whole of it where that is not clear.
 
     Every clause has to say what it is about, a model or a case before a colon: a clause that does not may be a
     condition of the one before it.
     """
     clauses = _PARTS.findall(text)
-    if len(clauses) < 2 or not all(codes_in(clause) or _case(clause) for clause in clauses):
+    if len(clauses) < 2 or not all(codes_in(clause) or _extract_case(clause) for clause in clauses):
         return text
     named = [_is_asked(clause, wanted) for clause in clauses]
     if not any(named) or all(named):
@@ -31,10 +31,10 @@ def applying(text: str, wanted: AskedTerms) -> str:
 def _is_asked(clause: str, wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
     of_model = names_one(codes_in(clause), wanted.models)
-    case = _case(clause)
+    case = _extract_case(clause)
     return of_model or (bool(case) and not codes_in(case) and case in wanted.question)
 
 
-def _case(clause: str) -> str:
+def _extract_case(clause: str) -> str:
     case = _CASE.match(clause)
     return fold(case.group(1)).strip() if case else ""

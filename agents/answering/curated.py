@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from agents.answering.selection import Quote, SentenceSelector, passages_of
+from agents.answering.selection import Quote, SentenceSelector, build_passages
 from agents.generator import Request
 from agents.passages.quotable import remove_orders
 from agents.passages.sentences import split_sentences
@@ -16,7 +16,7 @@ MAX_VERDICT_CHARS = 15
 """An opening of up to here, 可以。 or 不支持。, decides, and is never cut off."""
 
 
-def curated_answer(request: Request) -> tuple[str, str]:
+def cut_curated_answer(request: Request) -> tuple[str, str]:
     """What to show of the best fragment, a curated answer, and that as the source has it; empty: nothing of it.
 
     It is quoted whole as a procedure is; of a longer one the blocks that answer.
@@ -25,15 +25,15 @@ def curated_answer(request: Request) -> tuple[str, str]:
     if len(text) <= MAX_PROCEDURE_CHARS:
         return text, text
     alone = replace(request, fragments=request.fragments[:1], page=None)
-    quotes = _selector().select(alone, passages_of(alone), {})
+    quotes = _build_selector().select_quotes(alone, build_passages(alone), {})
     if not quotes:
         return text, text
     source = request.fragments[0].chunk.text
-    quote = _with_verdict(quotes[0], source)
-    return "".join(quote.pieces(source)), quote.verbatim(source)
+    quote = _add_verdict(quotes[0], source)
+    return "".join(quote.build_pieces(source)), quote.join_source_text(source)
 
 
-def _with_verdict(quote: Quote, source: str) -> Quote:
+def _add_verdict(quote: Quote, source: str) -> Quote:
     first = split_sentences(source)[0]
     if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.is_question:
         return quote
@@ -41,6 +41,6 @@ def _with_verdict(quote: Quote, source: str) -> Quote:
 
 
 @cache
-def _selector() -> SentenceSelector:
+def _build_selector() -> SentenceSelector:
     """Everybody's: between the sentences of one answer a tenant's own words decide nothing."""
     return SentenceSelector(Analyzer(), 1)

@@ -38,28 +38,28 @@ class Meaning:
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
         if self._embedder.has_meaning:
-            texts = dict.fromkeys(text for chunk in chunks for text in _sentences(build_passage(0, chunk)))
+            texts = dict.fromkeys(text for chunk in chunks for text in _list_texts(build_passage(0, chunk)))
             await self._embedder.passages(list(texts))
 
-    async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
+    async def measure_closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
         """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
         if request.vector is None:
             return {}
-        texts = list(dict.fromkeys(text for passage in passages for text in _sentences(passage)))
-        vectors = await self.vectors(texts)
+        texts = list(dict.fromkeys(text for passage in passages for text in _list_texts(passage)))
+        vectors = await self.load_vectors(texts)
         if vectors is None:
             return {}
         asked = np.stack([request.vector, request.vector if request.told is None else request.told], axis=1)
         near = vectors @ asked
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
 
-    async def vectors(self, texts: Sequence[str]) -> Matrix | None:
+    async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
         """Of sentences in their place, shape (sentences, dimension); None where not all have one in time."""
-        if not self._embedder.has_meaning or not await self._knows(texts):
+        if not self._embedder.has_meaning or not await self._has_vectors(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
-    async def _knows(self, texts: Sequence[str]) -> bool:
+    async def _has_vectors(self, texts: Sequence[str]) -> bool:
         """Whether all vectors are in memory, once those that were not have been looked for."""
         unknown = [text for text in texts if text not in self._known]
         if unknown:
@@ -74,6 +74,6 @@ class Meaning:
         return bool(texts) and all(text in self._known for text in texts)
 
 
-def _sentences(passage: Passage) -> list[str]:
+def _list_texts(passage: Passage) -> list[str]:
     indices = range(len(passage.sentences))
     return list(dict.fromkeys([*map(passage.get_text_above, indices), *map(passage.get_text_in_place, indices)]))

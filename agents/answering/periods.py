@@ -46,27 +46,27 @@ class Rule:
     limit: bool = False
     first_counts: bool | None = None
 
-    def end(self, start: date) -> date | None:
+    def compute_end(self, start: date) -> date | None:
         """The last day, or the one so long before; None for what no calendar holds."""
         sign = -1 if self.before else 1
         try:
-            return self._moved(start, sign)
+            return self._move_date(start, sign)
         except (OverflowError, ValueError):
             return None
 
-    def _moved(self, start: date, sign: int) -> date | None:
+    def _move_date(self, start: date, sign: int) -> date | None:
         if self.unit in (PeriodUnit.MONTH, PeriodUnit.YEAR):
             months = self.amount * (12 if self.unit is PeriodUnit.YEAR else 1)
             return move_back_months(start, -sign * int(months)) if months == int(months) else None
         if self.unit is PeriodUnit.WORKDAY:
-            return _workdays(start, int(self.amount), sign)
+            return _add_workdays(start, int(self.amount), sign)
         days = self.amount * {PeriodUnit.WEEK: 7.0, PeriodUnit.HOUR: 1 / 24}.get(self.unit, 1.0)
         if days != int(days):
             return None
         return start + timedelta(days=sign * (int(days) - bool(self.first_counts)))
 
 
-def _workdays(day: date, count: int, sign: int) -> date:
+def _add_workdays(day: date, count: int, sign: int) -> date:
     while count:
         day += sign * DAY
         count -= day.weekday() < _FIRST_WEEKEND_DAY
@@ -105,13 +105,13 @@ _DOING = re.compile(r"(?:^|[,、;:\s])([一-鿿]{2,4})\s*$")
 _FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
 
 
-def rules_of(text: str) -> Iterator[Rule]:
+def find_rules(text: str) -> Iterator[Rule]:
     """The rules of a quoted text, sentence by sentence."""
     for match in _SENTENCE.finditer(in_digits(fold(text))):
-        yield from _rules(match.group())
+        yield from _find_sentence_rules(match.group())
 
 
-def _rules(sentence: str) -> Iterator[Rule]:
+def _find_sentence_rules(sentence: str) -> Iterator[Rule]:
     last: Rule | None = None
     for found in _PERIOD.finditer(sentence):
         before, after = sentence[: found.start()], sentence[found.end() :]
@@ -121,23 +121,23 @@ def _rules(sentence: str) -> Iterator[Rule]:
         listed = last is not None and last.unit is unit and _LISTED.match(after)
         if not (marked or anchored or listed):
             continue
-        event, mark = _anchor(before, after)
+        event, mark = _find_anchor(before, after)
         limited = re.match(r"\s*(?:以内|之内|内|为限|有效)", after) or _LIMIT.search(before)
         last = Rule(
             float(found["number"]),
             unit,
             found.group(),
             event,
-            _clause(sentence, found.start()),
+            _find_clause(sentence, found.start()),
             sentence,
             before=mark == "前" or bool(_EARLIER.match(after)),
             limit=bool(limited) or bool(last and last.limit and not (marked or anchored)),
-            first_counts=_first_counts(sentence),
+            first_counts=_is_first_day_counted(sentence),
         )
         yield last
 
 
-def _anchor(before: str, after: str) -> tuple[str, str]:
+def _find_anchor(before: str, after: str) -> tuple[str, str]:
     """The event that a period runs from, and 前, 后 or 起; the last one before it, else one named after it."""
     marks = list(_ANCHOR.finditer(before))
     if marks:
@@ -152,7 +152,7 @@ def _anchor(before: str, after: str) -> tuple[str, str]:
     return (doing.group(1) if doing else ""), ""
 
 
-def _clause(sentence: str, place: int) -> str:
+def _find_clause(sentence: str, place: int) -> str:
     """The clause of a period; what stands before a colon belongs to it unless several periods share it."""
     found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), None)
     if found is None:
@@ -162,7 +162,7 @@ def _clause(sentence: str, place: int) -> str:
     return rest.rpartition(",")[2] if shared else found.group()
 
 
-def _first_counts(sentence: str) -> bool | None:
+def _is_first_day_counted(sentence: str) -> bool | None:
     if _NEXT_DAY.search(sentence):
         return False
     return True if _INCLUDED.search(sentence) else None

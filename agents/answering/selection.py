@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from agents.answering.choosing import choose
-from agents.answering.comparison import compared, side_by_side
+from agents.answering.asked_terms import QuestionReader
+from agents.answering.comparison import choose_side_by_side, find_compared_pair
 from agents.answering.conflicts import find_rivals
+from agents.answering.document_names import format_title
+from agents.answering.group_choice import choose_groups
 from agents.answering.meaning import Closeness
-from agents.answering.naming import shown_title
-from agents.answering.others import without_others
-from agents.answering.reading import readable
-from agents.answering.scoring import Scored, by_meaning, scored_units
-from agents.answering.wanted import QuestionReader
+from agents.answering.other_models import remove_other_models
+from agents.answering.readable_quotes import make_readable
+from agents.answering.scoring import ScoredUnit, rank_by_meaning, score_units
 from agents.generator import Request
 from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
@@ -36,13 +36,13 @@ class Quote:
     shown: tuple[str, ...]
     introduction: str = ""
 
-    def pieces(self, source: str) -> list[str]:
+    def build_pieces(self, source: str) -> list[str]:
         """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
         fenced and rows of a table stand under one header, so that a page draws them as such; what comes after them, a
         citation too, is on a line of its own.
         """
-        pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
-        for header, numbers in groupby(range(len(pieces)), key=self._header):
+        pieces = [gap + shown for gap, shown in zip(self._list_gaps(source), self.shown, strict=True)]
+        for header, numbers in groupby(range(len(pieces)), key=self._get_table_header):
             if header:
                 first, *others = numbers
                 pieces[first] = "\n\n" * bool(first) + self.shown[first]
@@ -51,7 +51,7 @@ class Quote:
                 pieces[[first, *others][-1]] += "\n\n"
         if self.introduction:
             pieces[0] = self.introduction + "\n\n" * pieces[0].startswith("| ") + pieces[0]
-        for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
+        for code, numbers in groupby(range(len(pieces)), key=lambda number: _get_code_block(self.sentences[number])):
             if code is not None:
                 run = list(numbers)
                 first, last = run[0], run[-1]
@@ -63,16 +63,16 @@ class Quote:
                 pieces[last] += "\n```\n"
         return pieces
 
-    def verbatim(self, source: str) -> str:
+    def join_source_text(self, source: str) -> str:
         """The sentences as the source has them."""
-        return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+        return "".join(gap + own.text for gap, own in zip(self._list_gaps(source), self.sentences, strict=True))
 
-    def _header(self, number: int) -> str:
+    def _get_table_header(self, number: int) -> str:
         """Of a row that is shown as a table the lines above it; empty for anything else."""
         shown = self.shown[number]
         return shown.rpartition("\n")[0] if self.sentences[number].is_row else ""
 
-    def _gaps(self, source: str) -> list[str]:
+    def _list_gaps(self, source: str) -> list[str]:
         gaps: list[str] = []
         end = 0
         for sentence in self.sentences:
@@ -83,7 +83,7 @@ class Quote:
         return gaps
 
 
-def _code(sentence: Sentence) -> Span | None:
+def _get_code_block(sentence: Sentence) -> Span | None:
     """The block of code that a sentence is of."""
     return sentence.block if sentence.block.kind is BlockKind.CODE else None
 
@@ -100,7 +100,7 @@ class SentenceSelector:
         self._reader = QuestionReader(analyzer)
         self._max_sources = max_sources
 
-    def select(
+    def select_quotes(
         self, request: Request, passages: Sequence[Passage], near: Closeness, most: int | None = None
     ) -> list[Quote]:
         """The best quotes, those of the best fragment first; empty when nothing may be quoted.
@@ -109,33 +109,33 @@ class SentenceSelector:
         most: fragments quoted, where it is fewer than usual.
         """
         most = most or self._max_sources
-        wanted = self._reader.wanted(request)
-        passages = without_others(passages, wanted.models)
-        scored = by_meaning(
+        wanted = self._reader.read_terms(request)
+        passages = remove_other_models(passages, wanted.models)
+        scored = rank_by_meaning(
             [
                 item
                 for rank, passage in enumerate(passages)
-                for item in scored_units(passage, rank, wanted, self._reader)
+                for item in score_units(passage, rank, wanted, self._reader)
             ],
             near,
         )
-        pair = compared(request.question, passages)
-        aside = side_by_side(scored, pair, most) if pair else None
-        chosen = aside or choose(scored, wanted, most)
+        pair = find_compared_pair(request.question, passages)
+        aside = choose_side_by_side(scored, pair, most) if pair else None
+        chosen = aside or choose_groups(scored, wanted, most)
         rivals = find_rivals(chosen[0], scored, request.question)[: most - 1] if chosen and not aside else []
         if rivals:
-            return _told_apart([chosen[0], *rivals], english=request.english)
+            return _quote_conflicts([chosen[0], *rivals], english=request.english)
         quoted = [passage for passage in passages if any(item.unit.passage is passage for item in chosen)]
-        return [_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
+        return [_build_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
 
 
-def passages_of(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
+def build_passages(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
     """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
     numbers = request.chunks if fragments is None else fragments
-    return _distinct([build_passage(number, request.chunk(number)) for number in numbers])
+    return _drop_duplicates([build_passage(number, request.chunk(number)) for number in numbers])
 
 
-def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
+def _build_quote(passage: Passage, chosen: Sequence[ScoredUnit], *, first: bool) -> Quote:
     shown: dict[int, str] = {}
     for item in chosen:
         if item.unit.passage is passage:
@@ -144,24 +144,24 @@ def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
     return Quote(
         passage.fragment,
         tuple(passage.sentences[index] for index in indices),
-        readable(passage, [(index, shown[index]) for index in indices], first=first),
+        make_readable(passage, [(index, shown[index]) for index in indices], first=first),
     )
 
 
-def _told_apart(items: Sequence[Scored], *, english: bool) -> list[Quote]:
+def _quote_conflicts(items: Sequence[ScoredUnit], *, english: bool) -> list[Quote]:
     """Groups of documents that say different things, each with the title and the day of its document, newest first."""
     quotes: list[Quote] = []
     for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
         chunk = item.unit.passage.chunk
         key = "source_dated" if chunk.document.dated else "source_undated"
-        title = shown_title(chunk) if is_safe_text(chunk.document.title) else ""
+        title = format_title(chunk) if is_safe_text(chunk.document.title) else ""
         told = say(key, english, title=title, date=chunk.document.dated)
         begins = say("sources_differ", english) + "\n" if not quotes else ""
-        quotes.append(replace(_quote(item.unit.passage, [item], first=True), introduction=begins + told))
+        quotes.append(replace(_build_quote(item.unit.passage, [item], first=True), introduction=begins + told))
     return quotes
 
 
-def _distinct(passages: Sequence[Passage]) -> list[Passage]:
+def _drop_duplicates(passages: Sequence[Passage]) -> list[Passage]:
     """Drops fragments without sentences and those whose sentences an earlier one has (chunks overlap)."""
     seen: set[str] = set()
     result = []

@@ -31,7 +31,7 @@ class OtherSubject:
     question: str
 
 
-def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
+def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
     """What the best of the candidates is about, where that is another model than the one asked about: by the message,
     or, without one in it, by the conversation. None where they name no model, or the right one.
 
@@ -41,39 +41,39 @@ def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubjec
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
     own = asked_codes(text)
     about = filled if names_all(own, codes_in(filled)) else text  # 那 W9 呢 as a whole question
-    asked = own or asked_codes(about) or _talked_about(question, found[0].chunk)
+    asked = own or asked_codes(about) or _find_earlier_models(question, found[0].chunk)
     chunks = [candidate.chunk for candidate in found]
-    other = foreign(asked, chunks, bare=extract_bare_name(text) is not None)
+    other = find_foreign_model(asked, chunks, bare=extract_bare_name(text) is not None)
     if other is None:
         return None
-    question_about = _about(asked, other, about, chunks)
+    question_about = _replace_model(asked, other, about, chunks)
     return OtherSubject(asked[0].text, other.text, question_about) if is_safe_text(question_about) else None
 
 
-def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
+def find_foreign_model(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
     """The model that the first of the chunks is about, where none speaks of one that is asked about: the one that is
     most like it.
 
     bare: nothing but a name is asked, which then is no model where its letters are others: E03 beside YS-W5.
     """
-    if not asked or not chunks or any(speaks_of(chunk, asked) for chunk in chunks):
+    if not asked or not chunks or any(is_about(chunk, asked) for chunk in chunks):
         return None
-    subject = _subject(chunks[0])
+    subject = _find_subjects(chunks[0])
     near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
     if near:
-        return max(near, key=lambda code: _likeness(code, asked[0]))
+        return max(near, key=lambda code: _compute_likeness(code, asked[0]))
     lengths = {len(series_of(code)) for code in asked} - {0}
     return next((code for code in subject if not bare and len(series_of(code)) in lengths), None)
 
 
-def mentions(chunk: Chunk, name: str) -> bool:
+def has_name(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name as a whole word, or a code in whatever spelling."""
     if codes := codes_in(name):
         return names_all(codes, codes_in(chunk.indexed_text))
     return compile_whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
-def _subject(chunk: Chunk) -> tuple[Code, ...]:
+def _find_subjects(chunk: Chunk) -> tuple[Code, ...]:
     """What a passage is about: the models above it, else those that its sentence, rows, items and headings begin with;
     a paragraph that names one somewhere is about something else.
     """
@@ -82,38 +82,38 @@ def _subject(chunk: Chunk) -> tuple[Code, ...]:
         return above
     sentences, _ = split_quotable_sentences(chunk.text, chunk.layout)
     return tuple(
-        code for place, said in enumerate(sentences) if not place or _heads(said) for code in codes_in(said.text)
+        code for place, said in enumerate(sentences) if not place or _is_leading(said) for code in codes_in(said.text)
     )
 
 
-def _heads(sentence: Sentence) -> bool:
+def _is_leading(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item or is_code(sentence.text.strip())
 
 
-def speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
+def is_about(chunk: Chunk, asked: Sequence[Code]) -> bool:
     """Whether a passage names a model that is asked about, or is of it: YS-W5 is W5, and W5 Pro another one."""
     document = chunk.document
     return names_one(codes_in(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked)
 
 
-def _likeness(code: Code, other: Code) -> float:
+def _compute_likeness(code: Code, other: Code) -> float:
     return SequenceMatcher(None, code.form, other.form, autojunk=False).ratio()
 
 
-def _talked_about(question: Question, chunk: Chunk) -> tuple[Code, ...]:
+def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Of the last question that names one, where the message does not bring the subject of the passage itself."""
-    if question.rewrite is not None or _brings(question.searched, chunk):
+    if question.rewrite is not None or _has_title_words(question.searched, chunk):
         return ()
     named = (codes_in(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())
 
 
-def _brings(text: str, chunk: Chunk) -> bool:
+def _has_title_words(text: str, chunk: Chunk) -> bool:
     asked, title = fold(text), fold(chunk.document.title)
     return any(title[start : start + _PAIR] in asked for start in range(len(title) - 1))
 
 
-def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
+def _replace_model(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
     """The question with the name that the documents have in the place of the one they have not. Of a question with
     further names that they have not, the name alone.
     """

@@ -8,17 +8,17 @@ from knowledge.types import Candidate, Chunk
 from knowledge.versions import order, series_of, show_version
 
 
-def undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
+def find_undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
     """The versions to choose from, as customers read them, that of the best passage first; empty where none is open.
 
     found: what may be answered from, best first.
     """
     best = found[0].chunk
-    rivals = [best, *(candidate.chunk for candidate in found[1:] if _rivals(best, candidate.chunk))]
+    rivals = [best, *(candidate.chunk for candidate in found[1:] if _is_rival(best, candidate.chunk))]
     return tuple(dict.fromkeys(show_version(chunk.document.product_version) for chunk in rivals)) if rivals[1:] else ()
 
 
-def _rivals(one: Chunk, other: Chunk) -> bool:
+def _is_rival(one: Chunk, other: Chunk) -> bool:
     versions = one.document.product_version, other.document.product_version
     return (
         all(versions)

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from agents.answering.curated import curated_answer
+from agents.answering.curated import cut_curated_answer
 from agents.answering.meaning import Meaning
-from agents.answering.selection import Quote, SentenceSelector, passages_of
+from agents.answering.selection import Quote, SentenceSelector, build_passages
 from agents.generator import Checked, Citation, Piece, Request, SubQuestion, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
@@ -25,7 +25,7 @@ class Quoted:
     @classmethod
     def of(cls, quote: Quote, source: str) -> Self:
         """source: the text of the fragment."""
-        return cls(tuple(quote.pieces(source)), Citation(quote.fragment, quote.verbatim(source)))
+        return cls(tuple(quote.build_pieces(source)), Citation(quote.fragment, quote.join_source_text(source)))
 
 
 class ExtractiveGenerator:
@@ -69,18 +69,18 @@ class ExtractiveGenerator:
         own = request.of_part(part)
         best = request.candidate(part.fragments[0])
         if best.chunk.question is not None:
-            text, quote = curated_answer(replace(own, fragments=(best,), page=None))
+            text, quote = cut_curated_answer(replace(own, fragments=(best,), page=None))
             return (Quoted((text,), Citation(part.fragments[0], quote)),) if text else ()
         return await self._quoted(own, part.fragments, max(self._max_sources // len(request.parts), 1))
 
     async def _quoted(
         self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
     ) -> tuple[Quoted, ...]:
-        passages = passages_of(request, fragments)
-        near = await self._meaning.closeness(request, passages) if self._meaning else {}
+        passages = build_passages(request, fragments)
+        near = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
         return tuple(
             Quoted.of(quote, request.chunk(quote.fragment).text)
-            for quote in self._selector.select(request, passages, near, most)
+            for quote in self._selector.select_quotes(request, passages, near, most)
         )
 
 

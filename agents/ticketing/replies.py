@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from agents.answering.dating import day_said
+from agents.answering.date_phrases import format_day
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketState
 from agents.understanding.tickets import Priority
 from agents.wording.catalogue import say
@@ -91,7 +91,7 @@ class TicketReplies:
     def _format_time(self, moment: datetime) -> str:
         """A time as people say it, in the company's zone; with its year where that is not near."""
         local, far = moment.astimezone(self._zone), abs(moment - datetime.now(UTC)) >= timedelta(days=300)
-        return f"{day_said(local.date(), self.english, year=far)} {local:%H:%M}"
+        return f"{format_day(local.date(), self.english, year=far)} {local:%H:%M}"
 
 
 def _cut_text(text: str) -> str:

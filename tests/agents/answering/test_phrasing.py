@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.answering.phrasing import question_about
+from agents.answering.question_phrases import write_question
 from agents.suggestions import neighbours
 from tests.agents.support import candidate
 
@@ -26,7 +26,7 @@ from tests.agents.support import candidate
 def test_a_heading_becomes_a_question_that_a_customer_asks(
     title: str, heading: str, text: str, expected: str | None
 ) -> None:
-    assert question_about(title, heading, text) == expected
+    assert write_question(title, heading, text) == expected
 
 
 def test_questions_of_the_faq_come_first_and_as_they_are() -> None:

@@ -19,22 +19,22 @@ _PERIODS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DatePhrases:
     """When and in which language something is told."""
 
     today: date
     english: bool
 
-    def days(self, *days: date, weekday: bool = False) -> list[str]:
+    def format_days(self, *days: date, weekday: bool = False) -> list[str]:
         """Days in words, all with their years where one of them is not this year's."""
         year = any(day.year != self.today.year for day in days)
-        return [day_said(day, self.english, year=year, weekday=weekday) for day in days]
+        return [format_day(day, self.english, year=year, weekday=weekday) for day in days]
 
     def say(self, key: str, **values: str) -> str:
         return say(key, self.english, **values)
 
 
-def day_said(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:
+def format_day(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:
     """A day: 11 月 18 日, 2027 年 1 月 6 日, November 18, 12 月 12 日（周六）."""
     if english:
         name = f"{day:%B} {day.day}" + f", {day.year}" * year
@@ -43,7 +43,7 @@ def day_said(day: date, english: bool, *, year: bool, weekday: bool = False) -> 
     return f"{name}（周{'一二三四五六日'[day.weekday()]}）" if weekday else name
 
 
-def period_said(rule: Rule, english: bool) -> str:
+def format_period(rule: Rule, english: bool) -> str:
     """How long a rule lasts: 3 个工作日, 3 business days."""
     count = f"{rule.amount:g}"
     return say(_PERIODS[rule.unit], english, count=count)

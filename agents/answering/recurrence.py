@@ -32,7 +32,7 @@ _SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Recurring:
+class Recurrence:
     """What comes again, as it is written. `weekday` counts from Monday; `nth` 0 is the last one of a month, None every
     one; `months`: only in these, without any in all; `day` is the one of the month; `postponed`: to the Monday after a
     weekend.
@@ -46,16 +46,16 @@ class Recurring:
     postponed: bool = False
     months: frozenset[int] = frozenset()
 
-    def days(self, first: date, last: date) -> list[tuple[date, date]]:
+    def list_days(self, first: date, last: date) -> list[tuple[date, date]]:
         """From the first to the last day: the regular one, and the one it is put off to."""
         found, day = [], first
         while day <= last:
-            if self._falls_on(day):
-                found.append((day, self._put_off(day)))
+            if self._is_on(day):
+                found.append((day, self._move_to_monday(day)))
             day += DAY
         return found
 
-    def _falls_on(self, day: date) -> bool:
+    def _is_on(self, day: date) -> bool:
         if self.months and day.month not in self.months:
             return False
         if self.day is not None:
@@ -66,49 +66,49 @@ class Recurring:
             return True
         return (day + 7 * DAY).month != day.month if self.nth == 0 else (day.day - 1) // 7 + 1 == self.nth
 
-    def _put_off(self, day: date) -> date:
+    def _move_to_monday(self, day: date) -> date:
         late = day.weekday() - _SATURDAY
         return day + timedelta(days=2 - late) if self.postponed and late >= 0 else day
 
 
-def recurring_of(text: str) -> Iterator[Recurring]:
+def find_recurrences(text: str) -> Iterator[Recurrence]:
     """What comes again in a quoted text."""
     for match in _SENTENCE.finditer(in_digits(fold(text))):
         sentence = match.group()
         for found in _EVERY.finditer(sentence):
-            yield _recurring(found, sentence)
+            yield _parse_recurrence(found, sentence)
 
 
-def _recurring(found: re.Match[str], sentence: str) -> Recurring:
+def _parse_recurrence(found: re.Match[str], sentence: str) -> Recurrence:
     written, postponed = _BESIDE_DIGITS.sub(" ", found.group()), _POSTPONED.search(sentence) is not None
     if found["day"]:
-        return Recurring(written, sentence, day=int(found["day"]), postponed=postponed)
+        return Recurrence(written, sentence, day=int(found["day"]), postponed=postponed)
     if found["ordinal"]:
         nth = (_ORDINALS.index(found["ordinal"]) + 1) % len(_ORDINALS)
-        return Recurring(written, sentence, _LATIN.index(found["latin"]), nth, postponed=postponed)
+        return Recurrence(written, sentence, _LATIN.index(found["latin"]), nth, postponed=postponed)
     if found["weekly"]:
-        return Recurring(written, sentence, _WEEKDAYS[found["weekly"]], postponed=postponed)
+        return Recurrence(written, sentence, _WEEKDAYS[found["weekly"]], postponed=postponed)
     months = frozenset(map(int, re.findall(r"\d+", found["months"] or "")))
     weekday, nth = _WEEKDAYS[found["weekday"]], int(found["nth"] or 0)
-    return Recurring(written, sentence, weekday, nth, postponed=postponed, months=months)
+    return Recurrence(written, sentence, weekday, nth, postponed=postponed, months=months)
 
 
-def seasons_of(texts: Sequence[str], first: date, last: date) -> tuple[list[str], int]:
+def find_seasons(texts: Sequence[str], first: date, last: date) -> tuple[list[str], int]:
     """The ranges of months, as they are written, that hold all of some days, and how many ranges there are."""
     ranges = dict.fromkeys(match.group() for text in texts for match in _RANGE.finditer(fold(text)))
-    holding = [written for written in ranges if _holds(written, first) and _holds(written, last)]
+    holding = [written for written in ranges if _is_in_range(written, first) and _is_in_range(written, last)]
     return holding, len(ranges)
 
 
-def _holds(written: str, day: date) -> bool:
+def _is_in_range(written: str, day: date) -> bool:
     match = _RANGE.fullmatch(written)
     if match is None:
         return False
-    start, end = _place(match["first"], 1), _place(match["last"], 31)
+    start, end = _parse_day(match["first"], 1), _parse_day(match["last"], 31)
     place = day.month, day.day
     return start <= place <= end if start <= end else place >= start or place <= end
 
 
-def _place(written: str, day: int) -> tuple[int, int]:
+def _parse_day(written: str, day: int) -> tuple[int, int]:
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     return numbers[0], numbers[1] if len(numbers) > 1 else day

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agents.answering.subjects import speaks_of
+from agents.answering.subjects import is_about
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage
 from knowledge.codes import Code, are_neighbours, codes_in, first_code, names_one
@@ -16,22 +16,26 @@ code of that length is no answer.
 """
 
 
-def without_others(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:
+def remove_other_models(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:
     """The passages without what is said of a model that may be taken for one asked about, and, where a row or an item
     begins with the latter, without the rows and items that begin with any other.
 
     What has a blank before its number stays where nothing speaks of it: Android 8.0 and later, asked for Android 12.
     """
-    known = any(speaks_of(passage.chunk, asked) for passage in passages)
+    known = any(is_about(passage.chunk, asked) for passage in passages)
     if not asked or (not known and all(code.spaced for code in asked)):
         return list(passages)
     strange = not known and any(len(code.form) >= STRANGE_CHARS for code in asked)
     keyed = any(_is_keyed(sentence, asked) for passage in passages for sentence in passage.sentences)
-    return [kept for passage in passages if (kept := _without(passage, asked, keyed=keyed, strange=strange)).sentences]
+    return [
+        kept
+        for passage in passages
+        if (kept := _remove_other_sentences(passage, asked, keyed=keyed, strange=strange)).sentences
+    ]
 
 
-def _without(passage: Passage, asked: Sequence[Code], *, keyed: bool, strange: bool) -> Passage:
-    told = zip(passage.sentences, _levels(passage), strict=True)
+def _remove_other_sentences(passage: Passage, asked: Sequence[Code], *, keyed: bool, strange: bool) -> Passage:
+    told = zip(passage.sentences, _list_levels(passage), strict=True)
     other = [_is_other(sentence, levels, asked, keyed=keyed, strange=strange) for sentence, levels in told]
     if any(sentence.is_row and _is_keyed(sentence, asked) for sentence in passage.sentences):
         rows = [sentence.is_row for sentence in passage.sentences]  # the table as it is: its row is chosen later
@@ -52,22 +56,22 @@ def _is_other(
     if any(are_neighbours(code, own) for code in codes_in(text) for own in asked):
         return True
     own = first_code(levels[1])
-    return own is not None and ((keyed and _may_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
+    return own is not None and ((keyed and _can_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
 
 
-def _levels(passage: Passage) -> Iterator[tuple[str, str]]:
+def _list_levels(passage: Passage) -> Iterator[tuple[str, str]]:
     """Of each sentence what says of which model it speaks: what heads it, and it with what its line says before it."""
     line, said = -1, ""
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
-        said = f"{said}\n{sentence.text}" if sentence.line == line and not _may_be_keyed(sentence) else sentence.text
+        said = f"{said}\n{sentence.text}" if sentence.line == line and not _can_be_keyed(sentence) else sentence.text
         line = sentence.line
         yield f"{passage.chunk.above}\n{heading}", said
 
 
 def _is_keyed(sentence: Sentence, asked: Sequence[Code]) -> bool:
-    key = first_code(sentence.text) if _may_be_keyed(sentence) else None
+    key = first_code(sentence.text) if _can_be_keyed(sentence) else None
     return key is not None and names_one((key,), asked)
 
 
-def _may_be_keyed(sentence: Sentence) -> bool:
+def _can_be_keyed(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.answering.scoring import bigrams
+from agents.answering.scoring import extract_bigrams
 from agents.types import Question
 from knowledge.types import Candidate, Chunk, Retrieval
 
@@ -15,7 +15,11 @@ def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, .
     found, cited = retrieval.passing, question.state.context.documents
     others = [one for one in found if _is_article(one.chunk) and one.chunk.document.id not in cited]
     own = next((one for one in found if _is_article(one.chunk) and one not in others), None)
-    if not retrieval.goes_on or own is None or any(_names(question.standalone, one.chunk, own.chunk) for one in others):
+    if (
+        not retrieval.goes_on
+        or own is None
+        or any(_has_title_words(question.standalone, one.chunk, own.chunk) for one in others)
+    ):
         return found
     return tuple(one for one in found if one not in others)
 
@@ -24,6 +28,6 @@ def _is_article(chunk: Chunk) -> bool:
     return chunk.question is None and not chunk.in_view
 
 
-def _names(text: str, chunk: Chunk, own: Chunk) -> bool:
+def _has_title_words(text: str, chunk: Chunk, own: Chunk) -> bool:
     """Whether a text has something of the title of a passage's document that the title of the other one lacks."""
-    return bool(bigrams(text) & bigrams(chunk.document.title) - bigrams(own.document.title))
+    return bool(extract_bigrams(text) & extract_bigrams(chunk.document.title) - extract_bigrams(own.document.title))

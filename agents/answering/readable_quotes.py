@@ -14,7 +14,7 @@ _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECAS
 """Headings that say nothing of what stands under them, or ask."""
 
 
-def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
+def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
     """said: indices of sentences, ascending, and how each is shown; first: nothing of another fragment stands before.
 
     An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it is no return;
@@ -28,7 +28,7 @@ def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) 
     for place, (index, text) in enumerate(said):
         opens = before is None or passage.headings[before] != passage.headings[index]
         if opens and passage.sentences[index].is_item:
-            heading = _named(passage.headings[index] or passage.section)
+            heading = _clean_heading(passage.headings[index] or passage.section)
             apart = "：" in text[:12] or (place + 1 < len(said) and passage.sentences[said[place + 1][0]].is_item)
             if heading and heading not in text:
                 texts[place] = f"{heading}：\n{text}" if apart else f"{heading}：{text}"
@@ -38,7 +38,7 @@ def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) 
     return tuple(texts)
 
 
-def _named(heading: str) -> str:
+def _clean_heading(heading: str) -> str:
     """A heading without its number; empty where it cannot stand before what it heads."""
     name = _NUMBER.sub("", heading).strip()
     unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not is_safe_text(name)

@@ -36,27 +36,27 @@ class AskedTerms:
     held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def way(self) -> bool:
+    def is_way_asked(self) -> bool:
         """Whether it asks for a way or an enumeration, which is quoted as a whole."""
         return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
 
     @property
-    def exact(self) -> frozenset[AnswerType]:
+    def exact_types(self) -> frozenset[AnswerType]:
         """The types among them that a text has or has not, without a doubt; none where a way is asked for, too."""
-        return frozenset() if self.way else _EXACT & frozenset(self.kinds)
+        return frozenset() if self.is_way_asked else _EXACT & frozenset(self.kinds)
 
     @property
-    def measured(self) -> tuple[AnswerType, ...]:
+    def measured_types(self) -> tuple[AnswerType, ...]:
         """The amounts and times among what it asks for."""
         return tuple(kind for kind in self.kinds if kind in MEASURES)
 
-    def share(self, terms: frozenset[str]) -> float:
+    def compute_share(self, terms: frozenset[str]) -> float:
         """Of the question's terms given."""
         return sum([self.weights[term] for term in terms])
 
-    def own_share(self, terms: frozenset[str]) -> float:
+    def compute_own_share(self, terms: frozenset[str]) -> float:
         """The same of the message alone."""
-        return self.share(terms & self.own) / (self.share(self.own) or 1.0)
+        return self.compute_share(terms & self.own) / (self.compute_share(self.own) or 1.0)
 
 
 class QuestionReader:
@@ -67,9 +67,9 @@ class QuestionReader:
         self._tokens = analyzer.tokens
         self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
 
-    def wanted(self, request: Request) -> AskedTerms:
+    def read_terms(self, request: Request) -> AskedTerms:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
-        question, context = (_as_written(text, request) for text in (request.question, request.context))
+        question, context = (_translate_question(text, request) for text in (request.question, request.context))
         content = dict.fromkeys(self._tokens(strip_question_words(question)))
         kinds = detect_answer_types(request.question)
         earlier = dict.fromkeys(self._tokens(strip_question_words(context)), EARLIER_WEIGHT)
@@ -91,14 +91,14 @@ class QuestionReader:
         before = tuple(map(fold, reversed(context.splitlines())))
         return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
-    def held(self, text: str, wanted: AskedTerms) -> frozenset[str]:
+    def find_held_terms(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """The question's terms that a text holds."""
         if (held := wanted.held.get(text)) is None:
             held = wanted.held[text] = self._occurring(text).among(wanted.weights)
         return held
 
 
-def _as_written(text: str, request: Request) -> str:
+def _translate_question(text: str, request: Request) -> str:
     """A question in the language of what it is answered from: of an English one its words in Chinese, as far as known.
 
     Where none is, its type of answer and the order of the passages choose the sentences.

@@ -44,55 +44,57 @@ _OF_ALL = frozenset({"{}是怎样的？", "{}有哪些？"})
 """Fits a heading that names two things."""
 
 
-def question_about(title: str, heading: str, text: str) -> str | None:
+def write_question(title: str, heading: str, text: str) -> str | None:
     """A question about a section, from its heading, its document's title and what it holds; None: cannot be phrased."""
-    subject, heading = _subject(title), _plain(heading)
-    if not heading or heading == _plain(title):
+    subject, heading = _extract_subject(title), _strip_labels(heading)
+    if not heading or heading == _strip_labels(title):
         heading, subject, text = subject, "", ""
     if not heading or is_code(heading):
         return None
     if _ASKS.search(heading):
-        return _fitting(_named(subject, heading.rstrip("？?"), ""), "{}？")
+        return _fill_pattern(_add_subject(subject, heading.rstrip("？?"), ""), "{}？")
     if _UNNAMED.search(heading):
         return None
     for ending, pattern in _BY_HEADING:
         if ending.search(heading) and (pattern in _OF_ALL or not _PARTS.search(heading)):
-            return _fitting(_named(subject, heading, "的"), pattern)
+            return _fill_pattern(_add_subject(subject, heading, "的"), pattern)
         if ending.search(first := _PARTS.split(heading)[0]):
-            return _fitting(_named(subject, first, "的"), pattern)
+            return _fill_pattern(_add_subject(subject, first, "的"), pattern)
     doing = _DOING.fullmatch(heading)
     if doing and not _PARTS.search(heading):
-        return _fitting(_named(subject, doing.group(1), "的"), f"{{}}怎么{doing.group(2)}？")
+        return _fill_pattern(_add_subject(subject, doing.group(1), "的"), f"{{}}怎么{doing.group(2)}？")
     ruled = "" if first_code(title) else RULED
-    return _fitting(_named(subject, heading, ""), _by_text(heading, text) or (ruled if _rules(text) else ""))
+    return _fill_pattern(
+        _add_subject(subject, heading, ""), _choose_pattern(heading, text) or (ruled if _has_rules(text) else "")
+    )
 
 
-def _rules(text: str) -> bool:
+def _has_rules(text: str) -> bool:
     """Whether most of a section says what may be and what may not."""
     sentences = [sentence.text for sentence in split_sentences(text)]
     return 2 * sum(has_answer_type(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
 
 
-def plain_heading(heading: str) -> str:
+def strip_heading(heading: str) -> str:
     """A heading without its number, label and brackets; as it is where nothing else is left."""
-    return _plain(heading) or heading
+    return _strip_labels(heading) or heading
 
 
-def _plain(heading: str) -> str:
+def _strip_labels(heading: str) -> str:
     plain = _LABEL.sub("", _BRACKETS.sub("", _NUMBER.sub("", heading))).strip()
     return _HOW_MANY.sub("", plain).replace("我们", "你们")
 
 
-def _subject(title: str) -> str:
+def _extract_subject(title: str) -> str:
     """What a document is about: its title without the word for its kind; of a product its model."""
     found = first_code(title)
-    name = _KIND_OF_DOCUMENT.sub("", _plain(title)).strip()
+    name = _KIND_OF_DOCUMENT.sub("", _strip_labels(title)).strip()
     if found:
         return found.text if len(name) > MAX_SUBJECT_CHARS else name
     return name if len(name) <= MAX_SUBJECT_CHARS else ""
 
 
-def _named(subject: str, heading: str, link: str) -> str:
+def _add_subject(subject: str, heading: str, link: str) -> str:
     """A heading with its subject, unless it says it itself or is long enough to be understood; empty: it is neither."""
     shared = any(subject[start : start + 2] in heading for start in range(len(subject) - 1))
     of_model = first_code(subject) is not None
@@ -108,7 +110,7 @@ def _named(subject: str, heading: str, link: str) -> str:
     return f"{subject}{link}{space}{heading[1:] if heading[0] == subject[-1] else heading}"
 
 
-def _by_text(heading: str, text: str) -> str:
+def _choose_pattern(heading: str, text: str) -> str:
     """The pattern for what a section holds, steps or a table of prices; empty where it is neither."""
     sentences = split_sentences(text)
     if sum(sentence.is_step for sentence in sentences) > 1:
@@ -118,6 +120,6 @@ def _by_text(heading: str, text: str) -> str:
     return "{}怎么收费？" if priced > 1 and priced > len(rows) / 2 else ""
 
 
-def _fitting(name: str, pattern: str) -> str | None:
+def _fill_pattern(name: str, pattern: str) -> str | None:
     question = pattern.format(name)
     return question if name and pattern and len(question) <= MAX_QUESTION_CHARS else None

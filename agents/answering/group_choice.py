@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agents.answering.asked_terms import AskedTerms
 from agents.answering.conflicts import is_repeated
-from agents.answering.scoring import Scored, bigrams
-from agents.answering.wanted import AskedTerms
+from agents.answering.scoring import ScoredUnit, extract_bigrams
 from agents.understanding.answer_type import AnswerType
 from agents.verification.quantities import quantities, same_kind
 from knowledge.text import fold
@@ -38,7 +38,7 @@ answer change none of the figures by more than one answer, and make replies a fi
 """
 
 
-def choose(scored: Sequence[Scored], wanted: AskedTerms, max_sources: int) -> list[Scored]:
+def choose_groups(scored: Sequence[ScoredUnit], wanted: AskedTerms, max_sources: int) -> list[ScoredUnit]:
     """The best group with a section that is short, what else answers in its passage, and what another passage adds.
 
     scored: best first.
@@ -48,62 +48,64 @@ def choose(scored: Sequence[Scored], wanted: AskedTerms, max_sources: int) -> li
         return []
     best = ordered[0]
     section = [item for item in ordered if _is_in_section(item, best) and not _is_other_case(item, best)]
-    chosen = section if _size(section) <= SECTION_CHARS else [best]
+    chosen = section if _measure_size(section) <= SECTION_CHARS else [best]
     for candidate in ordered:
         sources = {item.unit.passage.fragment for item in (*chosen, candidate)}
-        if candidate not in chosen and len(sources) <= max_sources and _adds(candidate, best, chosen, wanted):
+        if candidate not in chosen and len(sources) <= max_sources and _is_addition(candidate, best, chosen, wanted):
             chosen.append(candidate)
     return chosen
 
 
-def _put_typed_first(scored: Sequence[Scored], wanted: AskedTerms) -> list[Scored]:
+def _put_typed_first(scored: Sequence[ScoredUnit], wanted: AskedTerms) -> list[ScoredUnit]:
     """What has the amount, time or number asked for before what has not, where it is nearly as good."""
-    if not scored or not wanted.exact:
+    if not scored or not wanted.exact_types:
         return list(scored)
     least = TYPED_SHARE * scored[0].score
-    return sorted(scored, key=lambda item: wanted.exact.isdisjoint(item.met) or item.score < least)
+    return sorted(scored, key=lambda item: wanted.exact_types.isdisjoint(item.met) or item.score < least)
 
 
-def _adds(candidate: Scored, best: Scored, chosen: Sequence[Scored], wanted: AskedTerms) -> bool:
-    size, most = _size([*chosen, candidate]), max(item.score for item in chosen)
+def _is_addition(candidate: ScoredUnit, best: ScoredUnit, chosen: Sequence[ScoredUnit], wanted: AskedTerms) -> bool:
+    size, most = _measure_size([*chosen, candidate]), max(item.score for item in chosen)
     if candidate.unit.passage is best.unit.passage:
         enough = candidate.own >= RELATIVE_SCORE * best.own and size <= PASSAGE_CHARS
         return enough and not _is_other_case(candidate, best)
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))
-    if size > REPLY_CHARS or (wanted.exact & met and wanted.exact.isdisjoint(candidate.met)):
+    if size > REPLY_CHARS or (wanted.exact_types & met and wanted.exact_types.isdisjoint(candidate.met)):
         return False
     if candidate.score < NEARLY * most:
         short = candidate.size <= ADDED_CHARS and candidate.score >= ADDED_SHARE * most
-        if not short or not (_tells_more(candidate, chosen, met, wanted) or _differs(candidate, best, wanted)):
+        if not short or not (_has_more(candidate, chosen, met, wanted) or _has_other_value(candidate, best, wanted)):
             return False
     return not is_repeated(candidate, chosen)
 
 
-def _tells_more(candidate: Scored, chosen: Sequence[Scored], met: frozenset[AnswerType], wanted: AskedTerms) -> bool:
+def _has_more(
+    candidate: ScoredUnit, chosen: Sequence[ScoredUnit], met: frozenset[AnswerType], wanted: AskedTerms
+) -> bool:
     """Whether it speaks of more of the question than what is there, or has a type of answer that is missing."""
     terms = frozenset[str]().union(*(item.terms for item in chosen))
-    return wanted.share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
+    return wanted.compute_share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
 
 
-def _differs(candidate: Scored, best: Scored, wanted: AskedTerms) -> bool:
+def _has_other_value(candidate: ScoredUnit, best: ScoredUnit, wanted: AskedTerms) -> bool:
     """Whether it answers what is asked with another amount, time or number: both are told."""
-    if not wanted.exact & best.met & candidate.met:
+    if not wanted.exact_types & best.met & candidate.met:
         return False
     own, other = (quantities(fold(item.unit.text)).said for item in (candidate, best))
     return any(same_kind(one, said) for one in own - other for said in other)
 
 
-def _is_in_section(item: Scored, best: Scored) -> bool:
+def _is_in_section(item: ScoredUnit, best: ScoredUnit) -> bool:
     return item.unit.passage is best.unit.passage and item.unit.heading == best.unit.heading
 
 
-def _is_other_case(candidate: Scored, best: Scored) -> bool:
+def _is_other_case(candidate: ScoredUnit, best: ScoredUnit) -> bool:
     """Whether it says in much the same words what holds of something that is not asked about."""
     if not candidate.terms < best.terms:
         return False
-    own, other = (bigrams(item.unit.text) for item in (candidate, best))
+    own, other = (extract_bigrams(item.unit.text) for item in (candidate, best))
     return len(own & other) >= PARALLEL_SHARE * min(len(own), len(other))
 
 
-def _size(items: Sequence[Scored]) -> int:
+def _measure_size(items: Sequence[ScoredUnit]) -> int:
     return sum(item.size for item in items)

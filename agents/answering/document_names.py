@@ -20,22 +20,22 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _EDITION = re.compile(r"(?<=[\u3400-\u9fff])[vV]\d[\d.]*$")
 
 
-def topic_of(chunk: Chunk) -> str:
+def find_topic(chunk: Chunk) -> str:
     """What a passage is about: its question, else its heading or its document's title; empty where none says it."""
-    return chunk.question or shown_heading(chunk) or shown_title(chunk)
+    return chunk.question or format_heading(chunk) or format_title(chunk)
 
 
-def shown_title(chunk: Chunk) -> str:
+def format_title(chunk: Chunk) -> str:
     """The title of a passage's document; of one that is the name of a file, the words in it, empty without any."""
-    return _shown(chunk.document.title, chunk)
+    return _format_name(chunk.document.title, chunk)
 
 
-def shown_heading(chunk: Chunk) -> str:
+def format_heading(chunk: Chunk) -> str:
     """The nearest heading likewise."""
-    return _shown(chunk.heading_path[-1], chunk) if chunk.heading_path else ""
+    return _format_name(chunk.heading_path[-1], chunk) if chunk.heading_path else ""
 
 
-def _shown(text: str, chunk: Chunk) -> str:
+def _format_name(text: str, chunk: Chunk) -> str:
     name = PurePath(chunk.document.name)
     path = PurePath(text.strip())
     named = path.suffix.lower() in _SUFFIXES
@@ -44,15 +44,15 @@ def _shown(text: str, chunk: Chunk) -> str:
     stem = path.stem if named else path.name
     if not _HAN.search(stem) and joined(fold(stem)) in joined(fold(chunk.text)):
         return stem  # a product's own name: YS-1001
-    return _words_of(stem)
+    return _extract_words(stem)
 
 
-def _words_of(stem: str) -> str:
+def _extract_words(stem: str) -> str:
     """Without the number, the date and the marks of an edition that stand at either end."""
     parts = [part.strip(" .") for part in _SEPARATORS.split(stem)]
     parts = [_EDITION.sub("", part) for part in parts if part]
     chinese = any(map(_HAN.search, parts))
-    while parts and _says_nothing(parts[-1], chinese=chinese):
+    while parts and _is_meaningless(parts[-1], chinese=chinese):
         parts.pop()
     while parts and not any(map(str.isalpha, parts[0])):
         del parts[0]
@@ -61,7 +61,7 @@ def _words_of(stem: str) -> str:
     return " ".join(parts)
 
 
-def _says_nothing(part: str, *, chinese: bool) -> bool:
+def _is_meaningless(part: str, *, chinese: bool) -> bool:
     if chinese:
         return not _HAN.search(part)
     return any(map(str.isdigit, part)) or not any(map(str.isalpha, part))
