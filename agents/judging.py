@@ -17,7 +17,7 @@ from loguru import logger
 
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatMessage, WordPair
-from agents.llm.writer import prompt_heading, prompt_text
+from agents.llm.writer import format_prompt_heading, format_prompt_text
 from agents.prompting import Prompts, shipped
 from agents.types import Usage
 from knowledge.calibration.fit import measure_auroc
@@ -170,8 +170,8 @@ class Judge:
         """Marks are the same in every prompt, so that examples look like what is asked; within a text they are taken
         out.
         """
-        passage = prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout)
-        texts = {**fields, "heading": prompt_heading(chunk), "passage": passage}
+        passage = format_prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout)
+        texts = {**fields, "heading": format_prompt_heading(chunk), "passage": passage}
         return self._prompts.fill(self.kind.prompt, **{name: _without_marks(text) for name, text in texts.items()})
 
 

@@ -20,9 +20,9 @@ from agents.claim_reader import ClaimReader
 from agents.generator import Request
 from agents.judging import Judge, ReaderOptions, measuring_examples
 from agents.llm.chat import ChatMessage, ModelOptions, WordPair
-from agents.llm.choosing import choose_by_probability, first_alternatives
 from agents.llm.critique import Critic
 from agents.llm.endpoint import EndpointModel
+from agents.llm.word_choice import choose_by_probability, read_alternatives
 from agents.llm.writer import ModelGenerator
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
@@ -127,7 +127,7 @@ class Recorder:
         return reply
 
     async def _stream(self, row: dict[str, Any], request: Request) -> str:
-        asked = ModelGenerator(self._shaped, TenantProfile(), PASSAGES, 800)._messages(request)
+        asked = ModelGenerator(self._shaped, TenantProfile(), PASSAGES, 800)._build_messages(request)
         parts, usage = [], Usage()
         async for part in self._shaped.stream(asked):
             if isinstance(part, str):
@@ -160,8 +160,8 @@ class _FirstTokens:
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `Chooser`."""
-        reply = await self._model._request(messages, self._model._one_token)
-        told = first_alternatives(reply["choices"][0])
+        reply = await self._model._request_json(messages, self._model._one_token)
+        told = read_alternatives(reply["choices"][0])
         self.alternatives = [(token, round(chance, 4)) for token, chance in told[:KEPT]]
         return choose_by_probability(told, words), Usage(calls=1)
 

@@ -21,11 +21,11 @@ class CircuitBreaker(Breaker):
         Refused for what it says, or cancelled early, a request tells nothing about the endpoint.
         """
 
-        def failed(error: BaseException) -> bool:
+        def has_failed(error: BaseException) -> bool:
             if not isinstance(error, Exception):  # it was cancelled
                 return slow()
             out_of_order = isinstance(error, GenerationUnavailable | GenerationForbidden)
             return out_of_order and (patient or not isinstance(error, GenerationLate))
 
-        with self.around(failed, CircuitOpen):
+        with self.around(has_failed, CircuitOpen):
             yield

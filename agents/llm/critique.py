@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from agents.llm.replies import Completer, UnreadableReply, numbers_within
-from agents.llm.writer import prompt_heading, prompt_text
+from agents.llm.replies import Completer, UnreadableReply, check_numbers
+from agents.llm.writer import format_prompt_heading, format_prompt_text
 from agents.prompting import Prompts, one_line, shipped
 from agents.shapes import NUMBERS, Shape, list_of, object_of
 from agents.types import Usage
@@ -59,7 +59,9 @@ class Critic:
         prompt = self.prompts.fill(
             "verify_reply",
             tag=secrets.token_hex(8),
-            fragments="\n\n".join(labelled(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()),
+            fragments="\n\n".join(
+                format_fragment(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()
+            ),
             question=one_line(question),
             reply=reply.strip(),
             claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
@@ -83,7 +85,7 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
         raise UnreadableReply(f"quality {fields['quality']}, relevance {relevance}")
     judged: dict[int, bool] = {}
     for claim in fields["claims"]:
-        named = numbers_within(claim["fragments"], fragments)
+        named = check_numbers(claim["fragments"], fragments)
         judged[claim["claim"]] = claim["supported"] and bool(named)
     if sorted(judged) != list(range(1, claims + 1)) or len(judged) != len(fields["claims"]):
         raise UnreadableReply(f"judged {sorted(judged)} of {claims} claims")
@@ -91,6 +93,6 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
     return Critique(cast(Coverage, coverage), fields["quality"], relevance, supported)
 
 
-def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
+def format_fragment(number: int, chunk: Chunk, max_chars: int) -> str:
     """A fragment under its number, without the sentences that address a model."""
-    return f"[{number}] {prompt_heading(chunk)}\n{prompt_text(chunk.text, max_chars, chunk.layout)}"
+    return f"[{number}] {format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, max_chars, chunk.layout)}"

@@ -55,7 +55,7 @@ class EventClient:
         await self._client.aclose()
 
 
-async def events(response: httpx.Response) -> AsyncGenerator[Any]:
+async def read_events(response: httpx.Response) -> AsyncGenerator[Any]:
     """The data of its Server-Sent Events. Raises ValueError, TransportError.
 
     What comes after `[DONE]` is read and dropped: a connection is kept only behind a reply that was read to its end.

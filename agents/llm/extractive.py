@@ -16,14 +16,14 @@ from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedFragment:
     """What is shown of one fragment, in pieces, and what of it that rests on."""
 
     pieces: tuple[str, ...]
     citation: Citation
 
     @classmethod
-    def of(cls, quote: Quote, source: str) -> Self:
+    def from_quote(cls, quote: Quote, source: str) -> Self:
         """source: the text of the fragment."""
         return cls(tuple(quote.build_pieces(source)), Citation(quote.fragment, quote.join_source_text(source)))
 
@@ -47,22 +47,22 @@ class ExtractiveGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
-        answers = [await self._of_part(request, part) for part in request.parts]
+        answers = [await self._answer_part(request, part) for part in request.parts]
         if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
-            async for piece in _written(answers[0] if answers else await self._quoted(request)):
+            async for piece in _write_quotes(answers[0] if answers else await self._quote_fragments(request)):
                 yield piece
             return
         for place, quoted in enumerate(answers):
             number = f"\n{place + 1}. " if place else "1. "
             if quoted and answers.index(quoted) == place:
-                async for piece in _written(quoted, number):
+                async for piece in _write_quotes(quoted, number):
                     yield piece
             else:
-                yield Text(number + _instead(request, answers, place))
+                yield Text(number + _explain_missing(request, answers, place))
         if not all(answers):
             yield Unanswered()
 
-    async def _of_part(self, request: Request, part: SubQuestion) -> tuple[Quoted, ...]:
+    async def _answer_part(self, request: Request, part: SubQuestion) -> tuple[QuotedFragment, ...]:
         """What answers one of several questions; empty: nothing of what was found."""
         if not part.fragments:
             return ()
@@ -70,21 +70,21 @@ class ExtractiveGenerator:
         best = request.candidate(part.fragments[0])
         if best.chunk.question is not None:
             text, quote = cut_curated_answer(replace(own, fragments=(best,), page=None))
-            return (Quoted((text,), Citation(part.fragments[0], quote)),) if text else ()
-        return await self._quoted(own, part.fragments, max(self._max_sources // len(request.parts), 1))
+            return (QuotedFragment((text,), Citation(part.fragments[0], quote)),) if text else ()
+        return await self._quote_fragments(own, part.fragments, max(self._max_sources // len(request.parts), 1))
 
-    async def _quoted(
+    async def _quote_fragments(
         self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
-    ) -> tuple[Quoted, ...]:
+    ) -> tuple[QuotedFragment, ...]:
         passages = build_passages(request, fragments)
         near = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
         return tuple(
-            Quoted.of(quote, request.chunk(quote.fragment).text)
+            QuotedFragment.from_quote(quote, request.chunk(quote.fragment).text)
             for quote in self._selector.select_quotes(request, passages, near, most)
         )
 
 
-async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerator[Piece]:
+async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> AsyncGenerator[Piece]:
     """opening: what stands before the first piece, and with it, since the language of a text is told by its piece."""
     for place, one in enumerate(quoted):
         if place:
@@ -97,7 +97,7 @@ async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerato
         yield Checked()
 
 
-def _instead(request: Request, answers: Sequence[tuple[Quoted, ...]], place: int) -> str:
+def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], place: int) -> str:
     """Of a question that nothing answers, or that an earlier answer answers too."""
     if answers[place]:
         return say("part_same", request.english, number=answers.index(answers[place]) + 1)

@@ -44,25 +44,25 @@ class FallbackGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
-        marked = _Marks()
+        marked = _DegradationMarks()
         writers = self._writers if self._writes() else ()
         async with aclosing(Race(writers, request, self._patience.hedge)) as race:
             left, end = self._patience.first, time.monotonic() + self._patience.total
             while True:
                 asked = time.monotonic()
-                winner = await race.winner(min(left, end - asked))
+                winner = await race.wait_for_winner(min(left, end - asked))
                 left -= time.monotonic() - asked
-                for piece in (*race.spent, *marked.by(race.failures, winner)):
+                for piece in (*race.spent, *marked.mark_failures(race.failures, winner)):
                     yield piece
                 race.spent.clear()
                 race.failures.clear()
                 if winner is None:
                     break
                 reply = _Reply(winner, believed=self._believes(request))
-                async with aclosing(reply.pieces()) as pieces:
+                async with aclosing(reply.stream_pieces()) as pieces:
                     async for piece in pieces:
                         yield piece
-                for piece in marked.by(reply.failure, None):
+                for piece in marked.mark_failures(reply.failure, None):
                     yield piece
                 if reply.settled:
                     return
@@ -86,9 +86,9 @@ class _Reply:
         self.failure: list[tuple[int, GenerationError]] = []
         self._winner = winner
 
-    async def pieces(self) -> AsyncGenerator[Piece]:
+    async def stream_pieces(self) -> AsyncGenerator[Piece]:
         try:
-            async with aclosing(self._winner.pieces()) as pieces:
+            async with aclosing(self._winner.stream_pieces()) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Thinking):
                         continue
@@ -104,13 +104,13 @@ class _Reply:
             self.settled = False
 
 
-class _Marks:
+class _DegradationMarks:
     """What was out of order, each part once."""
 
     def __init__(self) -> None:
         self._made = set[str]()
 
-    def by(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
+    def mark_failures(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
         """Failures of those who would have been better than the winner; that it stands in for them at all is one."""
         found: list[Piece] = []
         for place, error in failures:

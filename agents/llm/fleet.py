@@ -27,7 +27,7 @@ class GuardedModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises CircuitOpen."""
         silent_since: float | None = time.monotonic()
-        with self.breaker.watch(slow=lambda: self._too_slow(silent_since)):
+        with self.breaker.watch(slow=lambda: self._is_too_slow(silent_since)):
             async with aclosing(self._model.stream(messages)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, str | Thinking):
@@ -55,7 +55,7 @@ class GuardedModel:
         """Closes the model."""
         await self._model.close()
 
-    def _too_slow(self, silent_since: float | None) -> bool:
+    def _is_too_slow(self, silent_since: float | None) -> bool:
         waited = time.monotonic() - silent_since if silent_since is not None else 0.0
         return self._slow is not None and waited >= self._slow
 

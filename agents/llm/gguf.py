@@ -124,7 +124,7 @@ class GgufModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        turn = self._client(self._reply, self._options.silence)
+        turn = self._acquire_client(self._reply, self._options.silence)
         async with turn as client, aclosing(client.stream(messages)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -132,13 +132,13 @@ class GgufModel:
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.complete(messages, deadline - time.monotonic())
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.choose(messages, words, deadline - time.monotonic())
 
     async def complete_or_call(
@@ -146,7 +146,7 @@ class GgufModel:
     ) -> tuple[str | ToolCall, Usage]:
         """See `ChatModel.complete_or_call`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.complete_or_call(messages, tools, deadline - time.monotonic())
 
     async def close(self) -> None:
@@ -154,7 +154,7 @@ class GgufModel:
         self._closed = True
         self._server.close()
         if self._running is not None:
-            await _end(self._running)
+            await _end_process(self._running)
 
     @property
     def process(self) -> ServerProcess | None:
@@ -162,26 +162,26 @@ class GgufModel:
         return self._running.process if self._running is not None else None
 
     @asynccontextmanager
-    async def _client(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[ChatModel]:
+    async def _acquire_client(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[ChatModel]:
         """One's turn. Raises GenerationUnavailable: the model is still loaded, cannot be, or too many wait."""
         if self._asked >= self._options.queue + AT_ONCE:
             raise GenerationUnavailable(f"{self.name}: {self._asked} requests are computed or waited for already")
         self._asked += 1
         try:
-            async with self._its_turn(turn, seconds) as running:
+            async with self._wait_for_turn(turn, seconds) as running:
                 yield running.client
         finally:
             self._asked -= 1
 
     @asynccontextmanager
-    async def _its_turn(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[_Running]:
+    async def _wait_for_turn(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[_Running]:
         try:
             async with asyncio.timeout(seconds):
                 await turn.acquire()
         except TimeoutError as error:
             raise GenerationLate(f"{self.name}: others were computed for {seconds:.1f} s") from error
         try:
-            running = await self._loaded(seconds)
+            running = await self._get_running(seconds)
             try:
                 yield running
             except GenerationUnavailable as error:
@@ -191,7 +191,7 @@ class GgufModel:
         finally:
             turn.release()
 
-    async def _loaded(self, seconds: float) -> _Running:
+    async def _get_running(self, seconds: float) -> _Running:
         if self._running is not None and not self._running.process.is_alive:
             await self._restart(self._running)
         try:
@@ -211,7 +211,7 @@ class GgufModel:
         self._running = None
         self._server.close()
         self._server.begin()
-        await _end(ended)
+        await _end_process(ended)
 
     def _start(self) -> _Running:
         if not self._path.is_file():
@@ -229,6 +229,6 @@ class GgufModel:
         return self._running
 
 
-async def _end(running: _Running) -> None:
+async def _end_process(running: _Running) -> None:
     await running.client.close()
     await asyncio.to_thread(running.process.close)

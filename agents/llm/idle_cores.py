@@ -18,13 +18,13 @@ def measure_idle_cores(seconds: float = _SECONDS) -> int:
 
     Where the system does not tell, the load of the last minute is taken, else that nothing else runs.
     """
-    cores = _usable_cores()
+    cores = _count_usable_cores()
     if not _STATISTICS.is_file():
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         return count_idle(cores, load)
-    busy, own = _busy_seconds(), time.process_time()
+    busy, own = _measure_busy_seconds(), time.process_time()
     time.sleep(seconds)
-    others = (_busy_seconds() - busy) - (time.process_time() - own)
+    others = (_measure_busy_seconds() - busy) - (time.process_time() - own)
     return count_idle(cores, others / seconds)
 
 
@@ -33,13 +33,13 @@ def count_idle(cores: int, busy: float) -> int:
     return min(max(round(cores - busy), 1), cores)
 
 
-def _usable_cores() -> int:
+def _count_usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _busy_seconds() -> float:
+def _measure_busy_seconds() -> float:
     """Of all cores since the system started, without waiting for disks."""
     user, nice, system, _, _, interrupts, soft, *_ = map(int, _STATISTICS.read_text().splitlines()[0].split()[1:])
     return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")

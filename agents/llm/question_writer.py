@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agents.llm.replies import Completer, UnreadableReply, read_object
-from agents.llm.writer import prompt_heading, prompt_text
+from agents.llm.writer import format_prompt_heading, format_prompt_text
 from agents.prompting import Prompts, one_line, shipped
 from knowledge.types import Chunk
 
@@ -25,7 +25,7 @@ class QuestionWriter:
         """A question that the passage is meant to answer, and one that it is not; whether they are so is for others to
         judge. Raises GenerationUnavailable, GenerationRejected, UnreadableReply.
         """
-        passage = f"{prompt_heading(chunk)}\n{prompt_text(chunk.text, MAX_PASSAGE_CHARS, chunk.layout)}"
+        passage = f"{format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, MAX_PASSAGE_CHARS, chunk.layout)}"
         rules = self.prompts.template("calibration_questions")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": passage}]
         asked = self.prompts.conversation("calibration_questions", messages=messages)

@@ -38,11 +38,11 @@ class Contender:
         self.opening = asyncio.create_task(self._open(), name="reply")
 
     @property
-    def spoke(self) -> bool:
+    def has_spoken(self) -> bool:
         """Whether there was any sign of a reply."""
         return any(not isinstance(piece, Spent) for piece in self.begun)
 
-    async def pieces(self) -> AsyncGenerator[Piece]:
+    async def stream_pieces(self) -> AsyncGenerator[Piece]:
         """All of the reply. Raises GenerationError."""
         for piece in self.begun:
             yield piece
@@ -77,7 +77,7 @@ class Race:
         self._running: list[Contender] = []
         self._all: list[Contender] = []
 
-    async def winner(self, seconds: float) -> Contender | None:
+    async def wait_for_winner(self, seconds: float) -> Contender | None:
         """The first of those not asked before to give a sign; None where none does. The others are let go.
 
         seconds: after which nobody is asked any more.
@@ -93,7 +93,7 @@ class Race:
             await asyncio.wait(
                 openings, timeout=max(until - time.monotonic(), 0.0), return_when=asyncio.FIRST_COMPLETED
             )
-            if (winner := self._settled()) is not None:
+            if (winner := self._find_settled()) is not None:
                 return winner
             if time.monotonic() >= deadline:
                 self._give_up(seconds)
@@ -121,14 +121,14 @@ class Race:
         self._start(*(self._waiting.popleft() if self._waiting else (silent.place, silent.generator)))
         return True
 
-    def _settled(self) -> Contender | None:
+    def _find_settled(self) -> Contender | None:
         """Looks at those who came to something; the best of two that did at once."""
         done = sorted((one for one in self._running if one.opening.done()), key=lambda one: one.place)
         for contender in done:
             error = contender.opening.exception()
-            if error is None and contender.spoke:
+            if error is None and contender.has_spoken:
                 self._running.remove(contender)
-                self._let_go()
+                self._cancel_running()
                 return contender
             self._drop(contender)
             if isinstance(error, GenerationError):
@@ -141,9 +141,9 @@ class Race:
         late = GenerationLate(f"no first token within {seconds:.1f} s")
         self.failures += [(contender.place, late) for contender in self._running]
         self._waiting.clear()
-        self._let_go()
+        self._cancel_running()
 
-    def _let_go(self) -> None:
+    def _cancel_running(self) -> None:
         for contender in list(self._running):
             contender.opening.cancel()
             self._drop(contender)

@@ -34,13 +34,13 @@ class GeneratorOptions:
     objections: Objections | None = None
 
 
-def _extractive(options: GeneratorOptions) -> Generator:
+def _build_extractive_generator(options: GeneratorOptions) -> Generator:
     from agents.llm.extractive import ExtractiveGenerator
 
     return ExtractiveGenerator(options.analyzer, options.max_sources, options.meaning)
 
 
-def _model(options: GeneratorOptions) -> Generator:
+def _build_model_generator(options: GeneratorOptions) -> Generator:
     from agents.llm.writer import ModelGenerator
 
     if options.model is None:
@@ -49,7 +49,10 @@ def _model(options: GeneratorOptions) -> Generator:
     return ModelGenerator(options.model, options.profile, *limits, options.prompts, options.objections)
 
 
-GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "model": _model}
+GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {
+    "extractive": _build_extractive_generator,
+    "model": _build_model_generator,
+}
 
 
 def get_generator(name: str, options: GeneratorOptions) -> Generator:
@@ -59,19 +62,19 @@ def get_generator(name: str, options: GeneratorOptions) -> Generator:
     return GENERATORS[name](options)
 
 
-def _endpoint(options: ModelOptions) -> ChatModel:
+def _build_endpoint_model(options: ModelOptions) -> ChatModel:
     from agents.llm.endpoint import EndpointModel
 
     return EndpointModel(options)
 
 
-def _gguf(options: ModelOptions) -> ChatModel:
+def _build_gguf_model(options: ModelOptions) -> ChatModel:
     from agents.llm.gguf import GgufModel
 
-    return GgufModel(options, _endpoint)
+    return GgufModel(options, _build_endpoint_model)
 
 
-MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _endpoint, "gguf": _gguf}
+MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _build_endpoint_model, "gguf": _build_gguf_model}
 
 
 def get_model(provider: str, options: ModelOptions) -> ChatModel:

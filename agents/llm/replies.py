@@ -27,7 +27,7 @@ def read_object(reply: str, **fields: type | tuple[type, ...]) -> dict[str, Any]
     return value
 
 
-def numbers_within(value: Sequence[int], allowed: Sequence[int]) -> tuple[int, ...]:
+def check_numbers(value: Sequence[int], allowed: Sequence[int]) -> tuple[int, ...]:
     """Different numbers, all of them allowed. Raises UnreadableReply."""
     numbers = tuple(number for number in value if number in allowed)
     if len(numbers) < len(value) or len(set(numbers)) < len(numbers):

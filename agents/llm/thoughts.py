@@ -28,7 +28,7 @@ class ThoughtFilter:
         self._pending = ""
         self._spoken, self._fresh = False, True
 
-    def apart(self) -> None:
+    def leave_thoughts(self) -> None:
         """Thoughts came in a field of their own: the text does not begin within them."""
         if self._headless:
             self._depth, self._headless = 0, False
@@ -38,7 +38,7 @@ class ThoughtFilter:
         self._pending += text
         said = ""
         while tag := _TAG.search(self._pending):
-            said += self._outside(self._pending[: tag.start()])
+            said += self._drop_thoughts(self._pending[: tag.start()])
             self._pending = self._pending[tag.end() :]
             if tag[0].lower() in OPENING:
                 self._depth += not self._headless
@@ -47,21 +47,21 @@ class ThoughtFilter:
             elif self._spoken:  # nothing before it: a template that closed what it did not open
                 raise ThoughtsAloud("thoughts without a beginning were taken for the reply")
             self._headless = False
-        kept = self._held()
+        kept = self._count_held_back()
         ready, self._pending = self._pending[: len(self._pending) - kept], self._pending[len(self._pending) - kept :]
-        return said + self._outside(ready)
+        return said + self._drop_thoughts(ready)
 
-    def end(self) -> str:
+    def finish(self) -> str:
         """What was held back as the possible beginning of a tag. Thoughts that never end are not said."""
         rest, self._pending = self._pending, ""
-        return self._outside(rest)
+        return self._drop_thoughts(rest)
 
-    def _held(self) -> int:
+    def _count_held_back(self) -> int:
         """Characters at the end that may become a tag."""
         tail = self._pending[-_LONGEST:].lower()
         return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
 
-    def _outside(self, text: str) -> str:
+    def _drop_thoughts(self, text: str) -> str:
         """The text, unless it is a thought; without empty lines at the beginning and behind one."""
         if self._depth:
             return ""
@@ -72,7 +72,7 @@ class ThoughtFilter:
         return text
 
 
-def headless(reply: str) -> bool:
+def has_headless_thoughts(reply: str) -> bool:
     """Whether a whole reply begins within thoughts: its first tag closes them."""
     first = _TAG.search(reply)
     return first is not None and first[0].lower() in CLOSING

@@ -15,7 +15,7 @@ class Tool:
     description: str
     arguments: Mapping[str, Mapping[str, Any]]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """As OpenAI-compatible endpoints want it."""
         parameters = {
             "type": "object",
@@ -35,12 +35,12 @@ class ToolCall:
     arguments: str
 
 
-def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
+def build_tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
     """What a request offers them with."""
-    return {"tools": [tool.as_json() for tool in tools], "tool_choice": "auto"}
+    return {"tools": [tool.to_json() for tool in tools], "tool_choice": "auto"}
 
 
-def first_call(message: Mapping[str, Any]) -> ToolCall | None:
+def read_first_call(message: Mapping[str, Any]) -> ToolCall | None:
     """The first call of a reply, the others are left out; None where it calls nothing."""
     match message.get("tool_calls"):
         case [{"function": {"name": str(name), "arguments": str(arguments)}}, *_]:

@@ -66,12 +66,12 @@ class ModelGenerator:
         if not request.chunks:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
-        before = next((_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
+        before = next((_build_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
         doubts = self._objections is not None
         reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts)
         scanner = MarkScanner()
         cut, checking = False, 0.0
-        async with aclosing(self._model.stream(self._messages(request))) as parts:
+        async with aclosing(self._model.stream(self._build_messages(request))) as parts:
             async for part in parts:
                 if isinstance(part, Usage):
                     yield Spent(part, model=self._model.name)
@@ -81,8 +81,8 @@ class ModelGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    written = (reply.write(_fragments(said)) for said in scanner.feed(part))
-                    pieces = [piece for some in written for piece in await self._settle(some, request)]
+                    written = (reply.write(_convert_mark(said)) for said in scanner.feed(part))
+                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request)]
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
@@ -90,13 +90,13 @@ class ModelGenerator:
                         break
         started = time.perf_counter()
         ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
-        rest = [piece for some in ending for piece in await self._settle(some, request)]
+        rest = [piece for some in ending for piece in await self._settle_doubts(some, request)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
         yield Spent(Usage(), checking * 1000)
 
-    async def _settle(self, pieces: Pieces, request: Request) -> list[Piece]:
+    async def _settle_doubts(self, pieces: Pieces, request: Request) -> list[Piece]:
         """All pieces, with doubts answered by the model."""
         settled, objected = list[Piece](), None
         with suppress(StopIteration):
@@ -110,9 +110,9 @@ class ModelGenerator:
                     settled.append(piece)
         return settled
 
-    def _messages(self, request: Request) -> PromptedMessages:
+    def _build_messages(self, request: Request) -> PromptedMessages:
         """The rules, the conversation so far, then the fragments between marks that nobody can guess."""
-        labelled = (self._fragment(number, chunk) for number, chunk in request.chunks.items())
+        labelled = (self._format_fragment(number, chunk) for number, chunk in request.chunks.items())
         prompt = self._prompts.fill(
             "question",
             tag=secrets.token_hex(8),
@@ -124,29 +124,29 @@ class ModelGenerator:
             computed=one_line(request.computed),
         )
         system = {"role": "system", "content": self._instructions}
-        messages = [system, *_history(request.history), {"role": "user", "content": prompt}]
+        messages = [system, *_build_history(request.history), {"role": "user", "content": prompt}]
         return self._prompts.conversation("answer", "profile", "question", messages=messages)
 
-    def _fragment(self, number: int, chunk: Chunk) -> str:
+    def _format_fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
         heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and is_safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
-        return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
+        return f"{label} {heading}\n{format_prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
 
-def _fragments(said: str | Mark) -> str | Mark:
+def _convert_mark(said: str | Mark) -> str | Mark:
     """A mark by the numbers of the request's fragments, which the prompt counts from 1, and the page as 0."""
     return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
-def prompt_heading(chunk: Chunk) -> str:
+def format_prompt_heading(chunk: Chunk) -> str:
     """What stands above a passage, without what addresses a model."""
     named = (chunk.context, chunk.question or "")
     return " > ".join(one_line(part) for part in named if part and is_safe_text(part))
 
 
-def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
+def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}
     size = 0
@@ -158,11 +158,11 @@ def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     return "\n".join(lines.values())
 
 
-def _exchange(turn: Turn) -> LastExchange:
+def _build_exchange(turn: Turn) -> LastExchange:
     return LastExchange(turn.standalone, without_marks(turn.reply))
 
 
-def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
+def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         said = without_marks(turn.reply)[:MAX_HISTORY_CHARS]
         if said and not turn.rows:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.base import said
-from agents.llm.calls import noted
+from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
@@ -362,7 +362,7 @@ class _Turn:
 
     async def computed(self, events: Events) -> Events:
         """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(within(events, self.span.current, lambda: noted(self._asked))) as told:
+        async with aclosing(within(events, self.span.current, lambda: record_calls(self._asked))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 

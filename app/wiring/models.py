@@ -14,17 +14,17 @@ from agents.claim_reader import ClaimReader
 from agents.generator import Generator, Request
 from agents.judging import ReaderOptions
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.calls import NotedModel
+from agents.llm.calls import RecordedModel
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
-from agents.llm.drafting import FaqDrafter
 from agents.llm.fallback import FallbackGenerator
+from agents.llm.faq_drafter import FaqDrafter
 from agents.llm.fleet import GuardedModel, ModelFleet
-from agents.llm.metered import MeteredModel
-from agents.llm.profiles import profile_at
+from agents.llm.metered_model import MeteredModel
+from agents.llm.profiles import find_profile
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
-from agents.llm.structured import StructuredModel
+from agents.llm.structured_model import StructuredModel
 from agents.llm.writer import Objections
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
@@ -306,9 +306,9 @@ class LanguageModels:
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
-        whose = options.profile or profile_at(options.base_url) if options.base_url else provider
+        whose = options.profile or find_profile(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
-        return NotedModel(model, whose, price.of if price is not None else _nothing)
+        return RecordedModel(model, whose, price.of if price is not None else _nothing)
 
 
 def _nothing(_: Usage) -> float:

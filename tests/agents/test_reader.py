@@ -10,7 +10,7 @@ import pytest
 from agents.errors import GenerationRejected
 from agents.judging import WORDS, JudgeQuality, ReaderOptions, measuring_examples, shown_examples
 from agents.llm.chat import CERTAIN
-from agents.llm.choosing import choose_by_probability, choose_by_word, first_alternatives
+from agents.llm.word_choice import choose_by_probability, choose_by_word, read_alternatives
 from agents.prompting import Prompts, shipped
 from agents.reader import PASSAGES, PassageReader, ReadingSearch
 from knowledge.gate import EvidenceGate
@@ -233,8 +233,8 @@ def test_tokens_are_counted_for_the_word_that_they_begin() -> None:
 
 
 def test_a_reply_without_probabilities_has_none() -> None:
-    assert first_alternatives({"message": {"content": "有"}, "logprobs": None}) == []
-    assert first_alternatives({"message": {"content": "有"}}) == []
+    assert read_alternatives({"message": {"content": "有"}, "logprobs": None}) == []
+    assert read_alternatives({"message": {"content": "有"}}) == []
 
 
 def test_a_word_is_read_behind_marks() -> None:

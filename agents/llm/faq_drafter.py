@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agents.llm.replies import Completer, UnreadableReply
-from agents.llm.writer import prompt_text
+from agents.llm.writer import format_prompt_text
 from agents.prompting import Prompts, one_line, shipped
 from agents.shapes import TEXT, Shape
 from agents.verification.quantities import in_digits
@@ -42,13 +42,13 @@ class FaqDrafter:
         empty. Raises GenerationUnavailable, GenerationRejected, and UnreadableReply, also where a number is in none of
         them.
         """
-        material = "\n\n".join(prompt_text(fragment, MAX_CHARS) for fragment in fragments)
+        material = "\n\n".join(format_prompt_text(fragment, MAX_CHARS) for fragment in fragments)
         prompts = self.prompts
         prompt = prompts.fill(
             "gap_draft_material",
             tag=secrets.token_hex(8),
             questions="\n".join(one_line(question) for question in questions),
-            staff=prompt_text(staff, MAX_CHARS) or "（无）",
+            staff=format_prompt_text(staff, MAX_CHARS) or "（无）",
             fragments=material or "（无）",
         )
         rules = prompts.template("gap_draft")
@@ -57,8 +57,8 @@ class FaqDrafter:
         reply, _ = await self.model.complete(asked, self.seconds)
         fields = _DRAFT.read(reply)
         question, answer = one_line(fields["question"]), fields["answer"].strip()
-        known = set(_numbers("\n".join((*questions, staff, *fragments))))
-        if invented := [number for number in _numbers(answer) if number not in known]:
+        known = set(_find_numbers("\n".join((*questions, staff, *fragments))))
+        if invented := [number for number in _find_numbers(answer) if number not in known]:
             raise UnreadableReply(f"numbers out of nowhere: {', '.join(invented)}")
         if not question:
             raise UnreadableReply("no question")
@@ -67,6 +67,6 @@ class FaqDrafter:
         return DraftText(question, answer)
 
 
-def _numbers(text: str) -> list[str]:
+def _find_numbers(text: str) -> list[str]:
     """In digits, however they are written: 七天 is 7."""
     return _NUMBER.findall(in_digits(fold(text)))

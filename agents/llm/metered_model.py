@@ -18,10 +18,10 @@ class Meter(Protocol):
     async def allow(self) -> None:
         """Raises BudgetExhausted."""
 
-    def spent(self, model: str, usage: Usage) -> None:
+    def record_usage(self, model: str, usage: Usage) -> None:
         """Writes down what was used, at once or soon."""
 
-    def unreadable(self, provider: str, model: str) -> None:
+    def count_unreadable(self, provider: str, model: str) -> None:
         """Counts a reply that could not be read, asked for once more or not."""
 
 
@@ -38,7 +38,7 @@ class MeteredModel:
         async with aclosing(self._model.stream(messages)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
-                    self._meter.spent(self.name, piece)
+                    self._meter.record_usage(self.name, piece)
                 yield piece
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
@@ -59,10 +59,10 @@ class MeteredModel:
             told = None
             if isinstance(error, UnreadableReply):
                 told = error.usage
-                self._meter.unreadable(error.provider, self.name)
-            self._meter.spent(self.name, told or Usage(calls=1))
+                self._meter.count_unreadable(error.provider, self.name)
+            self._meter.record_usage(self.name, told or Usage(calls=1))
             raise
-        self._meter.spent(self.name, usage)
+        self._meter.record_usage(self.name, usage)
         return reply, usage
 
     async def complete_or_call(

@@ -32,7 +32,7 @@ class Mode(StrEnum):
     PLAIN = "plain"
 
 
-def request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
+def build_request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
     """What a request says of the shape besides the prompt."""
     match mode:
         case Mode.SCHEMA:
@@ -48,7 +48,7 @@ def request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
             return {}
 
 
-def shape_of(messages: Sequence[ChatMessage]) -> Shape | None:
+def get_shape(messages: Sequence[ChatMessage]) -> Shape | None:
     """Of the reply that is wanted; None for any text."""
     return messages.shape if isinstance(messages, PromptedMessages) else None
 
@@ -73,7 +73,7 @@ class StructuredModel:
         """
         started = time.monotonic()
         reply, usage = await self._model.complete(messages, seconds)
-        shape = shape_of(messages)
+        shape = get_shape(messages)
         if shape is None:
             return reply, usage
         try:
@@ -83,7 +83,7 @@ class StructuredModel:
             if seconds - taken < taken:
                 raise UnreadableReply(str(error), usage) from error
             logger.bind(model=self.name).info("asked once more: {}", error)
-        again, more = await self._model.complete(self._asked_again(messages, reply, shape), seconds - taken)
+        again, more = await self._model.complete(self._build_repair_messages(messages, reply, shape), seconds - taken)
         try:
             return shape.write(shape.read(again)), usage + more
         except UnreadableReply as error:
@@ -103,7 +103,7 @@ class StructuredModel:
         """Closes the model."""
         await self._model.close()
 
-    def _asked_again(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
+    def _build_repair_messages(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
         text = self._prompts.fill("repair", fields="、".join(shape.fields))
         further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
         asked = messages.prompts if isinstance(messages, PromptedMessages) else {}

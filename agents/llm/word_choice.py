@@ -17,7 +17,7 @@ _LIKELY = 0.1
 """Of both words together, at least."""
 
 
-def first_alternatives(choice: Any) -> list[tuple[str, float]]:
+def read_alternatives(choice: Any) -> list[tuple[str, float]]:
     """The likeliest first tokens of a reply with their log-probabilities, from one `choice` of a chat completion; empty
     where the endpoint tells none.
     """
