@@ -14,11 +14,11 @@ from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
-from agents.business.generation import SqlWriter
 from agents.business.identity import IdentityCheck
 from agents.business.replies import DeclaredReplies
 from agents.business.scope import UnsafeQuery
-from agents.business.sources import row_sources
+from agents.business.sources import build_row_sources
+from agents.business.sql_writer import SqlWriter
 from agents.business.tools import ToolName, ToolRequest
 from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
 from agents.errors import BusinessUnavailable
@@ -104,29 +104,29 @@ class BusinessAgent:
         whole = is_whole(question.resolved)
         rewrite = question.rewrite and excerpt(question.rewrite)
         question = replace(question, text=excerpt(question.text), rewrite=rewrite)
-        answer = await self._answer(question, whole)
+        answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         answer = replace(answer, timings_ms=timings)
         yield Token(answer.reply)
         yield Done(answer)
 
-    async def _answer(self, question: Question, whole: bool) -> Answer:
+    async def _answer_question(self, question: Question, whole: bool) -> Answer:
         """whole: nothing of the question was left out, so that a plan by rules may say that it understood all."""
         if not question.caller:
-            return self._said(say("sign_in", self._english(question)), Outcome.CLARIFY)
-        if refusal := await self._identity.refusal(question, self._english(question)):
-            return self._said(refusal, Outcome.CANNOT_ANSWER)
+            return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
+        if refusal := await self._identity.find_refusal(question, self._is_english(question)):
+            return self._build_answer(refusal, Outcome.CANNOT_ANSWER)
         plan = self._parts.queries.plan(question.resolved, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
-            return await self._planned(question, plan)
-        return await self._written(question, plan, self._parts.writer)
+            return await self._answer_by_plan(question, plan)
+        return await self._answer_by_model(question, plan, self._parts.writer)
 
-    async def _planned(self, question: Question, plan: Plan | None) -> Answer:
+    async def _answer_by_plan(self, question: Question, plan: Plan | None) -> Answer:
         if plan is None:
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         try:
             answers = [
-                self._told(await self._parts.database.query(part.sql, question.caller, PLAN_DIALECT), part)
+                self._build_rows_answer(await self._parts.database.query(part.sql, question.caller, PLAN_DIALECT), part)
                 for part in (plan, *plan.also)
             ]
             return replace(
@@ -136,18 +136,18 @@ class BusinessAgent:
             )
         except UnsafeQuery as error:
             logger.bind(subject=plan.subject, reason=str(error)).info("a planned statement was refused")
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         except StatementFailed as error:  # nothing that the customer could ask otherwise
             logger.bind(subject=plan.subject, reason=str(error)).error("a planned statement failed")
             raise BusinessUnavailable(str(error)) from error
 
-    async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
+    async def _answer_by_model(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
         """By a statement of the model; by the plan where there is none that can be executed."""
         usage, refused, failed, slow = Usage(), None, False, False
         for _ in range(min(ATTEMPTS, question.max_calls)):
             written = await writer.write(question, self._parts.today(), refused)
             usage, failed = usage + written.usage, written.failed
-            granted = await self._granted(question, written.requested) if written.requested else None
+            granted = await self._grant_request(question, written.requested) if written.requested else None
             if granted is not None:
                 return granted.charged(usage, ())
             if written.sql is None:
@@ -162,40 +162,40 @@ class BusinessAgent:
                 logger.bind(error=type(error).__name__).info("a generated statement was refused")
                 refused = (written.sql, str(error))
                 continue
-            return replace(self._told(rows, None), usage=usage)
+            return replace(self._build_rows_answer(rows, None), usage=usage)
         if plan is None and slow:
-            answer = self._said(say("rows_too_slow", self._english(question)), Outcome.CANNOT_ANSWER)
+            answer = self._build_answer(say("rows_too_slow", self._is_english(question)), Outcome.CANNOT_ANSWER)
         elif plan is None and refused is not None:
-            answer = self._said(say("rows_refused", self._english(question)), Outcome.CANNOT_ANSWER)
+            answer = self._build_answer(say("rows_refused", self._is_english(question)), Outcome.CANNOT_ANSWER)
         else:
-            answer = await self._planned(question, plan)
+            answer = await self._answer_by_plan(question, plan)
         return replace(answer, usage=usage, degraded=("llm",) if failed else ())
 
-    async def _granted(self, question: Question, requested: ToolRequest) -> Answer | None:
+    async def _grant_request(self, question: Question, requested: ToolRequest) -> Answer | None:
         """What a model wishes besides rows, as far as anybody may have it; None for nothing that is done here. Raises
         BusinessUnavailable.
         """
         if (company := self._parts.company) is not None and requested.tool in company.tools:
             rows = await company.call(requested.tool, requested.arguments, question.caller)
             reply = DeclaredReplies({}, company.schema).write(rows, None, self._parts.today())
-            return replace(self._said(reply, Outcome.ANSWERED), sources=row_sources(rows, company.schema))
+            return replace(self._build_answer(reply, Outcome.ANSWERED), sources=build_row_sources(rows, company.schema))
         if requested.tool is ToolName.OPEN_TICKET and self._tickets is not None:
             return await self._tickets.propose(question, requested.category)
         if requested.tool is ToolName.HAND_OVER:
-            english = self._english(question)
-            called = self._said(say("person_called", english), Outcome.HANDOFF)
+            english = self._is_english(question)
+            called = self._build_answer(say("person_called", english), Outcome.HANDOFF)
             return replace(called, handoff=HandoffRequest(HandoffReason.ASKED), escalate_to_human=True)
         if requested.tool is ToolName.SEARCH_KNOWLEDGE:  # the documents are asked after rows that hold nothing
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         return None
 
-    def _told(self, rows: Rows, plan: Plan | None) -> Answer:
+    def _build_rows_answer(self, rows: Rows, plan: Plan | None) -> Answer:
         reply = self._parts.replies.write(rows, plan, self._parts.today())
-        sources = row_sources(rows, self._parts.database.schema)
-        return replace(self._said(reply, Outcome.ANSWERED), sources=sources)
+        sources = build_row_sources(rows, self._parts.database.schema)
+        return replace(self._build_answer(reply, Outcome.ANSWERED), sources=sources)
 
-    def _english(self, question: Question) -> bool:
+    def _is_english(self, question: Question) -> bool:
         return in_english(question, self._profile)
 
-    def _said(self, reply: str, outcome: Outcome) -> Answer:
+    def _build_answer(self, reply: str, outcome: Outcome) -> Answer:
         return Answer(reply=reply, outcome=outcome, intent=self.intent, agent=self.name)

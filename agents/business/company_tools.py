@@ -46,14 +46,14 @@ class CompanyTool:
     arguments: Mapping[str, Mapping[str, Any]]
     rows: str
 
-    def as_offered(self) -> Tool:
+    def build_tool(self) -> Tool:
         """As a model is told of it."""
         return Tool(self.name, self.table.description, self.arguments)
 
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+    def can_accept(self, arguments: Mapping[str, Any]) -> bool:
         """Whether they are those declared: no other, none missing, and of their types."""
         return arguments.keys() == self.arguments.keys() and all(
-            _is_of(schema, arguments[name]) for name, schema in self.arguments.items()
+            _is_valid(schema, arguments[name]) for name, schema in self.arguments.items()
         )
 
 
@@ -72,12 +72,12 @@ def load_company_tools(path: Path) -> Mapping[str, CompanyTool]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         tools = read_named("tools", read_entry("顶层", data, {"tools"})["tools"])
-        return {name: _tool(name, given) for name, given in tools.items()}
+        return {name: _parse_tool(name, given) for name, given in tools.items()}
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as error:
         raise InvalidConfiguration(f"MCP 工具的描述 {path}：{error}") from error
 
 
-def schema_of(tools: Mapping[str, CompanyTool]) -> Schema:
+def build_schema(tools: Mapping[str, CompanyTool]) -> Schema:
     """Their rows as a schema, which replies and sources are written by."""
     return Schema({tool.table.name: tool.table for tool in tools.values()})
 
@@ -93,12 +93,14 @@ def read_result(tool: CompanyTool, result: object, caller: str, max_rows: int) -
     if owner is None or any(str(row.get(owner.column)) != caller for row in found):
         raise BusinessUnavailable(f"MCP 工具 {tool.name} 返回了不属于这位会员的数据，整个结果不用")
     columns = list(tool.table.columns.values())
-    values = tuple(tuple(_value(tool, column, row.get(column.name)) for column in columns) for row in found[:max_rows])
+    values = tuple(
+        tuple(_read_value(tool, column, row.get(column.name)) for column in columns) for row in found[:max_rows]
+    )
     fields = tuple(Field(column.name, tool.table.name, column.name) for column in columns)
     return Rows(fields, values, (tool.table.name,), more=len(found) > max_rows)
 
 
-def _value(tool: CompanyTool, column: Column, value: object) -> Value:
+def _read_value(tool: CompanyTool, column: Column, value: object) -> Value:
     """What is told of a value; None of one of another type, and of a text that speaks to a model."""
     if column.type in _NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
@@ -114,7 +116,7 @@ def _value(tool: CompanyTool, column: Column, value: object) -> Value:
     return mask_text(text, column.mask) if column.mask else text
 
 
-def _tool(name: str, given: object) -> CompanyTool:
+def _parse_tool(name: str, given: object) -> CompanyTool:
     """Raises ValueError."""
     what = f"工具 {name}"
     fields = read_entry(what, given, {*_TABLE, "caller"}, {"arguments", "rows"})
@@ -138,7 +140,7 @@ def _tool(name: str, given: object) -> CompanyTool:
     return CompanyTool(name, table, caller, arguments, str(fields.get("rows", "")))
 
 
-def _is_of(schema: Mapping[str, Any], value: object) -> bool:
+def _is_valid(schema: Mapping[str, Any], value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, _ARGUMENT_TYPES[schema["type"]]):
         return False
     if isinstance(value, str) and (len(value) > MAX_ARGUMENT_CHARS or not value.isprintable()):

@@ -13,10 +13,10 @@ from typing import Any
 from sqlglot import exp
 
 from agents.business.engines.base import Engine, StatementFailed
-from agents.business.engines.dialects import dialect_of
-from agents.business.engines.registry import file_of, open_engine
+from agents.business.engines.dialects import find_dialect
+from agents.business.engines.registry import find_file, open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import HYPHEN, SIGNS, quoted, search
+from agents.business.ownership import HYPHEN, SIGNS, build_search, quote_name
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
@@ -45,8 +45,8 @@ class BusinessDatabase:
     def __init__(self, options: BusinessOptions) -> None:
         """Raises InvalidConfiguration."""
         self.schema: Schema = load_schema(options.schema)
-        self._engine: Engine = open_engine(options.url, self.schema.readable(), options.timeout)
-        self._file = file_of(options.url)
+        self._engine: Engine = open_engine(options.url, self.schema.list_readable(), options.timeout)
+        self._file = find_file(options.url)
         guard = SqlGuard(self.schema, self._engine.dialect, options.max_rows + 1)
         self._max_rows = options.max_rows
         self._checked = lru_cache(CHECKED)(guard.check)
@@ -58,21 +58,21 @@ class BusinessDatabase:
         return self._engine.dialect
 
     @property
-    def missing(self) -> Path | None:
+    def missing_file(self) -> Path | None:
         """The file that the address names, where there is none; a server has no file."""
         return self._file if self._file is not None and not self._file.exists() else None
 
-    async def look(self) -> None:
+    async def check_description(self) -> None:
         """Whether every table and column of the description can be read; no row is.
 
         Raises BusinessUnavailable, with a message for people that names what cannot.
         """
-        if self.missing is not None:
-            raise BusinessUnavailable(f"业务库的文件 {self.missing} 不存在")
-        dialect = dialect_of(self.dialect)
+        if self.missing_file is not None:
+            raise BusinessUnavailable(f"业务库的文件 {self.missing_file} 不存在")
+        dialect = find_dialect(self.dialect)
         for table in self.schema.tables.values():
-            columns = [exp.Column(this=quoted(name), table=quoted(table.name)) for name in table.columns]
-            tree = exp.select(*columns).from_(exp.Table(this=quoted(table.name))).where("1 = 0")
+            columns = [exp.Column(this=quote_name(name), table=quote_name(table.name)) for name in table.columns]
+            tree = exp.select(*columns).from_(exp.Table(this=quote_name(table.name))).where("1 = 0")
             try:
                 async with outside():
                     await self._engine.fetch(dialect.write(tree), (), 1)
@@ -88,30 +88,30 @@ class BusinessDatabase:
         guarded = self._checked(sql, written_in)
         if facts_only and all(field.stated for field in guarded.fields):
             raise UnsafeQuery("no column is selected: what the statement itself says is no fact")
-        identity = self._identity(caller)
+        identity = self._convert_caller(caller)
         bound = (identity,) if guarded.of_caller else ()
         found: list[tuple[Any, ...]] = []
         if identity is not None:
             async with outside():
                 found = await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
-        values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
+        values = tuple(tuple(_convert_value(value) for value in row) for row in found[: self._max_rows])
         rows = Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
-        return facts_of(rows) if facts_only else rows
+        return keep_facts(rows) if facts_only else rows
 
-    async def holds(
+    async def has_value(
         self, caller: str, value: str, places: Mapping[str, tuple[str, ...]], *, at_end: bool = False
     ) -> bool:
         """Whether a value stands in the caller's own rows. places: table -> columns; see `ownership.search`.
 
         Raises BusinessUnavailable.
         """
-        identity = self._identity(caller)
+        identity = self._convert_caller(caller)
         if identity is None or not places:
             return False
         key = (tuple(places.items()), at_end)
         if key not in self._searches:
-            dialect = dialect_of(self.dialect)
-            self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
+            dialect = find_dialect(self.dialect)
+            self._searches[key] = dialect.write(build_search(self.schema, places, dialect, at_end=at_end))
         bare = "".join(sign for sign in value if sign not in (SIGNS if at_end else HYPHEN))
         wanted = f"%{bare}" if at_end else bare.upper()
         try:
@@ -125,30 +125,30 @@ class BusinessDatabase:
         """Closes all connections."""
         await self._engine.close()
 
-    def _identity(self, caller: str) -> str | int | None:
+    def _convert_caller(self, caller: str) -> str | int | None:
         """The caller as the database writes it; None for one that cannot be."""
         if self.schema.identity == "text":
             return caller if caller and caller.isprintable() else None
         return int(caller) if caller.isascii() and caller.isdigit() and len(caller) <= 18 else None
 
 
-def facts_of(rows: Rows) -> Rows:
+def keep_facts(rows: Rows) -> Rows:
     """The columns that were read, under names that say no more than what they are."""
     places = [place for place, field in enumerate(rows.fields) if not field.stated]
     fields = tuple(
-        replace(field, name=field.name if _plain(field.name) else field.column or f"column_{place + 1}")
+        replace(field, name=field.name if _is_plain(field.name) else field.column or f"column_{place + 1}")
         for place in places
         for field in (rows.fields[place],)
     )
     return replace(rows, fields=fields, values=tuple(tuple(row[place] for place in places) for row in rows.values))
 
 
-def _plain(name: str) -> bool:
+def _is_plain(name: str) -> bool:
     """A word, and no sentence with a number in it."""
     return len(name) <= MAX_NAME_CHARS and name.isidentifier() and not any(map(str.isdigit, name))
 
 
-def _value(value: Any) -> Value:
+def _convert_value(value: Any) -> Value:
     """The same whatever the database is: dates as ISO text, amounts as floats, truth as 0 and 1."""
     match value:
         case bool():

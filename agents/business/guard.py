@@ -14,8 +14,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from agents.business.engines.dialects import CannotWrite, dialect_of
-from agents.business.ownership import CALLER, own_rows
+from agents.business.engines.dialects import CannotWrite, find_dialect
+from agents.business.ownership import CALLER, build_own_rows
 from agents.business.schema import Schema, Table
 from agents.business.scope import Resolver, UnsafeQuery, check_parts
 from agents.business.types import Field
@@ -64,7 +64,7 @@ class SqlGuard:
 
     def __init__(self, schema: Schema, dialect: str, limit: int) -> None:
         self._schema = schema
-        self._dialect = dialect_of(dialect)
+        self._dialect = find_dialect(dialect)
         self._limit = limit
         self._rows: dict[str, str] = {}
 
@@ -75,10 +75,10 @@ class SqlGuard:
         if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
             raise UnsafeQuery("the statement is too long or has characters that cannot be shown")
         try:
-            tree = self._parsed(sql, written_in or self._dialect.name)
-            self._bounded(tree)
-            resolver = Resolver(self._schema, self._own_rows)
-            fields = tuple(origin.field for origin in resolver.select(tree))
+            tree = self._parse_select(sql, written_in or self._dialect.name)
+            self._limit_rows(tree)
+            resolver = Resolver(self._schema, self._build_own_rows)
+            fields = tuple(origin.field for origin in resolver.resolve_select(tree))
             text = self._dialect.write(tree)
         except (SqlglotError, RecursionError) as error:
             raise UnsafeQuery("not a statement that can be read") from error
@@ -88,13 +88,13 @@ class SqlGuard:
         of_caller = any(self._schema.tables[name].owner is not None for name in tables)
         return GuardedQuery(text, fields, tables, of_caller)
 
-    def _own_rows(self, table: Table) -> str:
+    def _build_own_rows(self, table: Table) -> str:
         """Written once: it is most of a statement."""
         if table.name not in self._rows:
-            self._rows[table.name] = own_rows(self._schema, table, self._dialect)
+            self._rows[table.name] = build_own_rows(self._schema, table, self._dialect)
         return self._rows[table.name]
 
-    def _parsed(self, sql: str, dialect: str) -> exp.Select:
+    def _parse_select(self, sql: str, dialect: str) -> exp.Select:
         statements = sqlglot.parse(sql, read=dialect)
         if len(statements) != 1 or not isinstance(tree := statements[0], exp.Select):
             raise UnsafeQuery("not a single SELECT")
@@ -109,7 +109,7 @@ class SqlGuard:
             raise UnsafeQuery(f"{tables} tables")
         return tree
 
-    def _bounded(self, tree: exp.Select) -> None:
+    def _limit_rows(self, tree: exp.Select) -> None:
         """A limit of its own may be lower; it has to be a plain number, and an offset too."""
         wanted = [self._limit]
         for clause in (tree.args.get("limit"), tree.args.get("offset")):

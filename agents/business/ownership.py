@@ -8,7 +8,7 @@ from functools import reduce
 from sqlglot import exp
 
 from agents.business.engines.dialects import Dialect, Made
-from agents.business.masks import masked
+from agents.business.masks import mask_expression
 from agents.business.schema import Column, Owner, Schema, Table
 
 CALLER = "1"
@@ -24,14 +24,18 @@ statement's own over everybody's rows first, and a division by zero there tells 
 """
 
 
-def own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
+def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
     """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
-    shown = [exp.alias_(_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()]
-    rows = _limited(exp.select(*shown), schema, table, dialect)
+    shown = [
+        exp.alias_(_build_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()
+    ]
+    rows = _limit_to_owner(exp.select(*shown), schema, table, dialect)
     return dialect.write(rows if table.owner is None else rows.limit(_FENCE))
 
 
-def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:
+def build_search(
+    schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False
+) -> exp.Query:
     """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
     places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not,
@@ -40,59 +44,61 @@ def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect
     parts: list[exp.Query] = []
     for name, columns in places.items():
         table = schema.tables[name]
-        hits = [_hit(exp.cast(_column(table, column), "text"), at_end=at_end) for column in columns]
-        rows = _limited(exp.select(exp.Count(this=exp.Star())), schema, table, dialect)
+        hits = [_build_hit(exp.cast(_build_column(table, column), "text"), at_end=at_end) for column in columns]
+        rows = _limit_to_owner(exp.select(exp.Count(this=exp.Star())), schema, table, dialect)
         parts.append(rows.where(reduce(lambda one, other: exp.or_(one, other), hits)))
     return reduce(lambda one, other: exp.union(one, other, distinct=False), parts)
 
 
-def quoted(name: str) -> exp.Identifier:
+def quote_name(name: str) -> exp.Identifier:
     """A name as it is written, whatever it means to the database otherwise."""
     return exp.to_identifier(name, quoted=True)
 
 
-def _limited(query: exp.Select, schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
-    query = query.from_(exp.Table(this=quoted(table.name)))
+def _limit_to_owner(query: exp.Select, schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
+    query = query.from_(exp.Table(this=quote_name(table.name)))
     if table.owner is None:
         return query
-    query = query.where(_owned(schema, table, table.owner, dialect, _as_it_is))
-    return query.where(_owned(schema, table, table.owner, dialect, dialect.exact)) if dialect.exact else query
+    query = query.where(_build_owner_test(schema, table, table.owner, dialect, _return_unchanged))
+    return (
+        query.where(_build_owner_test(schema, table, table.owner, dialect, dialect.exact)) if dialect.exact else query
+    )
 
 
-def _owned(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
+def _build_owner_test(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
     """column = CALLER, or column IN (the keys of the caller's own rows of the table above).
 
     seen: what of both is compared: first as they are, which an index helps to find, then exactly.
     """
-    column = seen(_column(table, owner.column))
+    column = seen(_build_column(table, owner.column))
     if not owner.table:
-        return exp.EQ(this=column, expression=seen(_parameter(CALLER)))
+        return exp.EQ(this=column, expression=seen(_build_parameter(CALLER)))
     above = schema.tables[owner.table]
-    keys = _limited(exp.select(seen(_column(above, owner.key))), schema, above, dialect)
+    keys = _limit_to_owner(exp.select(seen(_build_column(above, owner.key))), schema, above, dialect)
     return exp.In(this=column, query=keys.subquery())
 
 
-def _as_it_is(value: exp.Expression) -> exp.Expression:
+def _return_unchanged(value: exp.Expression) -> exp.Expression:
     return value
 
 
-def _hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
+def _build_hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
     for sign in SIGNS if at_end else HYPHEN:
         value = exp.Anonymous(this="REPLACE", expressions=[value, exp.Literal.string(sign), exp.Literal.string("")])
     if not at_end:
-        return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_parameter(VALUE), "text"))
-    return exp.Like(this=value, expression=exp.cast(_parameter(VALUE), "text"))
+        return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_build_parameter(VALUE), "text"))
+    return exp.Like(this=value, expression=exp.cast(_build_parameter(VALUE), "text"))
 
 
-def _shown(table: Table, column: Column) -> exp.Expression:
-    value = _column(table, column.name)
-    return value if column.mask is None else masked(value, column.mask)
+def _build_shown(table: Table, column: Column) -> exp.Expression:
+    value = _build_column(table, column.name)
+    return value if column.mask is None else mask_expression(value, column.mask)
 
 
-def _column(table: Table, name: str) -> exp.Column:
+def _build_column(table: Table, name: str) -> exp.Column:
     """With the table's name: SQLite takes a quoted name alone for a text when there is no such column."""
-    return exp.Column(this=quoted(name), table=quoted(table.name))
+    return exp.Column(this=quote_name(name), table=quote_name(table.name))
 
 
-def _parameter(name: str) -> exp.Expression:
+def _build_parameter(name: str) -> exp.Expression:
     return exp.Parameter(this=exp.Literal.number(name))

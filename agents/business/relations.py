@@ -5,60 +5,62 @@ from __future__ import annotations
 from agents.business.schema import Owner, Schema, Table
 
 
-def singular(table: str) -> str:
+def get_singular(table: str) -> str:
     """What one row is called in the names of output columns: order_items -> item."""
     return table.rpartition("_")[2].removesuffix("s")
 
 
-def parent(schema: Schema, table: str) -> Owner | None:
+def find_parent(schema: Schema, table: str) -> Owner | None:
     """The way to the table that a table's rows belong to, None where they are the member's directly."""
     owner = schema.tables[table].owner
     return owner if owner is not None and owner.table else None
 
 
-def base(schema: Schema, table: str) -> str:
+def build_base(schema: Schema, table: str) -> str:
     """SQL of the rows of a table, with the row that each belongs to."""
-    owner = parent(schema, table)
-    return f"{table} JOIN {owner.table} ON {_to_parent(table, owner)}" if owner else table
+    owner = find_parent(schema, table)
+    return f"{table} JOIN {owner.table} ON {_build_parent_link(table, owner)}" if owner else table
 
 
-def related(schema: Schema, table: str) -> tuple[str, ...]:
+def list_related(schema: Schema, table: str) -> tuple[str, ...]:
     """A table itself, the one that its rows belong to, those that belong to it, and those beside it."""
-    owner = parent(schema, table)
+    owner = find_parent(schema, table)
     up = (owner.table,) if owner else ()
-    below = tuple(name for name in schema.tables if _owner_of(schema, name) == table)
-    beside = tuple(name for name in schema.tables if owner and name != table and _owner_of(schema, name) == owner.table)
+    below = tuple(name for name in schema.tables if _find_owner_table(schema, name) == table)
+    beside = tuple(
+        name for name in schema.tables if owner and name != table and _find_owner_table(schema, name) == owner.table
+    )
     return (table, *up, *below, *beside)
 
 
-def join(schema: Schema, table: str, other: str) -> str:
+def build_join(schema: Schema, table: str, other: str) -> str:
     """SQL that adds the rows of another related table to `base`; empty where they are there."""
-    link = _link(schema, table, other)
+    link = _build_link(schema, table, other)
     return f"LEFT JOIN {other} ON {link}" if link else ""
 
 
-def where(schema: Schema, table: str, other: str, test: str) -> str:
+def build_test(schema: Schema, table: str, other: str, test: str) -> str:
     """A test over a related table as a test over the rows of `base`."""
-    link = _link(schema, table, other)
+    link = _build_link(schema, table, other)
     return f"EXISTS (SELECT 1 FROM {other} WHERE {link} AND ({test}))" if link else test
 
 
-def _link(schema: Schema, table: str, other: str) -> str:
+def _build_link(schema: Schema, table: str, other: str) -> str:
     """How a table below or beside hangs on `base`."""
-    owner, above = parent(schema, other), parent(schema, table)
+    owner, above = find_parent(schema, other), find_parent(schema, table)
     if other == table or owner is None or (above and other == above.table):
         return ""
     if owner.table == table:
-        return _to_parent(other, owner)
+        return _build_parent_link(other, owner)
     return f"{other}.{owner.column} = {table}.{above.column}" if above else ""
 
 
-def _to_parent(table: str, owner: Owner) -> str:
+def _build_parent_link(table: str, owner: Owner) -> str:
     return f"{table}.{owner.column} = {owner.table}.{owner.key}"
 
 
-def _owner_of(schema: Schema, table: str) -> str:
-    owner = parent(schema, table)
+def _find_owner_table(schema: Schema, table: str) -> str:
+    owner = find_parent(schema, table)
     return owner.table if owner else ""
 
 
@@ -69,5 +71,5 @@ def has_one_row(table: Table) -> bool:
 
 def is_below(schema: Schema, table: str, above: str) -> bool:
     """Whether the rows of a table belong to those of another."""
-    owner = parent(schema, table)
+    owner = find_parent(schema, table)
     return owner is not None and owner.table == above

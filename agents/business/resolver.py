@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from agents.business.database import BusinessDatabase
 from agents.business.identity import IdentityCheck
-from agents.business.strangers import About, Mention
+from agents.business.identity_mentions import Mention, MentionKind
 from agents.understanding.entities import Entity
 
-_KINDS = {"phone": About.PHONE, "order_number": About.NUMBER, "member_name": About.NAME}
+_KINDS = {"phone": MentionKind.PHONE, "order_number": MentionKind.NUMBER, "member_name": MentionKind.NAME}
 
 
 class OwnEntities:
@@ -29,5 +29,5 @@ class OwnEntities:
         return [
             entity
             for entity in entities
-            if (about := _KINDS.get(entity.kind)) and await self._identity.owns(Mention(about, entity.value), caller)
+            if (about := _KINDS.get(entity.kind)) and await self._identity.is_own(Mention(about, entity.value), caller)
         ]

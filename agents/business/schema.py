@@ -80,7 +80,7 @@ class Schema:
     tables: Mapping[str, Table]
     identity: Identity = "text"
 
-    def readable(self) -> Readable:
+    def list_readable(self) -> Readable:
         """What statements over it read: the columns listed, and those that say whose a row is."""
         names = {table.name: {column.lower() for column in table.columns} for table in self.tables.values()}
         for table in self.tables.values():
@@ -90,10 +90,11 @@ class Schema:
                     names[table.owner.table].add(table.owner.key.lower())
         return {name.lower(): frozenset(columns) for name, columns in names.items()}
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """The schema as a prompt shows it."""
         return "\n".join(
-            f"{table.name}（{table.description}）\n" + "\n".join(_line(column) for column in table.columns.values())
+            f"{table.name}（{table.description}）\n"
+            + "\n".join(_describe_column(column) for column in table.columns.values())
             for table in self.tables.values()
         )
 
@@ -118,7 +119,7 @@ def load_schema(path: Path) -> Schema:
             f"业务库描述 {path}：表名 {'、'.join(dotted)} 不能带 schema，请设成账号默认的 schema"
         )
     for table in schema.tables.values():
-        _check(table, schema, path)
+        _check_owner(table, schema, path)
     return schema
 
 
@@ -127,14 +128,14 @@ def read_table(name: str, given: object) -> Table:
     what = f"表 {name}"
     fields = read_entry(what, given, {"description", "columns"}, {"owner", "key", "words", "states", "time", "money"})
     named = read_named(f"{what} 的 columns", fields["columns"])
-    columns = {column: _column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
+    columns = {column: _parse_column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
     owner = None
     if isinstance(fields.get("owner"), str):
         owner = Owner(fields["owner"])
     elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
         owner = Owner(**read_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
     states = tuple(
-        ColumnState(**{**entry, "words": _words(what, entry["words"])})
+        ColumnState(**{**entry, "words": _parse_words(what, entry["words"])})
         for entry in (
             read_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ())
         )
@@ -143,19 +144,21 @@ def read_table(name: str, given: object) -> Table:
     chosen = {kind: fields.get(kind, (*kinds[kind], "")[0]) for kind in TYPES}
     if odd := [kind for kind in TYPES if chosen[kind] and chosen[kind] not in columns]:
         raise ValueError(f"{what} 的 {'、'.join(odd)} 不是它的列")
-    words = _words(what, fields.get("words", ()))
+    words = _parse_words(what, fields.get("words", ()))
     return Table(name, fields["description"], columns, fields.get("key", "id"), owner, words, states, **chosen)
 
 
-def _column(what: str, name: str, given: object) -> Column:
+def _parse_column(what: str, name: str, given: object) -> Column:
     fields = read_entry(what, given, {"type", "description"}, {"mask", "values", "words", "named"})
     if not isinstance(codes := fields.get("values", {}), dict):
         raise ValueError(f"{what} 的 values 要写成“代码: 含义”")
-    spoken = {str(code): _words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()}
+    spoken = {
+        str(code): _parse_words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()
+    }
     if "named" in fields and fields["named"] not in get_args(Named):
         raise ValueError(f"{what} 的 named 须是 {get_args(Named)} 之一")
     values = {code: ways[0] for code, ways in spoken.items()}
-    words = _words(what, fields.get("words", ()))
+    words = _parse_words(what, fields.get("words", ()))
     if "mask" in fields and fields["mask"] not in get_args(Mask):
         raise ValueError(f"{what} 的 mask 须是 {get_args(Mask)} 之一")
     return Column(
@@ -170,7 +173,7 @@ def _column(what: str, name: str, given: object) -> Column:
     )
 
 
-def _words(what: str, given: object) -> tuple[str, ...]:
+def _parse_words(what: str, given: object) -> tuple[str, ...]:
     """Raises ValueError."""
     if not isinstance(given, list | tuple) or not all(str(word).strip() for word in given):
         raise ValueError(f"{what} 的说法要写成一列词")
@@ -201,7 +204,7 @@ def read_named(what: str, given: object) -> dict[str, Any]:
     return given
 
 
-def _check(table: Table, schema: Schema, path: Path) -> None:
+def _check_owner(table: Table, schema: Schema, path: Path) -> None:
     """Follows the owners up to the identity: a chain that ends nowhere would leave rows without an owner."""
     seen = {table.name}
     step = table
@@ -222,7 +225,7 @@ def _check_names(what: str, names: Collection[str], path: Path) -> None:
         raise InvalidConfiguration(f"业务库描述 {path}：{what}有两个只差大小写")
 
 
-def _line(column: Column) -> str:
+def _describe_column(column: Column) -> str:
     codes = "；".join(f"{code}={meaning}" for code, meaning in column.values.items())
     masked = "，脱敏" if column.mask is not None else ""
     return f"  {column.name} {column.type} {column.description}{masked}" + (f"（{codes}）" if codes else "")

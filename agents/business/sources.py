@@ -9,18 +9,18 @@ from agents.types import RowSource
 MAX_SOURCES = 10
 
 
-def row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
+def build_row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
     """One for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
     if not rows.values:
         return tuple(RowSource(table, "", {}) for table in rows.tables[:1])
-    place, table = _key(rows, schema)
-    names = _names(rows)
+    place, table = _find_key(rows, schema)
+    names = _list_names(rows)
     return tuple(
         RowSource(
             table,
             str(row[place]) if place is not None else "",
             {
-                name: _shown(value, field, schema)
+                name: _format_value(value, field, schema)
                 for name, field, value in zip(names, rows.fields, row, strict=True)
                 if value is not None
             },
@@ -29,7 +29,7 @@ def row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
     )
 
 
-def _key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
+def _find_key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
     """Which column names the row, and of which table: that of the last table of a join whose key is there, since
     its rows are the finer ones.
     """
@@ -40,7 +40,7 @@ def _key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
     return None, rows.tables[0]
 
 
-def _names(rows: Rows) -> list[str]:
+def _list_names(rows: Rows) -> list[str]:
     """What the statement calls the columns, with the table where two have one name."""
     plain = [field.name for field in rows.fields]
     names = [
@@ -50,7 +50,7 @@ def _names(rows: Rows) -> list[str]:
     return [f"{name}_{place}" if name in names[:place] else name for place, name in enumerate(names)]
 
 
-def _shown(value: Value, field: Field, schema: Schema) -> str:
+def _format_value(value: Value, field: Field, schema: Schema) -> str:
     """A code as its meaning, an amount without a tail of noughts."""
     if field.table and field.function in ("", "min", "max"):
         value = schema.tables[field.table].columns[field.column].values.get(str(value), value)

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from agents.business.relations import singular
-from agents.business.wording import placeholders
+from agents.business.relations import get_singular
+from agents.business.wording import list_placeholders
 from knowledge.errors import InvalidConfiguration
 
 FILTERS = ("period", "amount", "state", "search", "number")
@@ -50,11 +50,11 @@ class Template:
     meant: str = ""
     otherwise: str = ""
 
-    def names(self) -> list[str]:
+    def list_columns(self) -> list[str]:
         """The columns that it shows, in order."""
         texts = (self.head, *(row.say for row in self.row), self.none)
-        told = [name for text in texts for name in placeholders(text) if name not in WORDS]
-        return list(dict.fromkeys((*_columns(self), *told)))
+        told = [name for text in texts for name in list_placeholders(text) if name not in WORDS]
+        return list(dict.fromkeys((*_list_columns(self), *told)))
 
 
 def load_templates(path: Path) -> dict[str, Template]:
@@ -68,28 +68,28 @@ def load_templates(path: Path) -> dict[str, Template]:
     for name, entry in questions.items():
         try:
             table = entry.get("table", name)
-            key = f"{singular(table)}_{(tables.get(table) or {}).get('key', 'id')}"
-            templates[name] = template = _template({"each": key, **entry["reply"]})
-            _check(template)
+            key = f"{get_singular(table)}_{(tables.get(table) or {}).get('key', 'id')}"
+            templates[name] = template = _parse_template({"each": key, **entry["reply"]})
+            _check_template(template)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
     return templates
 
 
-def _template(given: dict[str, Any]) -> Template:
+def _parse_template(given: dict[str, Any]) -> Template:
     rows = given.pop("row", ())
     rows = [{"say": rows}] if isinstance(rows, str) else rows
     return Template(row=tuple(Row(**row) for row in rows), **given)
 
 
-def _check(template: Template) -> None:
+def _check_template(template: Template) -> None:
     """Raises ValueError for a name that is no word of the question where no rows are told."""
     texts = (template.count, template.sum, template.average, template.otherwise, template.intro)
-    if unknown := sorted({name for text in texts for name in placeholders(text)} - WORDS):
+    if unknown := sorted({name for text in texts for name in list_placeholders(text)} - WORDS):
         raise ValueError(f"没有 {'、'.join(unknown)} 可说")
 
 
-def _columns(template: Template) -> Iterator[str]:
+def _list_columns(template: Template) -> Iterator[str]:
     yield template.each
     yield from (template.rows,) if template.rows else ()
     yield from template.preferred

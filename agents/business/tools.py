@@ -57,7 +57,7 @@ def read_call(call: ToolCall, company: Mapping[str, CompanyTool]) -> ToolRequest
     try:
         if (own := company.get(call.name)) is not None:
             given = read_object(call.arguments)
-            return ToolRequest(own.name, arguments=given) if own.accepts(given) else None
+            return ToolRequest(own.name, arguments=given) if own.can_accept(given) else None
         tool = ToolName(call.name)
         (name,) = next(each for each in TOOLS if each.name == tool).arguments
         arguments = read_object(call.arguments, **{name: str})

@@ -82,7 +82,7 @@ class Teams:
         )
         head = learning.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
-        resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
+        resolver, sure = (business.resolver, business.queries.find_sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
         version = configuration(tuned.settings, generation.embedder.title, prompts.version)
         version += f" {models.version} {models.title}" if models.version else ""

@@ -11,7 +11,7 @@ import yaml
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.facts import BusinessFacts
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.care import CareAgent, CarePolicy, cause_of, endangered, felt, told_danger
 from agents.errors import BusinessUnavailable
 from agents.heads.safety import Safety
@@ -232,7 +232,7 @@ def test_offers_that_make_no_sense_are_refused_by_name(tmp_path: Path, change: d
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
     path = tmp_path_factory.mktemp("business") / "shop.sqlite3"
-    rows = asyncio.run(seed(f"sqlite:///{path}", TODAY))
+    rows = asyncio.run(seed_database(f"sqlite:///{path}", TODAY))
     return path, [dict(row) for row in rows["members"]]
 
 

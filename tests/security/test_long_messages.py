@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from agents.business.identity_mentions import find_mentions, is_about_others
 from agents.business.offline.queries import load_queries
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
-from agents.business.strangers import asks_for_others, mentions
 from agents.excerpt import excerpt
 from agents.heads.safety import read_safety
 from agents.language import in_english
@@ -88,8 +88,8 @@ def readers() -> dict[str, Reader]:
         "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
         "facts": lambda text: has_all_facts(text, text + "？"),
-        "business": lambda text: queries.sure_intents(text, member=True),
-        "strangers": lambda text: (asks_for_others(text), mentions(excerpt(text), "M10001")),
+        "business": lambda text: queries.find_sure_intents(text, member=True),
+        "strangers": lambda text: (is_about_others(text), find_mentions(excerpt(text), "M10001")),
         "tokens": analyzer.tokens,
         "occurring": analyzer.occurring,
         "spelling": lambda text: speller.correct(text),
@@ -142,7 +142,7 @@ def test_reading_grows_with_the_length_at_most(family: str, readers: dict[str, R
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("long")
     address = f"sqlite:///{folder / 'shop.sqlite3'}"
-    asyncio.run(seed(address, date.today()))
+    asyncio.run(seed_database(address, date.today()))
     with process(folder / "data", BUSINESS_DATABASE_URL=address) as target:
         yield target
 

@@ -43,7 +43,7 @@ class Engine(Protocol):
         """Closes all connections."""
 
 
-def without_values(message: str, quote: str = "'") -> str:
+def remove_values(message: str, quote: str = "'") -> str:
     """What a database says is wrong, in one line without what it quotes: a language model and the log may see no row
     (Could not convert string 'YD2026…' to INT32). A value may have quotes of its own: all between the outer ones goes.
     """
@@ -51,7 +51,7 @@ def without_values(message: str, quote: str = "'") -> str:
 
 
 @contextmanager
-def drivers(address: URL, package: str) -> Iterator[None]:
+def map_driver_errors(address: URL, package: str) -> Iterator[None]:
     """While an engine is made. package: what to install where its driver is missing. Raises InvalidConfiguration."""
     try:
         yield

@@ -16,7 +16,7 @@ class CannotWrite(Exception):
     """The dialect has no safe way of writing it; the message says what."""
 
 
-def _hex(value: exp.Expression) -> exp.Expression:
+def _build_hex(value: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this="HEX", expressions=[exp.cast(value, "text")])
 
 
@@ -38,12 +38,12 @@ class Dialect:
     def write(self, tree: exp.Query) -> str:
         """The text of a tree, which it may change. Raises CannotWrite."""
         for literal in tree.find_all(exp.Literal):
-            self._check(literal)
+            self._check_literal(literal)
         if not self.limits_in:
             _wrap_limits(tree)
-        return self._marked(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
+        return self._write_with_marks(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
 
-    def _check(self, literal: exp.Literal) -> None:
+    def _check_literal(self, literal: exp.Literal) -> None:
         """A backslash or a quote is refused where it means more than itself, or might under another server setting."""
         if not literal.is_string:
             return
@@ -51,7 +51,7 @@ class Dialect:
             if sign in literal.this and exp.Literal.string(sign).sql(dialect=self.name) != plain:
                 raise CannotWrite(f"a text must not have {sign} in it")
 
-    def _marked(self, tree: exp.Query) -> str:
+    def _write_with_marks(self, tree: exp.Query) -> str:
         """No text or name of a statement may look like a bound value."""
         for parameter in list(tree.find_all(exp.Parameter)):
             parameter.replace(exp.Var(this=f"{MARK}{parameter.name}"))
@@ -73,14 +73,14 @@ def _wrap_limits(tree: exp.Query) -> None:
 _TRIED: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("sqlite", "SQLite", exact=_hex, marks=False),
+        Dialect("sqlite", "SQLite", exact=_build_hex, marks=False),
         Dialect("postgres", "PostgreSQL", marks=False),
-        Dialect("mysql", "MySQL", exact=_hex, limits_in=False),
-        Dialect("duckdb", "DuckDB", exact=_hex),
+        Dialect("mysql", "MySQL", exact=_build_hex, limits_in=False),
+        Dialect("duckdb", "DuckDB", exact=_build_hex),
     )
 }
 
 
-def dialect_of(name: str) -> Dialect:
+def find_dialect(name: str) -> Dialect:
     """name: as sqlglot calls it. One that we have not tried is written as sqlglot writes it, and no more."""
     return _TRIED.get(name) or Dialect(name, name)

@@ -19,8 +19,8 @@ from agents.business.engines.base import (
     GRACE,
     StatementFailed,
     StatementTooSlow,
-    drivers,
-    without_values,
+    map_driver_errors,
+    remove_values,
 )
 from agents.business.engines.dialects import MARK
 from agents.errors import BusinessUnavailable
@@ -76,7 +76,7 @@ class GeneralEngine:
         self.dialect = backend.dialect
         self._backend = backend
         self._timeout = timeout
-        with drivers(address, backend.package):
+        with map_driver_errors(address, backend.package):
             driver = address.get_dialect().driver
             self._engine = create_engine(
                 address,
@@ -94,7 +94,7 @@ class GeneralEngine:
             raise InvalidConfiguration(message)
         if not backend.read_only:
             logger.warning("这种业务库（{}）不能由连接强制只读，请给一个只能读这几张表的账号", backend.dialect)
-        event.listen(self._engine, "connect", self._prepare)
+        event.listen(self._engine, "connect", self._prepare_connection)
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
@@ -119,7 +119,7 @@ class GeneralEngine:
         self._threads.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._engine.dispose)
 
-    def _prepare(self, connection: Any, _: Any) -> None:
+    def _prepare_connection(self, connection: Any, _: Any) -> None:
         """A new connection of the driver's."""
         cursor = connection.cursor()
         for statement in self._backend.session(self._timeout):
@@ -131,33 +131,35 @@ class GeneralEngine:
             with self._engine.connect() as connection:
                 try:
                     waited_for = run.begin(connection.connection.driver_connection)
-                    return self._rows(connection, sql, parameters, limit) if waited_for else []
+                    return self._read_rows(connection, sql, parameters, limit) if waited_for else []
                 finally:
                     if run.end():
                         connection.invalidate()
         except DBAPIError as error:
-            raise self._told(error) from error
+            raise self._convert_error(error) from error
         except (SQLAlchemyError, OSError) as error:
             raise BusinessUnavailable(type(error).__name__) from error
 
-    def _rows(self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
-        statement, values = bound(sql, parameters, self._engine.dialect.paramstyle)
+    def _read_rows(
+        self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int
+    ) -> list[tuple[Any, ...]]:
+        statement, values = bind_parameters(sql, parameters, self._engine.dialect.paramstyle)
         options = {"no_parameters": not values}
         result = connection.exec_driver_sql(statement, values, options)
         return [tuple(row) for row in result.fetchmany(limit)]
 
-    def _told(self, error: DBAPIError) -> Exception:
+    def _convert_error(self, error: DBAPIError) -> Exception:
         """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
         backend, message = self._backend, str(error.orig)
         if backend.slow.search(message):
             return StatementTooSlow("the statement took too long")
         wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.search(message)
         if wrong and not backend.lost.search(message) and not error.connection_invalidated:
-            return StatementFailed(without_values(message))
-        return BusinessUnavailable(f"{type(error.orig).__name__} {without_values(message)}")
+            return StatementFailed(remove_values(message))
+        return BusinessUnavailable(f"{type(error.orig).__name__} {remove_values(message)}")
 
 
-def bound(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
+def bind_parameters(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
     """SQL, in which MARK and a number stand for a bound value, and the values as a driver of the paramstyle (PEP 249)
     wants both. Written here: SQLAlchemy's text() would look for names of values inside the statement's own texts too.
     """

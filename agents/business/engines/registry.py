@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from agents.business.engines.backends import backend_of
+from agents.business.engines.backends import find_backend
 from agents.business.engines.base import Engine, Readable
 from agents.business.engines.general import GeneralEngine
 from agents.business.engines.postgres import PostgresEngine
@@ -29,7 +29,7 @@ def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
         case "postgresql":
             return PostgresEngine(address, timeout)
         case other:
-            return GeneralEngine(address, backend_of(other), timeout)
+            return GeneralEngine(address, find_backend(other), timeout)
 
 
 def parse_address(url: str) -> URL:
@@ -43,7 +43,7 @@ def parse_address(url: str) -> URL:
     return address
 
 
-def file_of(url: str) -> Path | None:
+def find_file(url: str) -> Path | None:
     """The file that an address names; None for a server. Raises InvalidConfiguration."""
     address = parse_address(url)
     return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None

@@ -20,7 +20,7 @@ class WordHead:
     words: Matrix
     bias: Matrix
 
-    def scores(self, text: str) -> dict[str, float]:
+    def compute_scores(self, text: str) -> dict[str, float]:
         """About +1 where the text is like a label's examples and -1 where it is not."""
         buckets, weights = hash_ngrams(text)
         return dict(zip(self.labels, (weights @ self.words[buckets] + self.bias).tolist(), strict=True))

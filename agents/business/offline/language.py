@@ -30,7 +30,7 @@ class Language:
     tails: tuple[str, ...]
     filler: tuple[str, ...]
 
-    def plain(self, text: str) -> str:
+    def fold_text(self, text: str) -> str:
         """A text folded, with spoken words in their common form: 啥时候 -> 什么时候."""
         text = fold(text)
         for word, common in self.spoken.items():
@@ -39,7 +39,7 @@ class Language:
 
 
 @cache
-def shipped_language() -> Language:
+def load_shipped_language() -> Language:
     """The language that comes with the project."""
     data = load_yaml((files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8"))
     words = {name: tuple(map(str, given)) for name, given in data.items() if name not in ("spoken", "asks")}

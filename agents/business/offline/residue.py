@@ -33,7 +33,7 @@ class Odd:
     start: int
 
 
-def odd_words(
+def find_odd_words(
     text: str, left: str, language: Language, words: Collection[str], examples: str, number: bool
 ) -> list[Odd]:
     """The words of content that are unread. left: the text with spaces for all that was heard; words, and parts of
@@ -64,7 +64,7 @@ def _is_how_many(word: str, after: str) -> bool:
     return len(word) <= 3 and (word[0] in "几多" or word.strip(_NUMERALS) in _MEASURES)
 
 
-def one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
+def find_only_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
     """The one word that nothing explains, where it is the name of a thing: 买过冰箱吗, 大理的酒店."""
     if len(odd) != 1 or not odd[0].tag.startswith(_NAMES) or len(odd[0].text) < 2:
         return None

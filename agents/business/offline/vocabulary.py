@@ -41,7 +41,7 @@ class Occurrence:
     end: int
     terms: tuple[TermMeaning, ...]
 
-    def of(self, kind: TermKind) -> tuple[TermMeaning, ...]:
+    def list_meanings(self, kind: TermKind) -> tuple[TermMeaning, ...]:
         return tuple(term for term in self.terms if term.kind is kind)
 
 
@@ -50,17 +50,17 @@ class Vocabulary:
 
     def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
         found: dict[str, list[TermMeaning]] = {}
-        for word, term in (*_terms(schema), *_goods(goods)):
-            for way in _ways(word, term):
-                entries = found.setdefault(language.plain(way), [])
+        for word, term in (*_list_terms(schema), *_list_goods(goods)):
+            for way in _list_spellings(word, term):
+                entries = found.setdefault(language.fold_text(way), [])
                 entries += [term] if term not in entries else []
         self._terms = {word: tuple(terms) for word, terms in found.items() if word}
         self._longest = max(map(len, self._terms), default=0)
 
-    def find(self, text: str) -> list[Occurrence]:
+    def find_words(self, text: str) -> list[Occurrence]:
         """text: plain."""
         found, place = [], 0
-        alone = _alone(text)
+        alone = _find_single_words(text)
         while place < len(text):
             for end in range(min(place + self._longest, len(text)), place, -1):
                 terms = self._terms.get(text[place:end])
@@ -76,12 +76,12 @@ _LEADING = "那这哪几一两三四五六七八九十每下上首头买"
 """In front of a character, they leave it a word of its own: 下单, 一单."""
 
 
-def literal(text: str) -> str:
+def quote_literal(text: str) -> str:
     """A text as SQL."""
     return exp.Literal.string(text).sql()
 
 
-def _terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
+def _list_terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
     for table in schema.tables.values():
         for word in table.words:
             yield word, TermMeaning(TermKind.TABLE, table.name)
@@ -92,18 +92,18 @@ def _terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
             for word in column.words:
                 yield word, TermMeaning(TermKind.COLUMN, table.name, column.name)
             for code, ways in column.spoken.items():
-                where = f"{table.name}.{column.name} = {literal(code)}"
+                where = f"{table.name}.{column.name} = {quote_literal(code)}"
                 for word in ways:
                     yield word, TermMeaning(TermKind.STATE, table.name, column.name, where, ways[0])
 
 
-def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermMeaning]]:
+def _list_goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermMeaning]]:
     for name, others in goods.items():
         for word in (name, *others):
             yield word, TermMeaning(TermKind.GOODS, say=name)
 
 
-def _ways(word: str, term: TermMeaning) -> Iterator[str]:
+def _list_spellings(word: str, term: TermMeaning) -> Iterator[str]:
     """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
     yield word
     if term.kind is TermKind.STATE and len(word) > 2:
@@ -116,7 +116,7 @@ def _ways(word: str, term: TermMeaning) -> Iterator[str]:
             yield f"在{word[:-1]}"
 
 
-def _alone(text: str) -> set[int]:
+def _find_single_words(text: str) -> set[int]:
     """The places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
     places, place = set(), 0
     for word, tag in tag_words(text):
@@ -133,8 +133,8 @@ def _is_word(text: str, start: int, end: int) -> bool:
     word = text[start:end]
     if not word.isascii():
         return True
-    return not (_latin(text, start - 1) or _latin(text, end)) or word.isdigit()
+    return not (_is_latin(text, start - 1) or _is_latin(text, end)) or word.isdigit()
 
 
-def _latin(text: str, place: int) -> bool:
+def _is_latin(text: str, place: int) -> bool:
     return 0 <= place < len(text) and text[place].isascii() and text[place].isalpha()

@@ -8,8 +8,8 @@ import pytest
 
 from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase
-from agents.business.generation import SqlWriter
 from agents.business.replies import load_replies
+from agents.business.sql_writer import SqlWriter
 from agents.generator import Generator
 from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatModel

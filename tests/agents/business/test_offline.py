@@ -7,7 +7,7 @@ import pytest
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
 from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
@@ -43,7 +43,7 @@ async def test_questions_of_an_author_who_saw_the_tables_alone(database: Busines
 @pytest.mark.acceptance
 async def test_postgresql_gives_the_same_rows(seeded: Path) -> None:
     async with postgres_database() as url:
-        await seed(url, TODAY)
+        await seed_database(url, TODAY)
         database = BusinessDatabase(BusinessOptions(url, SHOP))
         try:
             failed, right = await wrong("questions.jsonl", QUERIES, database, seeded, every=part(4, 1))

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.model_reading import ModelUnderstanding, may_be_read
 from agents.types import Answer, Outcome, Question, RowSource, Turn
 from agents.understanding.state import DialogueState
@@ -77,7 +77,7 @@ async def test_rows_reach_a_model_only_where_the_setting_says_so_and_only_for_th
     tmp_path: Path, allowed: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'business.sqlite3'}"
-    order = next(row["id"] for row in (await seed(url, date.today()))["orders"] if row["member_id"] == "M0001")
+    order = next(row["id"] for row in (await seed_database(url, date.today()))["orders"] if row["member_id"] == "M0001")
     async with ScriptedLLM(Say("保修多久")) as llm:
         model = {"llm_base_url": llm.base_url, "llm_api_key": "x", "business_rows_to_model": allowed}
         async with (

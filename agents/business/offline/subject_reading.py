@@ -7,10 +7,10 @@ from datetime import timedelta
 
 from agents.business import relations
 from agents.business.offline import sql_tests
-from agents.business.offline.hearing import Heard
 from agents.business.offline.language import Language
-from agents.business.offline.reading import RowRequest, Wanted
-from agents.business.offline.residue import THINGS, Odd, odd_words, one_thing
+from agents.business.offline.parsed_question import ParsedQuestion
+from agents.business.offline.residue import THINGS, Odd, find_odd_words, find_only_thing
+from agents.business.offline.row_request import RowRequest, Wanted
 from agents.business.offline.subjects import SUM, Subject
 from agents.business.offline.vocabulary import Occurrence, TermKind, TermMeaning
 from agents.business.schema import Column, Schema
@@ -29,14 +29,16 @@ _MONEY_TOO = ("多少钱", "金额", "花了多少", "共多少", "总额", "花
 _SEVERAL = ("哪些", "几个", "哪几")
 
 
-class Understanding:
+class SubjectReading:
     """One question in the light of one subject; `_used` marks the characters that said something."""
 
-    def __init__(self, heard: Heard, subject: Subject, schema: Schema, language: Language, asked: Give) -> None:
+    def __init__(
+        self, heard: ParsedQuestion, subject: Subject, schema: Schema, language: Language, asked: Give
+    ) -> None:
         """asked: what the question wants by its form."""
         self._heard, self._subject, self._schema, self._language = heard, subject, schema, language
         self._text, self._asked = heard.text, asked
-        self._near = relations.related(schema, subject.table)
+        self._near = relations.list_related(schema, subject.table)
         self._used = bytearray(len(heard.text))
         self._said: dict[str, str] = {}
         self._tests: list[str] = []
@@ -47,30 +49,30 @@ class Understanding:
         self._above = ""
         self._one = relations.has_one_row(schema.tables[subject.table])
 
-    def reading(self, words: Collection[str]) -> RowRequest:
+    def build_request(self, words: Collection[str]) -> RowRequest:
         """words: of the subject's examples, which say nothing besides."""
-        self._numbers()
-        self._time()
-        self._states()
-        self._others()
-        goods = [mention for mention in self._heard.mentions if mention.of(TermKind.GOODS)]
-        self._without = [self._refused(mention) for mention in goods]
-        money = self._money()
-        wanted = self._wanted(money)
+        self._read_numbers()
+        self._read_time()
+        self._read_states()
+        self._read_other_words()
+        goods = [mention for mention in self._heard.mentions if mention.list_meanings(TermKind.GOODS)]
+        self._without = [self._is_refused(mention) for mention in goods]
+        money = self._find_money()
+        wanted = self._decide_wanted(money)
         money = self._above or money
-        self._amounts(money, wanted)
+        self._read_amounts(money, wanted)
         everything = not (self._named or self._one or self._subject.prefer or wanted.give is not Give.LIST)
-        self._known &= not (everything and self._modifies())
+        self._known &= not (everything and self._is_modified())
         things = len(self._heard.numbers) + len(self._heard.models)
-        things += sum(bool(mention.of(TermKind.GOODS)) for mention in self._heard.mentions)
+        things += sum(bool(mention.list_meanings(TermKind.GOODS)) for mention in self._heard.mentions)
         if things > 1:
-            self._compares()
-        odd = self._odd(words, wanted.give in NUMBERS or everything)
-        unknown = one_thing(odd, self._text, self._language)
-        self._goods(unknown)
+            self._mark_comparisons()
+        odd = self._find_odd_words(words, wanted.give in NUMBERS or everything)
+        unknown = find_only_thing(odd, self._text, self._language)
+        self._read_goods(unknown)
         if unknown and self._said.get("search"):
             odd = []
-        certain = not unknown and not self._odd(words, number=True)
+        certain = not unknown and not self._find_odd_words(words, number=True)
         known = self._known and not (wanted.give in NUMBERS and odd)
         said = self._said | {"give": wanted.give}
         tests = () if self._one else tuple(self._tests)
@@ -87,50 +89,50 @@ class Understanding:
             said,
         )
 
-    def _modifies(self) -> bool:
+    def _is_modified(self) -> bool:
         """Whether a word of a column says which rows are meant, nobody knows how: 忘了付款的订单."""
         own = self._subject.time
         ends = [
             mention.end
             for mention in self._heard.mentions
-            if any(f"{term.table}.{term.column}" != own for term in self._relevant(mention, TermKind.COLUMN))
+            if any(f"{term.table}.{term.column}" != own for term in self._list_meanings(mention, TermKind.COLUMN))
         ]
         return any(self._text.startswith(("的", "了的"), end) and end + 2 < len(self._text) for end in ends)
 
-    def _compares(self) -> None:
+    def _mark_comparisons(self) -> None:
         for word in self._language.compares:
             if (start := self._text.find(word)) >= 0:
-                self._use(start, start + len(word))
+                self._mark_used(start, start + len(word))
 
-    def _odd(self, words: Collection[str], number: bool) -> list[Odd]:
+    def _find_odd_words(self, words: Collection[str], number: bool) -> list[Odd]:
         used = bytearray(self._used)
         for mention in self._heard.mentions:
-            if mention.of(TermKind.GOODS):
+            if mention.list_meanings(TermKind.GOODS):
                 used[mention.start : mention.end] = bytes([1]) * (mention.end - mention.start)
         for _, (start, end) in self._heard.models:
             used[start:end] = bytes([1]) * (end - start)
         left = "".join(" " if given else character for character, given in zip(self._text, used, strict=True))
-        return odd_words(self._text, left, self._language, words, "|".join(self._subject.examples), number)
+        return find_odd_words(self._text, left, self._language, words, "|".join(self._subject.examples), number)
 
-    def _use(self, start: int, end: int) -> None:
+    def _mark_used(self, start: int, end: int) -> None:
         self._used[start:end] = bytes([1]) * (end - start)
 
-    def _test(self, table: str, test: str) -> None:
-        self._tests.append(relations.where(self._schema, self._subject.table, table, test))
+    def _add_test(self, table: str, test: str) -> None:
+        self._tests.append(relations.build_test(self._schema, self._subject.table, table, test))
 
-    def _column(self, table: str, name: str) -> Column:
+    def _get_column(self, table: str, name: str) -> Column:
         return self._schema.tables[table].columns[name]
 
-    def _numbers(self) -> None:
+    def _read_numbers(self) -> None:
         numbers = self._heard.numbers
         if not numbers:
             return
         for _, span in numbers:
-            self._use(*span)
+            self._mark_used(*span)
         self._said["number"] = "、".join(number.lstrip("%") for number, _ in numbers)
         keys = [(table, f"{table}.{self._schema.tables[table].key}") for table in self._near]
         tests = [
-            relations.where(self._schema, self._subject.table, table, sql_tests.is_number(key, number))
+            relations.build_test(self._schema, self._subject.table, table, sql_tests.build_number_test(key, number))
             for number, _ in numbers
             for table, key in keys
             if not relations.has_one_row(self._schema.tables[table])
@@ -139,67 +141,71 @@ class Understanding:
         self._tests += [" OR ".join(tests)] if tests else []
         self._named = True
 
-    def _time(self) -> None:
+    def _read_time(self) -> None:
         """The days that narrow the rows, and by which of their times."""
         found, subject = self._heard.time, self._subject
         self._known &= self._heard.whole
         if found is None:
             return
         for span in ((found.start, found.end), *self._heard.days):
-            self._use(*span)
+            self._mark_used(*span)
         self._known &= not self._text[: found.start].endswith(self._language.refuses)
-        table, column = self._moment() or tuple(subject.time.rpartition(".")[::2])
+        table, column = self._find_moment() or tuple(subject.time.rpartition(".")[::2])
         today = self._heard.today
         future = found.period.start is not None and found.period.start > today
         usual = (table, column) == tuple(subject.time.rpartition(".")[::2])
         asks = self._text[found.end :].startswith(("能", "会", "可以", "应该", "还能"))
-        if not column or (usual and not subject.ahead and (asks or future)) or (asks and not self._narrows(found.end)):
+        if (
+            not column
+            or (usual and not subject.ahead and (asks or future))
+            or (asks and not self._is_narrowing(found.end))
+        ):
             self._known &= self._asked not in NUMBERS
             return
-        day = self._column(table, column).type == "date"
+        day = self._get_column(table, column).type == "date"
         near = (subject.ahead or (day and not usual)) and "年" not in found.get_text(self._text)
         period = choose_nearest(found.period, today) if near else found.period
         self._said["period"] = found.get_text(self._text)
-        self._test(table, sql_tests.within(period, f"{table}.{column}"))
+        self._add_test(table, sql_tests.build_period_test(period, f"{table}.{column}"))
         self._named = True
 
-    def _narrows(self, end: int) -> bool:
+    def _is_narrowing(self, end: int) -> bool:
         """Whether what stands behind a place says which rows are meant: 明天能到的是哪几个."""
         return any(word in self._text[end:] for word in self._language.which)
 
-    def _moment(self) -> tuple[str, str] | None:
+    def _find_moment(self) -> tuple[str, str] | None:
         found = self._heard.time
         assert found is not None
         for mention in self._heard.mentions:
             between = self._text[found.end : mention.start]
             if mention.start >= found.end and len(between) <= NEAR_TIME and not between.strip(_BETWEEN):
-                for term in self._relevant(mention, TermKind.COLUMN):
-                    if self._column(term.table, term.column).type in _DAYS:
+                for term in self._list_meanings(mention, TermKind.COLUMN):
+                    if self._get_column(term.table, term.column).type in _DAYS:
                         return term.table, term.column
             if 0 <= mention.start - found.end <= NEAR_TIME and mention.end - mention.start <= 2:
-                for term in self._relevant(mention, TermKind.TABLE):
+                for term in self._list_meanings(mention, TermKind.TABLE):
                     if relations.is_below(self._schema, self._subject.table, term.table):
                         return term.table, self._schema.tables[term.table].time
         return None
 
-    def _relevant(self, mention: Occurrence, kind: TermKind) -> list[TermMeaning]:
+    def _list_meanings(self, mention: Occurrence, kind: TermKind) -> list[TermMeaning]:
         """The meanings of a word for this subject, those of its own table first."""
-        terms = [term for term in mention.of(kind) if term.table in self._near]
+        terms = [term for term in mention.list_meanings(kind) if term.table in self._near]
         return sorted(terms, key=lambda term: self._near.index(term.table))
 
-    def _states(self) -> None:
+    def _read_states(self) -> None:
         """States that stand side by side, 待付款和待发货的, are any of them."""
         subject = self._subject
         groups: list[list[tuple[TermMeaning, bool, Occurrence]]] = []
         for mention in self._heard.mentions:
-            terms = self._relevant(mention, TermKind.STATE)
+            terms = self._list_meanings(mention, TermKind.STATE)
             if not terms:
                 continue
-            self._use(mention.start, mention.end)
-            refused = self._refused(mention)
-            if not self._near_enough(terms[0], mention):
+            self._mark_used(mention.start, mention.end)
+            refused = self._is_refused(mention)
+            if not self._is_near_enough(terms[0], mention):
                 continue
-            if not refused and self._asks_whether(mention):
+            if not refused and self._is_state_asked(mention):
                 continue
             last = groups[-1][-1] if groups else None
             between = self._text[last[2].end : mention.start] if last else ""
@@ -208,7 +214,7 @@ class Understanding:
             else:
                 groups.append([(terms[0], refused, mention)])
         for group in groups:
-            tests = [relations.where(self._schema, self._subject.table, t.table, t.where) for t, _, _ in group]
+            tests = [relations.build_test(self._schema, self._subject.table, t.table, t.where) for t, _, _ in group]
             either = " OR ".join(f"({test})" for test in tests) if len(tests) > 1 else tests[0]
             self._tests.append(f"NOT ({either})" if group[0][1] else either)
         named = [("非" if refused else "") + term.say for group in groups for term, refused, _ in group]
@@ -219,29 +225,29 @@ class Understanding:
                 for group in groups
                 for t, _, _ in group
             )
-            self._by_name = any(_names(term, subject, self._schema) for group in groups for term, _, _ in group)
+            self._by_name = any(_is_row_name(term, subject, self._schema) for group in groups for term, _, _ in group)
             self._said["state"] = "、".join(dict.fromkeys(named))
 
-    def _near_enough(self, term: TermMeaning, mention: Occurrence) -> bool:
+    def _is_near_enough(self, term: TermMeaning, mention: Occurrence) -> bool:
         """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
         if term.table == self._subject.table or relations.is_below(self._schema, term.table, self._subject.table):
             return True
         behind = [other for other in self._heard.mentions if 0 <= other.start - mention.end <= 3]
-        return any(term.table == named.table for other in behind for named in other.of(TermKind.TABLE))
+        return any(term.table == named.table for other in behind for named in other.list_meanings(TermKind.TABLE))
 
-    def _refused(self, mention: Occurrence) -> bool:
+    def _is_refused(self, mention: Occurrence) -> bool:
         before, after = self._text[: mention.start], self._text[mention.end :]
         for word in sorted(self._language.refuses, key=len, reverse=True):
             if before.endswith(word):
-                self._use(mention.start - len(word), mention.start)
+                self._mark_used(mention.start - len(word), mention.start)
                 return True
         for word in self._language.besides:
             if after.removeprefix("的").startswith(word):
-                self._use(mention.end, mention.end + len(word) + after.startswith("的"))
+                self._mark_used(mention.end, mention.end + len(word) + after.startswith("的"))
                 return True
         return False
 
-    def _asks_whether(self, mention: Occurrence) -> bool:
+    def _is_state_asked(self, mention: Occurrence) -> bool:
         """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
         before, after = self._text[: mention.start], self._text[mention.end :]
         if before.endswith(_COMING):
@@ -253,33 +259,33 @@ class Understanding:
             return True
         return before.endswith(("怎么", "为什么", "能", "会", "什么时候", "是否", "何时", "怎么还", "什么时候能"))
 
-    def _others(self) -> None:
+    def _read_other_words(self) -> None:
         """Words of tables and columns; one of a table that is not shown is about something else."""
         shown = {output.partition(".")[0].rpartition("(")[2] for output in self._subject.show}
-        owner = relations.parent(self._schema, self._subject.table)
+        owner = relations.find_parent(self._schema, self._subject.table)
         for mention in self._heard.mentions:
-            tables = self._relevant(mention, TermKind.TABLE)
-            if tables or self._relevant(mention, TermKind.COLUMN) or mention.of(TermKind.GOODS):
+            tables = self._list_meanings(mention, TermKind.TABLE)
+            if tables or self._list_meanings(mention, TermKind.COLUMN) or mention.list_meanings(TermKind.GOODS):
                 used = all(self._used[mention.start : mention.end])
-                self._use(mention.start, mention.end)
+                self._mark_used(mention.start, mention.end)
                 near = {self._subject.table, *shown, *([owner.table] if owner else [])}
                 alone = tables and all(term.kind is TermKind.TABLE for term in mention.terms)
                 self._known &= bool(used or not alone or near & {term.table for term in tables})
 
-    def _money(self) -> str:
+    def _find_money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
-        joined = self._near[: 1 + (relations.parent(self._schema, self._subject.table) is not None)]
+        joined = self._near[: 1 + (relations.find_parent(self._schema, self._subject.table) is not None)]
         for mention in self._heard.mentions:
-            for term in self._relevant(mention, TermKind.COLUMN):
-                if term.table in joined and self._column(term.table, term.column).type in _AMOUNTS:
+            for term in self._list_meanings(mention, TermKind.COLUMN):
+                if term.table in joined and self._get_column(term.table, term.column).type in _AMOUNTS:
                     self._said["measure"] = self._text[mention.start : mention.end]
                     return f"{term.table}.{term.column}"
         return self._subject.money
 
-    def _wanted(self, money: str) -> Wanted:
+    def _decide_wanted(self, money: str) -> Wanted:
         subject, heard = self._subject, self._heard
         for rank in heard.ranks:
-            self._use(rank.start, rank.end)
+            self._mark_used(rank.start, rank.end)
         if self._one or subject.group:
             self._known &= not heard.ranks and not (self._one and any(word in self._text for word in _SEVERAL))
             return Wanted(Give.LIST)
@@ -287,7 +293,7 @@ class Understanding:
             self._known &= len(heard.ranks) == 1
             rank = heard.ranks[0]
             by_time = rank.by in (End.LATEST, End.EARLIEST)
-            if not by_time and (above := self._parent_money(rank)):
+            if not by_time and (above := self._find_parent_money(rank)):
                 self._above = above
             if not heard.numbers and (subject.time if by_time else money):
                 if not by_time and "花" in self._text and subject.sum_where:
@@ -308,30 +314,30 @@ class Understanding:
                 return Wanted(Give.LATEST, RECENT_ROWS)
             if asked in (Give.SUM, Give.AVERAGE):
                 self._said["period"] = f"最近 {RECENT_DAYS} 天"
-                self._test(
+                self._add_test(
                     subject.table,
-                    sql_tests.within(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time),
+                    sql_tests.build_period_test(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time),
                 )
         return Wanted(asked)
 
-    def _parent_money(self, rank: Ranking) -> str:
+    def _find_parent_money(self, rank: Ranking) -> str:
         """The amount of what the rows belong to, where that is ranked: 最贵的一单买了什么."""
-        owner = relations.parent(self._schema, self._subject.table)
+        owner = relations.find_parent(self._schema, self._subject.table)
         if owner is None:
             return ""
-        own = any(t.table == self._subject.table for m in self._heard.mentions for t in m.of(TermKind.TABLE))
+        own = any(t.table == self._subject.table for m in self._heard.mentions for t in m.list_meanings(TermKind.TABLE))
         named = (not own and self._text[rank.end - 1 : rank.end] in "笔单次") or any(
             -1 <= mention.start - rank.end <= 3
-            and any(term.table == owner.table for term in mention.of(TermKind.TABLE))
+            and any(term.table == owner.table for term in mention.list_meanings(TermKind.TABLE))
             for mention in self._heard.mentions
         )
         column = self._schema.tables[owner.table].money
         return f"{owner.table}.{column}" if named and column else ""
 
-    def _amounts(self, money: str, wanted: Wanted) -> None:
+    def _read_amounts(self, money: str, wanted: Wanted) -> None:
         found = self._heard.amounts
         for comparison in found:
-            self._use(comparison.start, comparison.end)
+            self._mark_used(comparison.start, comparison.end)
         if found:
             self._known &= bool(money) and len(found) == 1
             self._said["amount"] = self._text[found[0].start : found[0].end].removesuffix("的")
@@ -339,21 +345,21 @@ class Understanding:
                 self._tests.append(found[0].to_sql(money))
                 self._named = True
 
-    def _goods(self, unknown: Odd | None) -> None:
+    def _read_goods(self, unknown: Odd | None) -> None:
         """What rows are named by: goods, models, and one word that nothing explains, where a thing is named."""
         named = [
-            (mention.of(TermKind.GOODS)[0].say, (mention.start, mention.end))
+            (mention.list_meanings(TermKind.GOODS)[0].say, (mention.start, mention.end))
             for mention in self._heard.mentions
-            if mention.of(TermKind.GOODS)
+            if mention.list_meanings(TermKind.GOODS)
         ]
         named += [(model.lower(), span) for model, span in self._heard.models]
-        places = self._searched("" if unknown is None else "thing" if unknown.tag in THINGS else "place")
+        places = self._find_searched_columns("" if unknown is None else "thing" if unknown.tag in THINGS else "place")
         if unknown and places:
             named.append((unknown.text, (unknown.start, unknown.start + len(unknown.text))))
         if not named:
             return
         for _, span in named:
-            self._use(*span)
+            self._mark_used(*span)
         if not places:
             self._known = False
             return
@@ -369,12 +375,14 @@ class Understanding:
         self._known &= not any(self._without) or self._without[0]
         self._said["search"] = "、".join(self._text[start:end] for _, (start, end) in named)
         tests = [
-            relations.where(
+            relations.build_test(
                 self._schema,
                 self._subject.table,
                 table,
                 " OR ".join(
-                    f"({sql_tests.like(f'{table}.{column}', thing)})" for thing in things for column in columns
+                    f"({sql_tests.build_like_test(f'{table}.{column}', thing)})"
+                    for thing in things
+                    for column in columns
                 ),
             )
             for table, columns in places.items()
@@ -382,7 +390,7 @@ class Understanding:
         either = " OR ".join(f"({test})" for test in tests)
         self._tests.append(f"NOT ({either})" if any(self._without) else either)
 
-    def _searched(self, kind: str) -> dict[str, list[str]]:
+    def _find_searched_columns(self, kind: str) -> dict[str, list[str]]:
         """The columns that rows are named by: their own, or those of the next table that has such."""
         found: dict[str, list[str]] = {}
         for table in self._near:
@@ -393,7 +401,7 @@ class Understanding:
         return found
 
 
-def _names(term: TermMeaning, subject: Subject, schema: Schema) -> bool:
+def _is_row_name(term: TermMeaning, subject: Subject, schema: Schema) -> bool:
     """Whether a state is the name of a row of the subject's own: 运费券."""
     return (
         term.table == subject.table and bool(term.column) and bool(schema.tables[term.table].columns[term.column].named)

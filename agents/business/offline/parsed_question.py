@@ -19,7 +19,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ParsedQuestion:
     """`text` is plain; `whole`: its times are one stretch, `days`: where it
     says days; `models`: product models, with their places."""
 
@@ -34,15 +34,15 @@ class Heard:
     mentions: tuple[Occurrence, ...]
     today: date
 
-    def skeleton(self, kinds: Iterable[TermKind]) -> str:
+    def build_skeleton(self, kinds: Iterable[TermKind]) -> str:
         """The text with letters for numbers, times, amounts, goods, and words of these kinds."""
-        marks = [(span, _prefix(number) + NUMBER) for number, span in self.numbers]
+        marks = [(span, _extract_prefix(number) + NUMBER) for number, span in self.numbers]
         marks += [(span, MODEL) for _, span in self.models]
         marks += [((self.time.start, self.time.end), DAY)] if self.time else []
         marks += [(span, DAY) for span in self.days if not self.time or span[1] <= self.time.start]
         marks += [((found.start, found.end), AMOUNT) for found in self.amounts]
         for mention in self.mentions:
-            kind = next((kind for kind in kinds if mention.of(kind)), None)
+            kind = next((kind for kind in kinds if mention.list_meanings(kind)), None)
             marks += [((mention.start, mention.end), kind.value)] if kind else []
         text, end = "", 0
         for (start, stop), mark in sorted(marks):
@@ -51,38 +51,40 @@ class Heard:
         return text + self.text[end:]
 
 
-def hear(text: str, vocabulary: Vocabulary, language: Language, today: date) -> Heard:
+def parse_question(text: str, vocabulary: Vocabulary, language: Language, today: date) -> ParsedQuestion:
     """text: plain."""
     certain: Sequence[Entity] = load_shipped_extractor().extract(text).certain
     time, whole = find_time(text, [entity.text for entity in certain if entity.kind == "date"], today)
-    rest = blanked(text, [(time.start, time.end)] if time else [])
+    rest = blank_spans(text, [(time.start, time.end)] if time else [])
     numbers = (
-        *_places(rest, [entity for entity in certain if entity.kind == "order_number"]),
-        *_tail(rest, language),
+        *_find_places(rest, [entity for entity in certain if entity.kind == "order_number"]),
+        *_find_tail(rest, language),
     )
-    rest = blanked(rest, [span for _, span in numbers])
-    models = tuple(_places(rest, [entity for entity in certain if entity.kind == "product_model"]))
-    rest = blanked(rest, [span for _, span in models])
-    numeric = [m for m in vocabulary.find(rest) if any(map(str.isdigit, rest[m.start : m.end]))]  # 满300减30
+    rest = blank_spans(rest, [span for _, span in numbers])
+    models = tuple(_find_places(rest, [entity for entity in certain if entity.kind == "product_model"]))
+    rest = blank_spans(rest, [span for _, span in models])
+    numeric = [m for m in vocabulary.find_words(rest) if any(map(str.isdigit, rest[m.start : m.end]))]  # 满300减30
     ranks = tuple(find_ranks(rest))
     taken = [*((rank.start, rank.end) for rank in ranks), *((word.start, word.end) for word in numeric)]
-    amounts = tuple(find_amounts(blanked(rest, taken)))
-    mentions = tuple(vocabulary.find(blanked(rest, [(found.start, found.end) for found in amounts])))
+    amounts = tuple(find_amounts(blank_spans(rest, taken)))
+    mentions = tuple(vocabulary.find_words(blank_spans(rest, [(found.start, found.end) for found in amounts])))
     last = text.rfind(" ")  # a follow-up that was completed ends with what is new in it
-    if any(mention.start > last and mention.of(TermKind.GOODS) for mention in mentions):
-        mentions = tuple(mention for mention in mentions if mention.start > last or not mention.of(TermKind.GOODS))
-    days = tuple(span for _, span in _places(text, [entity for entity in certain if entity.kind == "date"]))
-    return Heard(text, numbers, models, time, days if whole else (), whole, amounts, ranks, mentions, today)
+    if any(mention.start > last and mention.list_meanings(TermKind.GOODS) for mention in mentions):
+        mentions = tuple(
+            mention for mention in mentions if mention.start > last or not mention.list_meanings(TermKind.GOODS)
+        )
+    days = tuple(span for _, span in _find_places(text, [entity for entity in certain if entity.kind == "date"]))
+    return ParsedQuestion(text, numbers, models, time, days if whole else (), whole, amounts, ranks, mentions, today)
 
 
-def blanked(text: str, spans: Iterable[Span]) -> str:
+def blank_spans(text: str, spans: Iterable[Span]) -> str:
     """A text with spaces in place of its parts."""
     for start, end in spans:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
 
 
-def _places(text: str, entities: Iterable[Entity]) -> list[tuple[str, Span]]:
+def _find_places(text: str, entities: Iterable[Entity]) -> list[tuple[str, Span]]:
     found: list[tuple[str, Span]] = []
     for entity in entities:
         start = text.find(entity.text, max((end for _, (_, end) in found), default=0))
@@ -91,7 +93,7 @@ def _places(text: str, entities: Iterable[Entity]) -> list[tuple[str, Span]]:
     return found
 
 
-def _tail(text: str, language: Language) -> list[tuple[str, Span]]:
+def _find_tail(text: str, language: Language) -> list[tuple[str, Span]]:
     """The last digits of a number, as a pattern: 尾号 0231."""
     for word in language.tails:
         start = text.find(word)
@@ -104,6 +106,6 @@ def _tail(text: str, language: Language) -> list[tuple[str, Span]]:
     return []
 
 
-def _prefix(number: str) -> str:
+def _extract_prefix(number: str) -> str:
     """The letters that tell numbers of one kind from those of another."""
     return "".join(character for character in number.lower() if character.isalpha())

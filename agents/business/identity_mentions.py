@@ -26,7 +26,7 @@ _GRAMMAR = frozenset("cdpmqrtuf")
 """First letters of jieba's tags of words that hold sentences together: no name begins with 何时 or 从来."""
 
 
-class About(StrEnum):
+class MentionKind(StrEnum):
     """What names somebody."""
 
     NAME = "name"
@@ -40,7 +40,7 @@ class About(StrEnum):
 class Mention:
     """`value` is the caller's own, or somebody else's; whose decides the database."""
 
-    about: About
+    about: MentionKind
     value: str
 
 
@@ -54,36 +54,36 @@ class _Phrases:
     brands: frozenset[str]
 
 
-def asks_for_others(text: str) -> bool:
+def is_about_others(text: str) -> bool:
     """Whether a text says that it is about other people's data: 我老婆的订单, 所有会员."""
     for form in {text, fold(text)}:
-        for pattern in _phrases().strangers:
+        for pattern in _load_phrases().strangers:
             if any(not match.groupdict().get("giving") for match in pattern.finditer(form)):
                 return True
     return False
 
 
-def mentions(text: str, caller: str) -> frozenset[Mention]:
+def find_mentions(text: str, caller: str) -> frozenset[Mention]:
     """Everything in a text that names a person, an account or an order; caller: what a member number looks like."""
     found = load_shipped_extractor().extract(text).certain
-    kinds = {"phone": About.PHONE, "order_number": About.NUMBER}
+    kinds = {"phone": MentionKind.PHONE, "order_number": MentionKind.NUMBER}
     numbers = {Mention(kinds[entity.kind], entity.value) for entity in found if entity.kind in kinds}
     taken = {mention.value for mention in numbers}
-    members = {value for value in _members(text, caller) if value not in taken}
+    members = {value for value in _find_members(text, caller) if value not in taken}
     emails = {match.group() for match in _EMAIL.finditer(fold(text))}
     return frozenset(
         {
             *numbers,
-            *(Mention(About.MEMBER, value) for value in members),
-            *(Mention(About.EMAIL, value) for value in emails),
-            *(Mention(About.NAME, value) for value in _names(text)),
+            *(Mention(MentionKind.MEMBER, value) for value in members),
+            *(Mention(MentionKind.EMAIL, value) for value in emails),
+            *(Mention(MentionKind.NAME, value) for value in _find_names(text)),
         }
     )
 
 
-def _members(text: str, caller: str) -> Iterator[str]:
+def _find_members(text: str, caller: str) -> Iterator[str]:
     folded = fold(text)
-    for pattern in _phrases().members:
+    for pattern in _load_phrases().members:
         yield from (match.group("value").upper() for match in pattern.finditer(folded))
     if shape := _LETTERS.fullmatch(caller):
         prefix, digits = shape.group(1).rstrip("-_"), len(shape.group(2))
@@ -91,19 +91,19 @@ def _members(text: str, caller: str) -> Iterator[str]:
         yield from (match.group().upper() for match in re.finditer(alike, folded))
 
 
-def _names(text: str) -> Iterator[str]:
+def _find_names(text: str) -> Iterator[str]:
     """Names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
-    phrases = _phrases()
-    for name in _named(text):
+    phrases = _load_phrases()
+    for name in _find_tagged_names(text):
         first = (find_tag(name[:2]) or "") if len(name) == 3 else ""
         odd = name in phrases.brands or name[0] == name[1] or (first and first[0] in _GRAMMAR)
         if not (odd or _NOT_IN_NAMES.search(name[1:]) or phrases.data.search(name)):
             yield name
 
 
-def _named(text: str) -> Iterator[str]:
+def _find_tagged_names(text: str) -> Iterator[str]:
     """What the dictionary tags as a name, and unknown words after a surname where somebody is named."""
-    phrases = _phrases()
+    phrases = _load_phrases()
     for word, tag in tag_words(text):
         if tag.startswith("nr") and 2 <= len(word) <= _MAX_NAME and phrases.surname.match(word):
             yield word
@@ -125,29 +125,29 @@ def _is_word(text: str) -> bool:
 
 
 @cache
-def _phrases() -> _Phrases:
+def _load_phrases() -> _Phrases:
     folder = files("agents")
     data = load_yaml((folder / "business" / "strangers.yaml").read_text(encoding="utf-8"))
     surname = load_yaml((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
     lists: Mapping[str, str] = {**data["lists"], "surname": surname}
 
-    def filled(text: str) -> str:
+    def fill_lists(text: str) -> str:
         """A list may name another."""
         while _LIST.search(text):
             text = _LIST.sub(lambda match: lists[match.group(1)], text)
         return text
 
-    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(filled(item)) for item in data[key])
+    def compile_patterns(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(fill_lists(item)) for item in data[key])
 
-    def words(name: str) -> re.Pattern[str]:
+    def compile_words(name: str) -> re.Pattern[str]:
         return re.compile(f"(?:{lists[name]})")
 
     return _Phrases(
-        compiled("patterns"),
-        compiled("members"),
-        compiled("names"),
-        words("surname"),
-        words("data"),
+        compile_patterns("patterns"),
+        compile_patterns("members"),
+        compile_patterns("names"),
+        compile_words("surname"),
+        compile_words("data"),
         frozenset(data["brands"]),
     )

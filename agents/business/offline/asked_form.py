@@ -10,9 +10,9 @@ _TOTALS = (f"{TermKind.TABLE.value}数", "总数", "数量", "how many")
 _MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + TermKind.TABLE.value + TermKind.GOODS.value
 
 
-def wanted(asked: Give, skeleton: str) -> Give:
+def decide_give(asked: Give, skeleton: str) -> Give:
     """What a question wants, of what a head takes it for: a number of rows is asked for in so many words."""
-    counted = _counts(skeleton)
+    counted = _is_counting(skeleton)
     if any(word in skeleton for word in _TOTALS):
         return Give.COUNT
     if asked is Give.SUM and any(
@@ -26,7 +26,7 @@ def wanted(asked: Give, skeleton: str) -> Give:
     return asked
 
 
-def _counts(skeleton: str) -> bool:
+def _is_counting(skeleton: str) -> bool:
     """Whether it asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔 or 几号."""
     for place, character in enumerate(skeleton):
         before, after = skeleton[place - 1 : place], skeleton[place + 1 : place + 2]

@@ -11,7 +11,7 @@ from types import NoneType
 from loguru import logger
 
 from agents.business.company_tools import CompanyTool
-from agents.business.engines.dialects import dialect_of
+from agents.business.engines.dialects import find_dialect
 from agents.business.schema import Schema
 from agents.business.tools import TOOLS, ToolRequest, read_call
 from agents.errors import BudgetExhausted, GenerationError, GenerationForbidden, GenerationRejected
@@ -24,7 +24,7 @@ from knowledge.tracing import span
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSql:
     """`sql` is None where the model says that the tables do not hold it, or did not answer as told; `failed`: it was
     late or out of reach; `requested`: what else it would do.
     """
@@ -55,28 +55,28 @@ class SqlWriter:
         self._company = company or {}
         own = "、".join(self._company)
         self._own_tools = f"公司另有工具 {own}：问的正是它们各自说明的内容时才调用，不写是谁。" if own else ""
-        self._tools = (*TOOLS, *(tool.as_offered() for tool in self._company.values()))
+        self._tools = (*TOOLS, *(tool.build_tool() for tool in self._company.values()))
         self._prompts = prompts
-        self._schema = schema.described()
-        self._dialect = dialect_of(dialect).shown
+        self._schema = schema.describe()
+        self._dialect = find_dialect(dialect).shown
         self._timeout = timeout
         self._calls_tools: bool | None = None
 
-    async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:
+    async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> WrittenSql:
         """refused: the statement before this one, and what was wrong with it."""
         try:
             with span("write_sql"):
                 if self._calls_tools is not False:
-                    called = await self._write_or_call(self._messages(question, today, refused, offers=True))
+                    called = await self._write_or_call(self._build_messages(question, today, refused, offers=True))
                     if called is not None:
                         return called
-                messages = self._messages(question, today, refused, offers=False)
+                messages = self._build_messages(question, today, refused, offers=False)
                 reply, usage = await self._model.complete(messages, self._timeout)
         except GenerationError:
-            return Written(None, Usage(calls=1), failed=True)
-        return Written(parse_sql(reply), usage)
+            return WrittenSql(None, Usage(calls=1), failed=True)
+        return WrittenSql(parse_sql(reply), usage)
 
-    async def _write_or_call(self, messages: PromptedMessages) -> Written | None:
+    async def _write_or_call(self, messages: PromptedMessages) -> WrittenSql | None:
         """None where the endpoint knows no tools. Raises GenerationError."""
         try:
             reply, usage = await self._model.complete_or_call(messages, self._tools, self._timeout)
@@ -90,15 +90,15 @@ class SqlWriter:
             return None
         if isinstance(reply, str):
             self._calls_tools = bool(self._calls_tools)
-            return Written(parse_sql(reply), usage)
+            return WrittenSql(parse_sql(reply), usage)
         self._calls_tools = True
         requested = read_call(reply, self._company)
         if requested is None:
             logger.info("a model called a tool otherwise than told")
-            return Written(None, usage)
-        return Written(requested.sql or None, usage, requested=requested)
+            return WrittenSql(None, usage)
+        return WrittenSql(requested.sql or None, usage, requested=requested)
 
-    def _messages(
+    def _build_messages(
         self, question: Question, today: date, refused: tuple[str, str] | None, *, offers: bool
     ) -> PromptedMessages:
         prompts, names = self._prompts(), ["business_sql"]
@@ -109,14 +109,14 @@ class SqlWriter:
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = compile_whole_word(question.caller).sub("我", text)
-        messages = [{"role": "system", "content": rules}, _said("user", message=text)]
+        messages = [{"role": "system", "content": rules}, _build_message("user", message=text)]
         if refused is not None:
             sql, reason = refused
-            messages += [_said("assistant", sql=sql), _said("user", refused=reason)]
+            messages += [_build_message("assistant", sql=sql), _build_message("user", refused=reason)]
         return prompts.conversation(*names, messages=messages)
 
 
-def _said(role: str, **fields: str) -> ChatMessage:
+def _build_message(role: str, **fields: str) -> ChatMessage:
     return {"role": role, "content": json.dumps(fields, ensure_ascii=False)}
 
 

@@ -29,7 +29,7 @@ _FIRST_PART = (
 """Of these, what stands first is the value; the rest says how much of it."""
 
 
-def stated(
+def is_stated(
     node: exp.Expr | None,
     column: Callable[[exp.Column], bool],
     query: Callable[[exp.Select], bool],
@@ -39,8 +39,8 @@ def stated(
     the one value of a subquery; harmless: numbers that may be part of it.
     """
 
-    def any_of(parts: list[exp.Expr | None], allowed: frozenset[str] = harmless) -> bool:
-        return any(stated(part, column, query, allowed) for part in parts)
+    def has_stated_part(parts: list[exp.Expr | None], allowed: frozenset[str] = harmless) -> bool:
+        return any(is_stated(part, column, query, allowed) for part in parts)
 
     match node:
         case None | exp.Null() | exp.Count():
@@ -52,21 +52,23 @@ def stated(
         case exp.Subquery() if isinstance(node.this, exp.Select):
             return query(node.this)
         case exp.Sum() | exp.Avg():
-            return any_of([node.this], _COUNTED)
+            return has_stated_part([node.this], _COUNTED)
         case exp.Min() | exp.Max():
-            return any_of([node.this, *node.expressions], _NONE)
+            return has_stated_part([node.this, *node.expressions], _NONE)
         case exp.Distinct():
-            return any_of(node.expressions)
+            return has_stated_part(node.expressions)
         case exp.Coalesce():
-            return any_of([node.this, *node.expressions], harmless | _EMPTY)
+            return has_stated_part([node.this, *node.expressions], harmless | _EMPTY)
         case exp.Case():
-            return any_of([*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")])
+            return has_stated_part(
+                [*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")]
+            )
         case exp.If():
-            return any_of([node.args.get("true"), node.args.get("false")])
+            return has_stated_part([node.args.get("true"), node.args.get("false")])
         case exp.Mul() | exp.Div():
-            return any_of([node.args["this"], node.args["expression"]], _UNITS)
+            return has_stated_part([node.args["this"], node.args["expression"]], _UNITS)
         case exp.Add() | exp.Sub() | exp.DPipe():
-            return any_of([node.args["this"], node.args["expression"]], _NONE)
+            return has_stated_part([node.args["this"], node.args["expression"]], _NONE)
         case _ if isinstance(node, _FIRST_PART):
-            return any_of([node.this])
+            return has_stated_part([node.this])
     return True
