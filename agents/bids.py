@@ -89,89 +89,89 @@ class TurnEvidence:
 
     question: Question
     route: Route
-    feeling: Emotion = CALM
+    emotion: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
     threshold: float = 0.7
 
     @property
-    def found(self) -> Retrieval | None:
-        return self.question.found
+    def retrieval(self) -> Retrieval | None:
+        return self.question.retrieval
 
     @property
-    def answerable(self) -> bool:
+    def is_answerable(self) -> bool:
         """Whether something passed the gate."""
-        return self.found is not None and self.found.verdict is GateVerdict.PASS
+        return self.retrieval is not None and self.retrieval.verdict is GateVerdict.PASS
 
     @property
-    def urgent(self) -> bool:
+    def is_urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
-        like = self.feeling.score >= self.threshold and self.claim(Intent.HIGH_STAKES) >= OUTCRY
-        outcry = self.outcry >= OUTCRY and not self._matter_of_fact
-        return self.danger is not None or self.feeling.crisis or like or outcry
+        like = self.emotion.score >= self.threshold and self.compute_claim(Intent.HIGH_STAKES) >= OUTCRY
+        outcry = self.outcry >= OUTCRY and not self._is_matter_of_fact
+        return self.danger is not None or self.emotion.crisis or like or outcry
 
     @property
-    def _matter_of_fact(self) -> bool:
+    def _is_matter_of_fact(self) -> bool:
         """Whether strong words are those of the matter, or beside a question that is answered: 法院冻结的呢 and
         什么鬼，网怎么这么慢 complain of nobody.
         """
-        complains = self.wants(Intent.HIGH_STAKES) and self.claim(Intent.HIGH_STAKES) >= COMPLAINT
-        return self.answerable and not self.worded and not complains
+        complains = self.is_routed_to(Intent.HIGH_STAKES) and self.compute_claim(Intent.HIGH_STAKES) >= COMPLAINT
+        return self.is_answerable and not self.is_decided_by_rules and not complains
 
     @property
-    def named(self) -> bool:
+    def is_named_by_model(self) -> bool:
         """Whether a language model named the intents."""
         return self.route.trace.tier is Tier.LLM
 
     @property
-    def worded(self) -> bool:
+    def is_decided_by_rules(self) -> bool:
         """Whether a rule decided the intents, not what the message is like."""
         return not self.route.trace.scores
 
-    def wants(self, intent: str) -> bool:
+    def is_routed_to(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
 
-    def sure_of(self, intent: str) -> bool:
+    def is_surely_routed_to(self, intent: str) -> bool:
         """Whether the router names the intent, and is sure of it."""
-        return self.wants(intent) and self.route.trace.band is Band.HIGH
+        return self.is_routed_to(intent) and self.route.trace.band is Band.HIGH
 
     @property
-    def documented(self) -> bool:
+    def is_documented(self) -> bool:
         """Whether the message is like a question to the documents too, and these answer it."""
-        return self.answerable and self.wants(Intent.KNOWLEDGE_QA)
+        return self.is_answerable and self.is_routed_to(Intent.KNOWLEDGE_QA)
 
-    def forced(self, intent: str) -> bool:
+    def is_forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
-        return intent in self.route.trace.forced or (self.worded and self.wants(intent))
+        return intent in self.route.trace.forced or (self.is_decided_by_rules and self.is_routed_to(intent))
 
-    def score(self, intent: str) -> float:
+    def get_score(self, intent: str) -> float:
         """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
         return self.route.trace.scores.get(intent, 0.0)
 
-    def likely(self, intents: Collection[str]) -> float:
+    def compute_likelihood(self, intents: Collection[str]) -> float:
         """The probability of one of these by what the message is like; 0 where nobody looked."""
         scores = self.route.trace.scores
         best = max(scores.values(), default=0.0)
         odds = {intent: math.exp((score - best) / TEMPERATURE) for intent, score in scores.items()}
         return sum(odds.get(intent, 0.0) for intent in intents) / max(sum(odds.values()), 1.0)
 
-    def claim(self, *intents: str, weights: Weights = CLAIM) -> float:
+    def compute_claim(self, *intents: str, weights: Weights = CLAIM) -> float:
         """The probability that the turn is for one of these, with all the evidence."""
-        return chance(
-            weights.like * logit(self.likely(intents))
-            + weights.found * logit(self.found.confidence if self.found else 0.0)
+        return apply_logistic(
+            weights.like * compute_logit(self.compute_likelihood(intents))
+            + weights.found * compute_logit(self.retrieval.confidence if self.retrieval else 0.0)
             + weights.later * bool(self.question.history)
             + weights.bias
         )
 
 
-def chance(logit: float) -> float:
+def apply_logistic(logit: float) -> float:
     """The logistic function."""
     return 1 / (1 + math.exp(-min(max(logit, -50.0), 50.0)))
 
 
-def logit(probability: float) -> float:
+def compute_logit(probability: float) -> float:
     """Its inverse, bounded at .01 and .99."""
     bounded = min(max(probability, 0.01), 0.99)
     return math.log(bounded / (1 - bounded))

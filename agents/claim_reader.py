@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from agents.judging import Judge, JudgeKind
-from agents.prompting import one_line
+from agents.judge import Judge, JudgeKind
+from agents.prompt_library import join_lines
 from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
 
@@ -21,10 +21,10 @@ class ClaimReader(Judge):
 
     async def judge(self, claim: str, question: str, chunk: Chunk) -> float | None:
         """Log-odds that it does; None for what was late, refused or unreadable. question: what the sentence answers."""
-        return await self._odds(claim, question, chunk)
+        return await self._compute_odds(claim, question, chunk)
 
-    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
-        return {"claim": one_line(said), "question": one_line(beside)}
+    def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
+        return {"claim": join_lines(text), "question": join_lines(context)}
 
 
 class ClaimObjections:

@@ -40,10 +40,10 @@ def decide(bids: Iterable[Bid | None]) -> Decision:
         return Decision((LAST_RESORT,), "nobody claims it", made)
     first = holding[0]
     if first.alone:
-        return _decision([first], made)
+        return _build_decision([first], made)
     beside = [bid for bid in holding[1:] if not bid.alone and (bid.joins or bid.rank <= max(first.rank, Rank.CLAIMS))]
-    return _decision([first, *beside], made)
+    return _build_decision([first, *beside], made)
 
 
-def _decision(chosen: Sequence[Bid], made: tuple[Bid, ...]) -> Decision:
+def _build_decision(chosen: Sequence[Bid], made: tuple[Bid, ...]) -> Decision:
     return Decision(tuple(bid.intent for bid in chosen), "; ".join(f"{bid.intent}: {bid.why}" for bid in chosen), made)

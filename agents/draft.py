@@ -40,27 +40,27 @@ class Draft:
         self._computed = ""
 
     @property
-    def used(self) -> bool:
+    def has_sources(self) -> bool:
         """Whether there is an answer: something with a source."""
         return bool(self._quotes)
 
     @property
-    def cannot(self) -> bool:
+    def is_unanswerable(self) -> bool:
         """Whether the model said that the fragments do not answer."""
-        return self._unanswered and not self.used
+        return self._unanswered and not self.has_sources
 
-    def curated(self) -> list[str]:
+    def quote_curated_answer(self) -> list[str]:
         """What to send of the best fragment, a FAQ entry."""
         text, quote = cut_curated_answer(self._request)
-        return self.take(Text(text)) + self.take(Citation(0, quote)) if text else []
+        return self.add_piece(Text(text)) + self.add_piece(Citation(0, quote)) if text else []
 
-    def take(self, piece: Piece) -> list[str]:
+    def add_piece(self, piece: Piece) -> list[str]:
         """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
         match piece:
             case Text(text):
-                return self._out([*self._opening(text), text])
+                return self._append_texts([*self._write_opening(text), text])
             case Citation():
-                return self._out(self._cited(piece))
+                return self._append_texts(self._write_mark(piece))
             case Withdrawn():
                 self.withdrawn = self.withdrawn or self.sent
                 self._texts, self._quotes, self._unanswered, self.judged = [], {}, False, Judged((), ())
@@ -72,27 +72,27 @@ class Draft:
                 self.degraded += (part,)
             case Spent(usage, verify_ms, model):
                 self.model = model or self.model
-                self.spent(usage, verify_ms)
+                self.add_cost(usage, verify_ms)
         return []
 
-    def spent(self, usage: Usage, verify_ms: float) -> None:
+    def add_cost(self, usage: Usage, verify_ms: float) -> None:
         """What writing or checking cost."""
         self.usage += usage
         self.verify_ms += verify_ms
 
-    def rest(self) -> list[str]:
+    def write_ending(self) -> list[str]:
         """What to send at the end of an answer: the date that follows from it, and who knows what it leaves open."""
-        self._computed = self._dated()
-        dated = [f"\n{self._computed}"] if self._computed and not self._written else []
+        self._computed = self._compute_date_sentence()
+        dated = [f"\n{self._computed}"] if self._computed and not self._is_written_by_model else []
         if not self._unanswered:
-            return self._out(dated)
-        cited = [self._index(number) for number in self._quotes]
-        return self._out([*dated, partial_ending(self.fragments, cited, self._request.english)])
+            return self._append_texts(dated)
+        cited = [self._get_mark_number(number) for number in self._quotes]
+        return self._append_texts([*dated, partial_ending(self.fragments, cited, self._request.english)])
 
-    def _dated(self) -> str:
+    def _compute_date_sentence(self) -> str:
         """Of what is quoted; a model was told the date before it wrote."""
         request = self._request
-        if self._written or request.today is None:
+        if self._is_written_by_model or request.today is None:
             return request.computed
         quoted = [quote for quotes in self._quotes.values() for quote in quotes]
         found = compute_date_sentence(
@@ -101,18 +101,18 @@ class Draft:
         return found or ""
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
         sure = self._confident and not self._request.superseded
-        return self.used and self._written and sure and not self._unanswered
+        return self.has_sources and self._is_written_by_model and sure and not self._unanswered
 
     @property
-    def read_by_model(self) -> bool:
+    def is_read_by_model(self) -> bool:
         """Whether a model has judged that what it rests on states the answer."""
         return bool(self._quotes) and all(candidate.scorer == READER for candidate in self.candidates)
 
     @property
-    def _written(self) -> bool:
+    def _is_written_by_model(self) -> bool:
         """Whether by a model."""
         return bool(self.judged.supported)
 
@@ -123,10 +123,10 @@ class Draft:
         rest = [number for number in chunks if number not in self._quotes and number != PAGE]
         first = 1 + sum(number != PAGE for number in self._quotes)
         page = {0: chunks[PAGE]} if PAGE in chunks else {}
-        marked = {self._index(number): chunks[number] for number in self._quotes}
+        marked = {self._get_mark_number(number): chunks[number] for number in self._quotes}
         return marked | {first + place: chunks[number] for place, number in enumerate(rest)} | page
 
-    def answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
+    def build_answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
         """The finished answer; only with something cited."""
         outcome = Outcome.PARTIALLY_ANSWERED if self._unanswered else Outcome.ANSWERED
         outcome = outcome if self._confident else Outcome.LOW_CONFIDENCE
@@ -136,7 +136,7 @@ class Draft:
             intent="knowledge",
             agent=agent,
             confidence=max((candidate.probability for candidate in self.candidates), default=0.0),
-            sources=self._sources(),
+            sources=self._build_sources(),
             suggestions=tuple(suggestions),
             computed=self._computed,
             escalate_to_human=self._unanswered,
@@ -145,9 +145,9 @@ class Draft:
     @property
     def candidates(self) -> list[Candidate]:
         """The fragments used, the page too."""
-        return [self._request.candidate(number) for number in self._quotes]
+        return [self._request.get_candidate(number) for number in self._quotes]
 
-    def _opening(self, text: str) -> list[str]:
+    def _write_opening(self, text: str) -> list[str]:
         """What is said before the first text: that it is of an older version, how sure it is, or that it is quoted in
         another language.
         """
@@ -160,35 +160,35 @@ class Draft:
             return [*opening, say("disclaimer", english) + "\n"]
         return [*opening, say("quoted", english) + "\n"] if english and is_chinese(text) else opening
 
-    def _out(self, texts: list[str]) -> list[str]:
+    def _append_texts(self, texts: list[str]) -> list[str]:
         self._texts += texts
         if self.withdrawn:
             return []
         self.sent = self.sent or bool(texts)
         return texts
 
-    def _cited(self, citation: Citation) -> list[str]:
+    def _write_mark(self, citation: Citation) -> list[str]:
         """The mark, apart from an exclamation mark, with which it would be an image."""
         quotes = self._quotes.setdefault(citation.fragment, [])
         if citation.quote not in quotes:
             quotes.append(citation.quote)
         apart = " " if self._texts and self._texts[-1].endswith("!") else ""
-        return [f"{apart}[{self._index(citation.fragment)}]"]
+        return [f"{apart}[{self._get_mark_number(citation.fragment)}]"]
 
-    def _index(self, fragment: int) -> int:
+    def _get_mark_number(self, fragment: int) -> int:
         if fragment == PAGE:
             return 0
         return [number for number in self._quotes if number != PAGE].index(fragment) + 1
 
-    def _sources(self) -> tuple[Source, ...]:
-        sources = (self._source(number, quotes) for number, quotes in self._quotes.items())
+    def _build_sources(self) -> tuple[Source, ...]:
+        sources = (self._build_source(number, quotes) for number, quotes in self._quotes.items())
         return tuple(sorted(sources, key=lambda source: source.index))
 
-    def _source(self, fragment: int, quotes: Sequence[str]) -> Source:
-        return cite(self._index(fragment), fragment, self._request.candidate(fragment), quotes)
+    def _build_source(self, fragment: int, quotes: Sequence[str]) -> Source:
+        return build_source(self._get_mark_number(fragment), fragment, self._request.get_candidate(fragment), quotes)
 
 
-def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
+def build_source(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
     """The source that a reply cites as `[index]`. fragment: its number among those found."""
     chunk = candidate.chunk
     coverage = Coverage() if chunk.in_view else measure_coverage(chunk.text, chunk.layout, quotes)
@@ -196,7 +196,7 @@ def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str])
         index=index,
         document_id=chunk.document.id,
         title=chunk.document.title if is_safe_text(chunk.document.title) else "",
-        heading=_heading(chunk),
+        heading=_format_heading(chunk),
         page=chunk.page,
         snippet="\n".join(quotes),
         score=candidate.probability,
@@ -210,6 +210,6 @@ def cite(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str])
     )
 
 
-def _heading(chunk: Chunk) -> str:
+def _format_heading(chunk: Chunk) -> str:
     heading = " > ".join(chunk.heading_path) if chunk.question is None else chunk.question
     return heading if is_safe_text(heading) else ""

@@ -13,7 +13,7 @@ def is_whole(text: str) -> bool:
     return len(text) <= MAX_READ_CHARS
 
 
-def excerpt(text: str) -> str:
+def cut_excerpt(text: str) -> str:
     """The text, or the two halves of MAX_READ_CHARS of it that stand at its ends, on lines of their own."""
     half = MAX_READ_CHARS // 2
     return text if is_whole(text) else f"{text[:half]}\n{text[-half:]}"

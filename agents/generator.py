@@ -17,7 +17,7 @@ PAGE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class SubQuestion:
+class SubRequest:
     """One of several questions of a message. `fragments`: numbers of those of the request that passed the gate for it,
     best first, none where nothing did; the other fields are what `Request` has for the whole message.
     """
@@ -28,7 +28,7 @@ class SubQuestion:
     idf: tuple[float, ...] = ()
     context: str = ""
     vector: Vector | None = None
-    told: Vector | None = None
+    context_vector: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Request:
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
     context: str = ""
-    asked: str = ""
+    original_question: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""
     pictured: str = ""
@@ -63,11 +63,11 @@ class Request:
     computed: str = ""
     judged: JudgedTexts | None = None
     vector: Vector | None = None
-    told: Vector | None = None
-    parts: tuple[SubQuestion, ...] = ()
+    context_vector: Vector | None = None
+    sub_requests: tuple[SubRequest, ...] = ()
     superseded: str = ""
 
-    def candidate(self, fragment: int) -> Candidate:
+    def get_candidate(self, fragment: int) -> Candidate:
         """A fragment, or the page. Raises IndexError."""
         if fragment == PAGE and self.page is not None:
             return self.page
@@ -75,11 +75,11 @@ class Request:
             raise IndexError(fragment)
         return self.fragments[fragment]
 
-    def chunk(self, fragment: int) -> Chunk:
+    def get_chunk(self, fragment: int) -> Chunk:
         """The text of a fragment, or of the page. Raises IndexError."""
-        return self.candidate(fragment).chunk
+        return self.get_candidate(fragment).chunk
 
-    def of_part(self, part: SubQuestion) -> Request:
+    def build_sub_request(self, part: SubRequest) -> Request:
         """What one of the questions asks, by the same numbers of fragments."""
         return replace(
             self,
@@ -87,11 +87,11 @@ class Request:
             terms=part.terms,
             idf=part.idf,
             context=part.context,
-            asked="",
+            original_question="",
             computed="",
             vector=part.vector,
-            told=part.told,
-            parts=(),
+            context_vector=part.context_vector,
+            sub_requests=(),
         )
 
     @property
@@ -100,10 +100,10 @@ class Request:
         numbers = list(range(len(self.fragments)))
         if self.page is not None:
             numbers.insert(self.page_place, PAGE)
-        return {number: self.chunk(number) for number in numbers}
+        return {number: self.get_chunk(number) for number in numbers}
 
     @property
-    def read_by_model(self) -> bool:
+    def is_read_by_model(self) -> bool:
         """Whether a model has judged that the fragments state the answer."""
         return any(candidate.scorer == READER for candidate in self.fragments)
 

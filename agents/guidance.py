@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agents.answering.meaning import Meaning
-from agents.draft import cite
+from agents.draft import build_source
 from agents.heads.guidance import GuidanceHead
 from agents.passages.units import build_passage
 from agents.types import Question, Source
@@ -31,13 +31,13 @@ class Guidance:
         self._head = head
         self._meaning = meaning
 
-    async def find(self, question: Question) -> GuidanceQuote | None:
+    async def find_quote(self, question: Question) -> GuidanceQuote | None:
         """Of sentences that guide and name no price, those of the heading below which the one stands that is nearest to
         the message. None where there are none, or their vectors do not come in time.
         """
-        if question.found is None or question.vector is None:
+        if question.retrieval is None or question.vector is None:
             return None
-        candidates = [candidate for candidate in question.found.passing if not candidate.chunk.in_view]
+        candidates = [candidate for candidate in question.retrieval.passing if not candidate.chunk.in_view]
         passages = [build_passage(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
         vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])
@@ -54,15 +54,17 @@ class Guidance:
         _, passage, best = max(guiding, key=lambda place: place[0])
         heading = passage.headings[best]
         beside = [i for _, other, i in guiding if other is passage and passage.headings[i] == heading]
-        quoted = _up_to(MAX_CHARS, [passage.sentences[index].text for index in beside])
-        return GuidanceQuote("\n".join(quoted) + "[1]", cite(1, passage.fragment, candidates[passage.fragment], quoted))
+        quoted = _limit_chars(MAX_CHARS, [passage.sentences[index].text for index in beside])
+        return GuidanceQuote(
+            "\n".join(quoted) + "[1]", build_source(1, passage.fragment, candidates[passage.fragment], quoted)
+        )
 
 
 def _names_price(text: str) -> bool:
     return any(entity.kind == "amount" for entity in read(text).mentions.certain)
 
 
-def _up_to(chars: int, texts: list[str]) -> list[str]:
+def _limit_chars(chars: int, texts: list[str]) -> list[str]:
     """The first ones that are no longer together, at least one."""
     total, kept = 0, list[str]()
     for text in texts:

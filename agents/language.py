@@ -9,7 +9,7 @@ from agents.types import Question
 from agents.understanding.language import detect_english
 
 
-def in_english(question: Question, profile: TenantProfile) -> bool:
+def is_reply_english(question: Question, profile: TenantProfile) -> bool:
     """Whether the reply is English: as the profile says, or as the customer writes, a message that does not tell going
     by a model's reading, by what was proposed and by the messages before it, the last first.
     """

@@ -14,11 +14,11 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.replies import Completer, UnreadableReply
-from agents.pages import subject_of
+from agents.pages import extract_page_subject
 from agents.passages.quotable import is_safe_text
-from agents.prompting import PromptedMessages, Prompts, one_line, shipped
+from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.routing.types import OFF_TOPIC, Intent
-from agents.shapes import TEXT, Shape, list_of, object_of
+from agents.shapes import TEXT, Shape, build_list_schema, build_object_schema
 from agents.ticketing.proposals import read_decision
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
@@ -42,9 +42,9 @@ _NO_SLOTS = {"order_number": "", "phone": "", "member_name": ""}
 _SHAPE = Shape(
     "understanding",
     {
-        "questions": list_of(TEXT),
-        "intents": list_of({**TEXT, "enum": [intent.value for intent in Intent]}),
-        "slots": object_of(dict.fromkeys(_NO_SLOTS, TEXT)),
+        "questions": build_list_schema(TEXT),
+        "intents": build_list_schema({**TEXT, "enum": [intent.value for intent in Intent]}),
+        "slots": build_object_schema(dict.fromkeys(_NO_SLOTS, TEXT)),
         "language": TEXT,
     },
     {"intents": [], "slots": _NO_SLOTS, "language": ""},
@@ -53,7 +53,7 @@ _SHAPE = Shape(
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ModelReading:
     """What a model reads in a message.
 
     `questions` are those that it holds, each understood by itself; empty where it stands as it is, or where no wording
@@ -68,19 +68,19 @@ class Understood:
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
-    def of(self, question: Question) -> Question:
+    def apply_to(self, question: Question) -> Question:
         """The question as it is understood now; what was made of it without a model stays where this says nothing."""
         return replace(
             question,
             rewrite=" ".join(self.questions) or question.rewrite,
-            parts=self.questions if len(self.questions) > 1 else (),
-            spoken=() if self.questions else question.spoken,
+            model_questions=self.questions if len(self.questions) > 1 else (),
+            sub_questions=() if self.questions else question.sub_questions,
             slots=tuple(self.slots.items()),
             language=self.language,
         )
 
 
-class ModelUnderstanding:
+class ModelReader:
     """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose;
     trusted: whether the model's word is worth anything, so that it is asked.
     """
@@ -95,40 +95,40 @@ class ModelUnderstanding:
     ) -> None:
         self.trusted = trusted
         self._model = model
-        self._prompts = prompts or shipped()
+        self._prompts = prompts or load_shipped_prompts()
         self._seconds = seconds
         self._analyzer = analyzer
 
-    async def read(self, question: Question) -> Understood:
+    async def read(self, question: Question) -> ModelReading:
         """Never raises for an outage: a message is then understood without a model."""
         try:
             with span("understand"):
-                reply, usage = await self._model.complete(self._messages(question), self._seconds)
+                reply, usage = await self._model.complete(self._build_messages(question), self._seconds)
         except GenerationError as error:
             told = error.usage if isinstance(error, UnreadableReply) else None
             logger.opt(exception=error).warning("understood without the model, which failed")
-            return Understood(degraded=(PART,), usage=told or Usage(calls=1))
+            return ModelReading(degraded=(PART,), usage=told or Usage(calls=1))
         try:
-            known = RewriteGuard(question, self._analyzer, self._prompts.examples("understanding"))
+            known = RewriteGuard(question, self._analyzer, self._prompts.extract_examples("understanding"))
             return replace(read_understanding(reply, known), usage=usage)
         except UnreadableReply as error:
             logger.opt(exception=error).warning("understood without the model, which did not reply as told")
-            return Understood(degraded=(PART,), usage=usage)
+            return ModelReading(degraded=(PART,), usage=usage)
 
-    def _messages(self, question: Question) -> PromptedMessages:
+    def _build_messages(self, question: Question) -> PromptedMessages:
         prompt = self._prompts.fill(
             "turn",
             tag=secrets.token_hex(4),
-            history=_shown(question.history),
-            page=subject_of(question.page),
-            text=one_line(question.text),
+            history=_format_history(question.history),
+            page=extract_page_subject(question.page),
+            text=join_lines(question.text),
         )
         system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
-        return self._prompts.conversation("understanding", "turn", messages=messages, shape=_SHAPE)
+        return self._prompts.build_messages("understanding", "turn", messages=messages, shape=_SHAPE)
 
 
-def may_be_read(question: Question) -> bool:
+def can_be_read(question: Question) -> bool:
     """Whether a model may read the message, and there is something to find out: not what leans on rows, nor 谢谢 or a
     yes to a proposal.
     """
@@ -144,7 +144,7 @@ class RewriteGuard:
     analyzer: Analyzer
     examples: frozenset[str] = frozenset()
 
-    def safe_questions(self, written: Sequence[str]) -> tuple[str, ...]:
+    def filter_questions(self, written: Sequence[str]) -> tuple[str, ...]:
         """What a model made of the message, as far as it may be searched; empty where a fact of the message or most of
         its words are lost.
 
@@ -154,16 +154,18 @@ class RewriteGuard:
         """
         text = self.question.text
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
-        kept = tuple(question for question in questions if _askable(question) and self._adds_nothing(question))
+        kept = tuple(
+            question for question in questions if _is_single_question(question) and self._has_only_known_facts(question)
+        )
         whole = "；".join(kept)
         names = self.analyzer.protected_in
         safe = has_all_facts(text, whole) and has_most_words(text, whole, self.analyzer) and names(text) <= names(whole)
         return kept if kept and safe else ()
 
-    def _adds_nothing(self, question: str) -> bool:
+    def _has_only_known_facts(self, question: str) -> bool:
         asked = self.question
-        turns = (f"{turn.question}\n{turn.standalone}\n{turn.reply}" for turn in asked.history if not turn.rows)
-        known = "\n".join((*turns, asked.summary, subject_of(asked.page), asked.text))
+        turns = (f"{turn.question}\n{turn.complete_text}\n{turn.reply}" for turn in asked.history if not turn.rows)
+        known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.text))
         return (
             fold(question) not in self.examples
             and not has_new_facts(known, question)
@@ -172,32 +174,32 @@ class RewriteGuard:
         )
 
 
-def read_understanding(reply: str, guard: RewriteGuard) -> Understood:
+def read_understanding(reply: str, guard: RewriteGuard) -> ModelReading:
     """What a reply says of a message. Raises UnreadableReply."""
     fields, text = _SHAPE.read(reply), guard.question.text
-    questions = guard.safe_questions(fields["questions"])
+    questions = guard.filter_questions(fields["questions"])
     intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
-    return Understood(
+    return ModelReading(
         () if questions == (text.strip(),) else questions,
         intents.difference(OFF_TOPIC) or (intents if len(intents) == 1 else frozenset()),
-        {kind: words for kind, words in fields["slots"].items() if _stands_in(words, text)},
+        {kind: words for kind, words in fields["slots"].items() if _is_within(words, text)},
         next((language for language in _LANGUAGES if fields["language"].startswith(language)), ""),
     )
 
 
-def _askable(question: str) -> bool:
+def _is_single_question(question: str) -> bool:
     """Whether it is one question; small models copy stretches of the reply before."""
     one = not _SEVERAL & set(question[:-1])
     return 0 < len(question) <= MAX_CHARS and one and is_safe_text(question)
 
 
-def _stands_in(words: str, text: str) -> bool:
+def _is_within(words: str, text: str) -> bool:
     return bool(words.strip()) and fold(words).strip() in fold(text)
 
 
-def _shown(history: Sequence[Turn]) -> str:
+def _format_history(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{one_line(turn.question)}\n客服：{one_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
         if not turn.rows
     )

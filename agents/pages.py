@@ -22,32 +22,32 @@ _SKIPPED = ("@", "image", "logo", "url", "sameAs")
 """Keys of JSON-LD that hold nothing to read."""
 
 
-def page_text(page: Page | None) -> PageText | None:
+def extract_page_text(page: Page | None) -> PageText | None:
     """The page as the search reads it; None without any text."""
     if page is None:
         return None
-    lines = tuple(line for line in dict.fromkeys(_lines(page)) if line)
+    lines = tuple(line for line in dict.fromkeys(_split_lines(page)) if line)
     return PageText(clean(page.title).strip() or clean(page.url).strip(), lines) if lines else None
 
 
-def ordered_up(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
+def boost_page(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
     """The customer's page and the documents about the same before others up to `boost` more probable; nothing else
     about them changes.
     """
     if page is None or not boost:
         return tuple(candidates)
-    hints = _Hints.of(page)
+    hints = _PageHints.from_page(page)
     return tuple(sorted(candidates, key=lambda c: -(c.probability + boost * hints.match(c.chunk))))
 
 
-def about_page(question: Question) -> Question:
+def complete_from_page(question: Question) -> Question:
     """A first question about 这个 asks about what is in view; a rewrite from the conversation knows better."""
     if question.rewrite is not None or question.history or question.page is None:
         return question
-    return replace(question, rewrite=fill_subject(question.text, subject_of(question.page)))
+    return replace(question, rewrite=fill_subject(question.text, extract_page_subject(question.page)))
 
 
-def subject_of(page: Page | None) -> str:
+def extract_page_subject(page: Page | None) -> str:
     """What 这个 may mean on this page: its model name, else its title without the name of the site; may be empty."""
     if page is None or not is_safe_text(page.title):
         return ""
@@ -57,7 +57,7 @@ def subject_of(page: Page | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hints:
+class _PageHints:
     """What a document of the page may be called, folded."""
 
     title: str
@@ -65,9 +65,9 @@ class _Hints:
     names: frozenset[str]
 
     @classmethod
-    def of(cls, page: Page) -> _Hints:
+    def from_page(cls, page: Page) -> _PageHints:
         title = fold(" ".join((page.title, *page.headings[:1])))
-        return cls(title, fold(unquote(page.url)), _names(title))
+        return cls(title, fold(unquote(page.url)), _extract_models(title))
 
     def match(self, chunk: Chunk) -> bool:
         document = chunk.document
@@ -75,39 +75,39 @@ class _Hints:
             return True
         stem = fold(document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0])
         titles = {fold(document.title), stem}
-        if self.names & frozenset().union(*map(_names, titles)):
+        if self.names & frozenset().union(*map(_extract_models, titles)):
             return True
         return any(len(title) >= MIN_TITLE and (title in self.title or title in self.address) for title in titles)
 
 
-def _names(text: str) -> frozenset[str]:
+def _extract_models(text: str) -> frozenset[str]:
     """Models without their variants: one manual serves YS-H30 and YS-H30 Pro."""
     return frozenset(code.base for code in codes_in(text))
 
 
-def _lines(page: Page) -> Iterator[str]:
+def _split_lines(page: Page) -> Iterator[str]:
     """Everything to read on the page, sentence by sentence."""
-    texts = [page.description, *page.headings, *_facts(page.json_ld), page.text]
+    texts = [page.description, *page.headings, *_extract_facts(page.json_ld), page.text]
     for text in texts:
         for sentence in split_sentences(clean(text)):
             yield sentence.text.strip()
 
 
-def _facts(json_ld: str) -> list[str]:
+def _extract_facts(json_ld: str) -> list[str]:
     """Key and value of every leaf; nothing of what is no JSON, or nested beyond reason."""
     try:
-        return list(_leaves(json.loads(json_ld), "")) if json_ld.strip() else []
+        return list(_walk_leaves(json.loads(json_ld), "")) if json_ld.strip() else []
     except (ValueError, RecursionError):  # a site's script block may be broken; the page is still there to read
         return []
 
 
-def _leaves(data: Any, key: str) -> Iterator[str]:
+def _walk_leaves(data: Any, key: str) -> Iterator[str]:
     if isinstance(data, dict):
         for name, value in data.items():
             if not str(name).startswith(_SKIPPED):
-                yield from _leaves(value, str(name))
+                yield from _walk_leaves(value, str(name))
     elif isinstance(data, list):
         for value in data:
-            yield from _leaves(value, key)
+            yield from _walk_leaves(value, key)
     elif data is not None and not isinstance(data, bool):
         yield f"{key}：{data}" if key else str(data)

@@ -25,7 +25,7 @@ class RelatedPlace:
         return self.heading or self.title
 
     @property
-    def asked(self) -> str:
+    def suggestion(self) -> str:
         """What a customer asks to read there."""
         return self.question or self.topic
 

@@ -43,10 +43,10 @@ class TenantProfile:
         text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def called(self, english: bool) -> str:
+    def get_name(self, english: bool) -> str:
         """The assistant's name."""
         return say("assistant", english) if self.name == NAME else self.name
 
-    def fallback(self, english: bool) -> str:
+    def get_fallback(self, english: bool) -> str:
         """What is said where the knowledge base holds nothing."""
         return say("fallback", english) if self.fallback_script == FALLBACK else self.fallback_script

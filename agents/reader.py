@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from agents.judging import Judge, JudgeKind
-from agents.prompting import one_line
-from agents.recall import Searcher
+from agents.judge import Judge, JudgeKind
+from agents.prompt_library import join_lines
+from agents.question_search import Searcher
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
@@ -37,13 +37,13 @@ class PassageReader(Judge):
 
         before: what was asked before, where the question may lean on it; empty without.
         """
-        return await asyncio.gather(*(self._odds(question, before, chunk) for chunk in chunks))
+        return await asyncio.gather(*(self._compute_odds(question, before, chunk) for chunk in chunks))
 
-    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
-        return {"question": one_line(said), "before": one_line(beside)}
+    def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
+        return {"question": join_lines(text), "before": join_lines(context)}
 
 
-class ReadingSearch:
+class JudgedSearcher:
     """A tenant's search whose first passages are judged by a reader, once its calibration is known."""
 
     def __init__(

@@ -29,7 +29,7 @@ SUGGESTED = {
     "product_model": Intent.KNOWLEDGE_QA,
 }
 """What a message wants that names nothing but one of these, and what it speaks for in others."""
-_WORDED = {
+_INTENT_BY_ACT = {
     Act.NOISE: Intent.NONSENSE,
     Act.ASKS_PERSON: Intent.HUMAN_REQUEST,
     Act.ASKS_TICKET: Intent.TICKET,
@@ -47,7 +47,7 @@ class BusinessResolver(Protocol):
         """
 
 
-class Sure(Protocol):
+class IntentProof(Protocol):
     """Knows what can be asked of the tenant's business database."""
 
     def __call__(self, text: str, *, member: bool) -> frozenset[Intent]:
@@ -67,7 +67,7 @@ class RouterParts:
     head: IntentHead | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
-    sure: Sure | None = None
+    sure: IntentProof | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,35 +82,35 @@ class Router:
         """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
         if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        reading, meant = question.reading, question.meant
+        reading, meant = question.reading, question.expanded_reading
         mentions = meant.mentions.add_candidates(load_shipped_extractor().convert_slots(question.slots)).add_names(
             meant.text, self._parts.names
         )
-        if (intent := _WORDED.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
+        if (intent := _INTENT_BY_ACT.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
-        entities, known, degraded = await self._resolved(mentions, question.caller)
+        entities, known, degraded = await self._resolve_entities(mentions, question.caller)
         understands, member = self._parts.sure, bool(question.caller)
         understood = understands(meant.text, member=member) if understands else frozenset[Intent]()
         sure = understood | ({Intent.BUSINESS_QUERY} if known else set())
         suggested = frozenset(SUGGESTED[entity.kind] for entity in entities if entity.kind in SUGGESTED)
         if mentions.alone and suggested:
-            intents = _ordered(suggested | sure)
-            return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
+            intents = _sort_intents(suggested | sure)
+            return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _join_intents(intents), entities), degraded)
         if self._parts.head is None:
             if (beside := reading.words_beside_request) is not None:
                 looked_up = {Intent.KNOWLEDGE_QA} if any(map(is_question, beside)) else set()
-                intents = _ordered({Intent.TICKET} | looked_up | sure)
-                return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
+                intents = _sort_intents({Intent.TICKET} | looked_up | sure)
+                return Route(intents, Trace(Tier.RULES, Band.HIGH, _join_intents(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
-            intents = _ordered({*suggested, *asked})
-            trace = Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities, forced=_ordered(sure))
+            intents = _sort_intents({*suggested, *asked})
+            trace = Trace(Tier.ENTITIES, Band.LOW, _join_intents(intents), entities, forced=_sort_intents(sure))
             return Route(intents, trace, degraded)
-        route = await self._by_head(self._parts.head, question, entities, suggested, sure)
+        route = await self._route_by_head(self._parts.head, question, entities, suggested, sure)
         if understood and Intent.KNOWLEDGE_QA not in understood:
-            route = _without_knowledge(route)
+            route = _remove_knowledge(route)
         return replace(route, degraded=degraded + route.degraded)
 
-    async def _by_head(
+    async def _route_by_head(
         self,
         head: IntentHead,
         question: Question,
@@ -119,7 +119,7 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        meant, vector, evidence = question.meant, question.vector, self._parts.evidence
+        meant, vector, evidence = question.expanded_reading, question.vector, self._parts.evidence
         forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
@@ -132,16 +132,18 @@ class Router:
         trace = Trace(
             Tier.HEAD,
             decision.band,
-            _verdict(decision.intents),
+            _join_intents(decision.intents),
             entities,
             scores,
             thresholds.wanted,
             closeness,
-            _ordered(forced),
+            _sort_intents(forced),
         )
         return Route(decision.intents, trace, () if vector is not None else ("embedding",))
 
-    async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
+    async def _resolve_entities(
+        self, mentions: Mentions, caller: str
+    ) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
         """All entities that count, whether the business database knows one, and what was out of order."""
         kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
@@ -155,26 +157,26 @@ class Router:
         return (*mentions.certain, *confirmed), bool(known), ()
 
 
-def named(route: Route, intents: Collection[Intent]) -> Route:
+def apply_named_intents(route: Route, intents: Collection[Intent]) -> Route:
     """A route with the intents that a model named, none where it told none: they stand in for evidence that is
     undecided, beside what is known for sure.
     """
     if not intents or route.trace.band is not Band.LOW:
         return route
     forced = route.trace.forced
-    chosen = _ordered({*forced, *set(intents).difference(OFF_TOPIC)} if forced else intents)
-    return replace(route, intents=chosen, trace=replace(route.trace, tier=Tier.LLM, verdict=_verdict(chosen)))
+    chosen = _sort_intents({*forced, *set(intents).difference(OFF_TOPIC)} if forced else intents)
+    return replace(route, intents=chosen, trace=replace(route.trace, tier=Tier.LLM, verdict=_join_intents(chosen)))
 
 
-def _without_knowledge(route: Route) -> Route:
+def _remove_knowledge(route: Route) -> Route:
     """For a question that rows answer to the last word: what only sounds like it would stand beside them."""
     intents = tuple(intent for intent in route.intents if intent is not Intent.KNOWLEDGE_QA)
-    return replace(route, intents=intents, trace=replace(route.trace, verdict=_verdict(intents)))
+    return replace(route, intents=intents, trace=replace(route.trace, verdict=_join_intents(intents)))
 
 
-def _ordered(intents: Collection[Intent]) -> tuple[Intent, ...]:
+def _sort_intents(intents: Collection[Intent]) -> tuple[Intent, ...]:
     return tuple(intent for intent in PRECEDENCE if intent in intents)
 
 
-def _verdict(intents: Sequence[Intent]) -> str:
+def _join_intents(intents: Sequence[Intent]) -> str:
     return "+".join(intents)

@@ -15,25 +15,27 @@ from knowledge.types import Candidate, Chunk
 MAX_SUGGESTIONS = 3
 
 
-def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
+def suggest_neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
     """FAQ questions first, then what can be asked of other sections; none that the answer was made of."""
-    known = {_place(candidate) for candidate in used}
-    rest = [c for c in passing if not c.chunk.in_view and _place(c) not in known]
+    known = {_identify_place(candidate) for candidate in used}
+    rest = [c for c in passing if not c.chunk.in_view and _identify_place(c) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
-    return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and is_safe_text(text)))[:MAX_SUGGESTIONS]
+    return tuple(dict.fromkeys(text for text in map(_build_question, rest) if text and is_safe_text(text)))[
+        :MAX_SUGGESTIONS
+    ]
 
 
-def related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> tuple[RelatedPlace, ...]:
+def list_related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> tuple[RelatedPlace, ...]:
     """The first places of their documents, each topic once; whole: the documents, not the places in them."""
     found: dict[str, RelatedPlace] = {}
     for candidate in candidates:
-        place = _related(candidate.chunk, candidate.probability, whole)
+        place = _build_related_place(candidate.chunk, candidate.probability, whole)
         if place.topic and is_safe_text(place.topic):
             found.setdefault(place.topic, place)
     return tuple(found.values())[:MAX_SUGGESTIONS]
 
 
-def _related(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
+def _build_related_place(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
     title = format_title(chunk)
     topic = title if whole else find_topic(chunk)
     question = "" if whole or topic == title else chunk.question or write_question(title, topic, chunk.text)
@@ -42,13 +44,13 @@ def _related(chunk: Chunk, score: float, whole: bool) -> RelatedPlace:
     )
 
 
-def _place(candidate: Candidate) -> tuple[str, ...]:
+def _identify_place(candidate: Candidate) -> tuple[str, ...]:
     """Chunks of one FAQ entry, or of one section, are one."""
     chunk = candidate.chunk
     return (chunk.document.id, chunk.entry) if chunk.question else (chunk.document.id, *chunk.heading_path)
 
 
-def _asked(candidate: Candidate) -> str | None:
+def _build_question(candidate: Candidate) -> str | None:
     """None where there is no question that a customer would ask."""
     chunk = candidate.chunk
     if chunk.question:

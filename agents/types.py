@@ -56,7 +56,7 @@ class Turn:
     """
 
     question: str
-    standalone: str
+    complete_text: str
     reply: str
     suggestions: tuple[str, ...] = ()
     proposed: str = ""
@@ -138,14 +138,14 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SubQuestion:
     """One of several questions of a message. `vector` is its embedding, `told` that of it behind what comes before it
     in the message and the conversation; None while the embedder is out of reach, or where nothing comes before.
     """
 
     text: str
     vector: Vector | None = field(default=None, compare=False)
-    told: Vector | None = field(default=None, compare=False)
+    context_vector: Vector | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +175,17 @@ class Question:
     history: tuple[Turn, ...] = ()
     summary: str = ""
     vector: Vector | None = None
-    told: Vector | None = None
+    context_vector: Vector | None = None
     page: Page | None = None
     follow_up: str | None = None
     state: DialogueState = NOTHING_SAID
-    found: Retrieval | None = None
+    retrieval: Retrieval | None = None
     curated: CuratedMatch | None = None
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
-    parts: tuple[str, ...] = ()
-    spoken: tuple[Spoken, ...] = ()
+    model_questions: tuple[str, ...] = ()
+    sub_questions: tuple[SubQuestion, ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     language: str = ""
     max_calls: int = MAX_CALLS
@@ -198,35 +198,35 @@ class Question:
             object.__setattr__(self, "reading", read(self.text))
 
     @property
-    def searched(self) -> str:
+    def normalized_text(self) -> str:
         """What is embedded, searched and routed; `text` is what is shown and kept."""
         return self.reading.normalized_text
 
     @property
-    def several(self) -> tuple[str, ...]:
+    def sub_question_texts(self) -> tuple[str, ...]:
         """The questions of the message, by a model or by its structure; empty where it is one."""
-        return self.parts or tuple(part.text for part in self.spoken)
+        return self.model_questions or tuple(part.text for part in self.sub_questions)
 
     @property
-    def standalone(self) -> str:
+    def complete_text(self) -> str:
         return self.rewrite or self.text
 
     @property
-    def understood(self) -> Reading:
+    def complete_reading(self) -> Reading:
         """The reading of `standalone`."""
         return read(self.rewrite) if self.rewrite else self.reading
 
     @property
-    def resolved(self) -> str:
+    def expanded_text(self) -> str:
         """As the customer's own data is asked about: rows are read by the last word, so that rules fill in what is
         left out.
         """
         return self.rewrite or self.follow_up or self.text
 
     @property
-    def meant(self) -> Reading:
+    def expanded_reading(self) -> Reading:
         """The reading of `resolved`."""
-        return self.reading if self.resolved == self.text else read(self.resolved)
+        return self.reading if self.expanded_text == self.text else read(self.expanded_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class Answer:
     model: str = ""
     origin: str = ""
 
-    def charged(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
+    def add_costs(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
         """The answer with what was spent and what was out of order before it."""
         return replace(self, usage=usage + self.usage, degraded=tuple(dict.fromkeys((*degraded, *self.degraded))))
 
@@ -377,7 +377,7 @@ class Routed:
     route: Route
     decision: Decision
     rewrite: str | None = None
-    found: Retrieval | None = None
+    retrieval: Retrieval | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -18,15 +18,15 @@ from typing import Any
 
 from agents.claim_reader import ClaimReader
 from agents.generator import Request
-from agents.judging import Judge, ReaderOptions, measuring_examples
+from agents.judge import Judge, ReaderOptions, list_measuring_examples
 from agents.llm.chat import ChatMessage, ModelOptions, WordPair
 from agents.llm.critique import Critic
 from agents.llm.endpoint import EndpointModel
 from agents.llm.word_choice import choose_by_probability, read_alternatives
 from agents.llm.writer import ModelGenerator
-from agents.model_reading import ModelUnderstanding
+from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
-from agents.prompting import PromptedMessages
+from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
 from agents.verification.marks import without_marks
@@ -94,7 +94,7 @@ class Recorder:
             row: dict[str, Any] = {"company": company, "question": text}
             row["before"] = [[turn.question, turn.reply] for turn in history]
             if history:
-                asked = ModelUnderstanding(model, SECONDS, Analyzer())._messages(question)
+                asked = ModelReader(model, SECONDS, Analyzer())._build_messages(question)
                 await self._complete(model, row | {"kind": "understanding"}, asked)
                 standalone = f"{history[-1].question} {text}"
             keys = find_passages(standalone, chunks)
@@ -116,9 +116,9 @@ class Recorder:
         """The likeliest first tokens of what is said of the shipped examples that a model is measured by."""
         asking = _FirstTokens(self._shaped)
         reader = judge(asking, ReaderOptions(seconds=SECONDS))
-        for example in measuring_examples(judge.kind):
-            await reader._ask(reader._fields(example.said, ""), example.chunk, SECONDS)
-            row = {"kind": judge.kind.scorer, "company": "examples", "question": example.said, "before": []}
+        for example in list_measuring_examples(judge.kind):
+            await reader._ask_model(reader._build_fields(example.text, ""), example.chunk, SECONDS)
+            row = {"kind": judge.kind.scorer, "company": "examples", "question": example.text, "before": []}
             self._write(row | {"first": asking.alternatives}, asking.alternatives[0][0], Usage(1, 0, 1))
 
     async def _complete(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:

@@ -49,7 +49,9 @@ class Meaning:
         vectors = await self.load_vectors(texts)
         if vectors is None:
             return {}
-        asked = np.stack([request.vector, request.vector if request.told is None else request.told], axis=1)
+        asked = np.stack(
+            [request.vector, request.vector if request.context_vector is None else request.context_vector], axis=1
+        )
         near = vectors @ asked
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
 

@@ -132,7 +132,7 @@ class SentenceSelector:
 def build_passages(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
     """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
     numbers = request.chunks if fragments is None else fragments
-    return _drop_duplicates([build_passage(number, request.chunk(number)) for number in numbers])
+    return _drop_duplicates([build_passage(number, request.get_chunk(number)) for number in numbers])
 
 
 def _build_quote(passage: Passage, chosen: Sequence[ScoredUnit], *, first: bool) -> Quote:

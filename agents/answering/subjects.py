@@ -37,7 +37,7 @@ def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherS
 
     found: at least one, best first.
     """
-    text = question.rewrite or question.searched
+    text = question.rewrite or question.normalized_text
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
     own = asked_codes(text)
     about = filled if names_all(own, codes_in(filled)) else text  # 那 W9 呢 as a whole question
@@ -102,7 +102,7 @@ def _compute_likeness(code: Code, other: Code) -> float:
 
 def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Of the last question that names one, where the message does not bring the subject of the passage itself."""
-    if question.rewrite is not None or _has_title_words(question.searched, chunk):
+    if question.rewrite is not None or _has_title_words(question.normalized_text, chunk):
         return ()
     named = (codes_in(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())

@@ -22,8 +22,8 @@ from agents.business.sql_writer import SqlWriter
 from agents.business.tools import ToolName, ToolRequest
 from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
 from agents.errors import BusinessUnavailable
-from agents.excerpt import excerpt, is_whole
-from agents.language import in_english
+from agents.excerpt import cut_excerpt, is_whole
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Done, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
@@ -59,7 +59,7 @@ documents answered too in 25: below it lie 5 of the 8 about rules and 3 of the 1
 class TicketProposer(Protocol):
     """The ticket agent, as a tool reaches it."""
 
-    async def propose(self, question: Question, category: Category | None) -> Answer:
+    async def propose_ticket(self, question: Question, category: Category | None) -> Answer:
         """A ticket in the customer's own words, which they are asked to confirm."""
 
 
@@ -84,11 +84,13 @@ class BusinessAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        claim = turn.claim(Intent.BUSINESS_QUERY)
-        named = turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY))
-        unlike = not turn.worded and claim < MENTIONED_CLAIM
-        mentioned = unlike or (not named and (turn.documented or claim < SURE_CLAIM))
-        if turn.answerable and mentioned and not turn.question.caller:
+        claim = turn.compute_claim(Intent.BUSINESS_QUERY)
+        named = turn.is_forced(Intent.BUSINESS_QUERY) or (
+            turn.is_named_by_model and turn.is_routed_to(Intent.BUSINESS_QUERY)
+        )
+        unlike = not turn.is_decided_by_rules and claim < MENTIONED_CLAIM
+        mentioned = unlike or (not named and (turn.is_documented or claim < SURE_CLAIM))
+        if turn.is_answerable and mentioned and not turn.question.caller:
             return None  # nobody is asked to sign in for what anybody may know
         if named:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
@@ -101,9 +103,9 @@ class BusinessAgent:
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        whole = is_whole(question.resolved)
-        rewrite = question.rewrite and excerpt(question.rewrite)
-        question = replace(question, text=excerpt(question.text), rewrite=rewrite)
+        whole = is_whole(question.expanded_text)
+        rewrite = question.rewrite and cut_excerpt(question.rewrite)
+        question = replace(question, text=cut_excerpt(question.text), rewrite=rewrite)
         answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         answer = replace(answer, timings_ms=timings)
@@ -116,7 +118,7 @@ class BusinessAgent:
             return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
         if refusal := await self._identity.find_refusal(question, self._is_english(question)):
             return self._build_answer(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.resolved, self._parts.today()) if whole else None
+        plan = self._parts.queries.plan(question.expanded_text, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
             return await self._answer_by_plan(question, plan)
         return await self._answer_by_model(question, plan, self._parts.writer)
@@ -149,7 +151,7 @@ class BusinessAgent:
             usage, failed = usage + written.usage, written.failed
             granted = await self._grant_request(question, written.requested) if written.requested else None
             if granted is not None:
-                return granted.charged(usage, ())
+                return granted.add_costs(usage, ())
             if written.sql is None:
                 break
             try:
@@ -180,7 +182,7 @@ class BusinessAgent:
             reply = DeclaredReplies({}, company.schema).write(rows, None, self._parts.today())
             return replace(self._build_answer(reply, Outcome.ANSWERED), sources=build_row_sources(rows, company.schema))
         if requested.tool is ToolName.OPEN_TICKET and self._tickets is not None:
-            return await self._tickets.propose(question, requested.category)
+            return await self._tickets.propose_ticket(question, requested.category)
         if requested.tool is ToolName.HAND_OVER:
             english = self._is_english(question)
             called = self._build_answer(say("person_called", english), Outcome.HANDOFF)
@@ -195,7 +197,7 @@ class BusinessAgent:
         return replace(self._build_answer(reply, Outcome.ANSWERED), sources=sources)
 
     def _is_english(self, question: Question) -> bool:
-        return in_english(question, self._profile)
+        return is_reply_english(question, self._profile)
 
     def _build_answer(self, reply: str, outcome: Outcome) -> Answer:
         return Answer(reply=reply, outcome=outcome, intent=self.intent, agent=self.name)

@@ -27,7 +27,7 @@ class BusinessFacts:
         self._database = database
         self._queries = tuple(queries)
 
-    async def of(self, caller: str) -> Mapping[str, Fact]:
+    async def load_facts(self, caller: str) -> Mapping[str, Fact]:
         """See `agents.offers.MemberFacts`."""
         found = await asyncio.gather(*(self._load_first_row(query, caller) for query in self._queries))
         return {name: fact for facts in found for name, fact in facts.items()}

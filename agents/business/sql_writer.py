@@ -17,7 +17,7 @@ from agents.business.tools import TOOLS, ToolRequest, read_call
 from agents.errors import BudgetExhausted, GenerationError, GenerationForbidden, GenerationRejected
 from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
-from agents.prompting import PromptedMessages, Prompts, shipped
+from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
 from agents.types import Question, Usage
 from agents.understanding.normalise import compile_whole_word
 from knowledge.tracing import span
@@ -48,7 +48,7 @@ class SqlWriter:
         schema: Schema,
         dialect: str,
         timeout: float,
-        prompts: Callable[[], Prompts] = shipped,
+        prompts: Callable[[], Prompts] = load_shipped_prompts,
         company: Mapping[str, CompanyTool] | None = None,
     ) -> None:
         self._model = model
@@ -105,15 +105,15 @@ class SqlWriter:
         rules = prompts.fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
         if offers:
             names.append("business_tools")
-            rules = f"{rules}\n\n{prompts.template('business_tools')}{self._own_tools}"
-        text = question.resolved
+            rules = f"{rules}\n\n{prompts.get_template('business_tools')}{self._own_tools}"
+        text = question.expanded_text
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = compile_whole_word(question.caller).sub("我", text)
         messages = [{"role": "system", "content": rules}, _build_message("user", message=text)]
         if refused is not None:
             sql, reason = refused
             messages += [_build_message("assistant", sql=sql), _build_message("user", refused=reason)]
-        return prompts.conversation(*names, messages=messages)
+        return prompts.build_messages(*names, messages=messages)
 
 
 def _build_message(role: str, **fields: str) -> ChatMessage:

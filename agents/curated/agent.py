@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.curated.types import CuratedMatch, MatchStage
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
@@ -36,7 +36,7 @@ class CuratedAgent:
         """
         question = turn.question
         match = question.curated
-        if match is None or question.several or turn.urgent or self._is_avoided(question):
+        if match is None or question.sub_question_texts or turn.is_urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and match.probability < SIMILAR:
@@ -49,9 +49,9 @@ class CuratedAgent:
         match = question.curated
         assert match is not None, "it bids for nothing else"
         yield Meta(self.name, CURATED)
-        if question.found is not None:  # what is kept of this turn counts as old as the older of the two
-            revision = min(match.revision, question.found.revision)
-            yield Evidence(question, replace(question.found, revision=revision))
+        if question.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
+            revision = min(match.revision, question.retrieval.revision)
+            yield Evidence(question, replace(question.retrieval, revision=revision))
         answer = self._build_answer(question, match)
         yield Token(answer.reply)
         yield Done(answer)
@@ -59,7 +59,7 @@ class CuratedAgent:
     def _build_answer(self, question: Question, match: CuratedMatch) -> Answer:
         entry = match.entry
         opening = ""
-        if in_english(question, self._profile) and is_chinese(entry.answer):
+        if is_reply_english(question, self._profile) and is_chinese(entry.answer):
             opening = say("quoted", english=True) + "\n"
         apart = " " if entry.answer.endswith("!") else ""  # with the mark it would be an image
         title = entry.question if is_safe_text(entry.question) else ""
@@ -75,5 +75,5 @@ class CuratedAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.standalone)
+        asked = fold(question.complete_text)
         return any(topic in asked for topic in self._avoided)

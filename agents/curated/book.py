@@ -17,11 +17,11 @@ from functools import cache
 
 import numpy as np
 
-from agents.bids import chance
+from agents.bids import apply_logistic
 from agents.curated.facts import Facts, has_same_polarity, has_same_subject, is_one_word_apart, read_facts
 from agents.curated.normal_form import normalise_wording
 from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
-from agents.linear import direction
+from agents.linear import normalize_length
 from agents.understanding.reading import read
 from knowledge.text import Analyzer
 from knowledge.types import Matrix, Vector
@@ -76,7 +76,7 @@ class Likeness:
 
     def compute_probability(self, weights: LikenessWeights = WEIGHTS) -> float:
         """That the entry answers the question."""
-        return chance(
+        return apply_logistic(
             weights.meaning * self.meaning + weights.words * self.words + weights.margin * self.margin + weights.bias
         )
 
@@ -105,7 +105,7 @@ class Book:
         self._meanings: Matrix | None = None
         if vectors is not None and typical is not None and len(wordings):
             self._center = (vectors.sum(axis=0) + PRIOR * typical) / (len(wordings) + PRIOR)
-            self._meanings = direction(vectors - self._center)
+            self._meanings = normalize_length(vectors - self._center)
 
     def copy_at_revision(self, revision: int) -> Book:
         """The same entries, which a later revision did not change."""
@@ -142,7 +142,7 @@ class Book:
         """
         if self._meanings is None or self._center is None:
             return None
-        meanings = self._meanings @ direction(vector - self._center)
+        meanings = self._meanings @ normalize_length(vector - self._center)
         words, asked, absent = extract_terms(text), read_facts(text), frozenset(without)
         length = math.sqrt(self._compute_length(words))
         scored = [

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from agents.linear import Linear, fit
+from agents.linear import Linear, fit_linear
 from agents.routing.head import IntentHead
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder
@@ -33,7 +33,7 @@ class EmotionHead:
 
     def compute_chance(self, vector: Vector) -> float:
         """In [0, 0.85], that the writer of a message with this embedding is beside themselves."""
-        (score,) = self.linear.scores(vector)
+        (score,) = self.linear.compute_scores(vector)
         return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
 
 
@@ -43,7 +43,9 @@ async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
     vectors = await embedder.queries([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
     holds = np.arange(len(vectors) + len(neutral)) < len(furious)
-    return EmotionHead(await asyncio.to_thread(fit, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds))))
+    return EmotionHead(
+        await asyncio.to_thread(fit_linear, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds)))
+    )
 
 
 def list_emotion_examples() -> list[str]:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from agents.linear import Linear, fit
+from agents.linear import Linear, fit_linear
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 from knowledge.yaml_files import load_yaml
@@ -38,7 +38,11 @@ class JudgedTexts:
         not embedded.
         """
         vector = self.vectors.get(text)
-        return {} if vector is None else dict(zip(_load_examples()[head], self.heads[head].scores(vector), strict=True))
+        return (
+            {}
+            if vector is None
+            else dict(zip(_load_examples()[head], self.heads[head].compute_scores(vector), strict=True))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ async def _fit_classes(embedder: Embedder, classes: Mapping[str, Sequence[str]])
     vectors = await embedder.queries([text for own in texts.values() for text in own])
     labels = [name for name, own in texts.items() for _ in own]
     holds = np.array([[label == name for name in classes] for label in labels])
-    return await asyncio.to_thread(fit, vectors, holds, np.ones(len(labels)))
+    return await asyncio.to_thread(fit_linear, vectors, holds, np.ones(len(labels)))
 
 
 def _fill_frames(frames: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from agents.linear import Linear, fit
+from agents.linear import Linear, fit_linear
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 from knowledge.yaml_files import load_yaml
@@ -30,7 +30,7 @@ class GuidanceHead:
 
     def is_guidance(self, vector: Vector) -> bool:
         """Whether a sentence with this embedding says what to do first."""
-        (score,) = self.linear.scores(vector)
+        (score,) = self.linear.compute_scores(vector)
         return score >= GUIDES
 
 
@@ -39,7 +39,7 @@ async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
     examples = _load_examples()
     vectors = await embedder.passages(list(examples))
     holds = np.array(list(examples.values()))
-    return GuidanceHead(await asyncio.to_thread(fit, vectors, holds[:, None], np.ones(len(holds))))
+    return GuidanceHead(await asyncio.to_thread(fit_linear, vectors, holds[:, None], np.ones(len(holds))))
 
 
 def list_guidance_examples() -> list[str]:

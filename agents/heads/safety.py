@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.heads.emotion import list_emotion_examples
-from agents.linear import QuadraticBlock, direction, hashed, ridge
+from agents.linear import QuadraticBlock, build_hashed_block, fit_ridge, normalize_length
 from agents.routing.head import IntentHead
 from agents.screening.features import BITS, hash_ngrams
 from agents.understanding.reading import Reading
@@ -77,7 +77,7 @@ class SafetyHead:
         of harm and fraud is the score of either against none.
         """
         buckets, weights = hash_ngrams(fold(text))
-        meant = direction(vector - self.centre)
+        meant = normalize_length(vector - self.centre)
         scores = self.bias + meant @ self.meaning + (self.pairs @ meant) @ meant
         scores = scores + NGRAM_SCALE * (weights @ self.words[buckets])
         by_kind = dict(zip(Danger, map(float, scores), strict=True))
@@ -122,11 +122,11 @@ def fit_examples(
 ) -> SafetyHead:
     """A head of labelled messages; importance: of the error of each."""
     centre: Vector = vectors.mean(axis=0)
-    meant = direction(vectors - centre)
+    meant = normalize_length(vectors - centre)
     told_by = [hash_ngrams(fold(text)) for text in texts]
-    words = hashed([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
+    words = build_hashed_block([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
     wanted = np.array([[_choose_target(kind, label) for kind in Danger] for label in labels])
-    meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
+    meaning, pairs, ngram_weights, bias = fit_ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
     return SafetyHead(centre, meaning, pairs, ngram_weights, bias)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
-from agents.prompting import PromptedMessages
+from agents.prompt_library import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
 

@@ -10,8 +10,8 @@ from typing import Literal, cast, get_args
 
 from agents.llm.replies import Completer, UnreadableReply, check_numbers
 from agents.llm.writer import format_prompt_heading, format_prompt_text
-from agents.prompting import Prompts, one_line, shipped
-from agents.shapes import NUMBERS, Shape, list_of, object_of
+from agents.prompt_library import Prompts, join_lines, load_shipped_prompts
+from agents.shapes import NUMBERS, Shape, build_list_schema, build_object_schema
 from agents.types import Usage
 from knowledge.types import Chunk
 
@@ -20,14 +20,14 @@ MAX_CLAIMS = 10
 
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
 """How much of the question a reply answers."""
-_CLAIM = object_of({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
+_CLAIM = build_object_schema({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
 _CRITIQUE = Shape(
     "critique",
     {
         "verdict": {"type": "string", "enum": get_args(Coverage)},
         "quality": {"type": "integer"},
         "relevance": {"type": "number"},
-        "claims": list_of(_CLAIM),
+        "claims": build_list_schema(_CLAIM),
     },
     {},
 )
@@ -50,7 +50,7 @@ class Critic:
     model: Completer
     seconds: float
     max_chunk_chars: int
-    prompts: Prompts = field(default_factory=shipped)
+    prompts: Prompts = field(default_factory=load_shipped_prompts)
 
     async def judge(
         self, question: str, reply: str, claims: Sequence[str], fragments: Mapping[int, Chunk]
@@ -62,13 +62,13 @@ class Critic:
             fragments="\n\n".join(
                 format_fragment(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()
             ),
-            question=one_line(question),
+            question=join_lines(question),
             reply=reply.strip(),
             claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
         )
-        rules = self.prompts.template("verify")
+        rules = self.prompts.get_template("verify")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = self.prompts.conversation("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
+        asked = self.prompts.build_messages("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
         return await self.model.complete(asked, self.seconds)
 
 

@@ -10,7 +10,7 @@ from typing import Self
 from agents.answering.curated import cut_curated_answer
 from agents.answering.meaning import Meaning
 from agents.answering.selection import Quote, SentenceSelector, build_passages
-from agents.generator import Checked, Citation, Piece, Request, SubQuestion, Text, Unanswered
+from agents.generator import Checked, Citation, Piece, Request, SubRequest, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 
@@ -47,7 +47,7 @@ class ExtractiveGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
-        answers = [await self._answer_part(request, part) for part in request.parts]
+        answers = [await self._answer_part(request, part) for part in request.sub_requests]
         if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
             async for piece in _write_quotes(answers[0] if answers else await self._quote_fragments(request)):
                 yield piece
@@ -62,16 +62,16 @@ class ExtractiveGenerator:
         if not all(answers):
             yield Unanswered()
 
-    async def _answer_part(self, request: Request, part: SubQuestion) -> tuple[QuotedFragment, ...]:
+    async def _answer_part(self, request: Request, part: SubRequest) -> tuple[QuotedFragment, ...]:
         """What answers one of several questions; empty: nothing of what was found."""
         if not part.fragments:
             return ()
-        own = request.of_part(part)
-        best = request.candidate(part.fragments[0])
+        own = request.build_sub_request(part)
+        best = request.get_candidate(part.fragments[0])
         if best.chunk.question is not None:
             text, quote = cut_curated_answer(replace(own, fragments=(best,), page=None))
             return (QuotedFragment((text,), Citation(part.fragments[0], quote)),) if text else ()
-        return await self._quote_fragments(own, part.fragments, max(self._max_sources // len(request.parts), 1))
+        return await self._quote_fragments(own, part.fragments, max(self._max_sources // len(request.sub_requests), 1))
 
     async def _quote_fragments(
         self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
@@ -79,7 +79,7 @@ class ExtractiveGenerator:
         passages = build_passages(request, fragments)
         near = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
         return tuple(
-            QuotedFragment.from_quote(quote, request.chunk(quote.fragment).text)
+            QuotedFragment.from_quote(quote, request.get_chunk(quote.fragment).text)
             for quote in self._selector.select_quotes(request, passages, near, most)
         )
 
@@ -101,4 +101,4 @@ def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, .
     """Of a question that nothing answers, or that an earlier answer answers too."""
     if answers[place]:
         return say("part_same", request.english, number=answers.index(answers[place]) + 1)
-    return say("part_not_found", request.english, seed=request.parts[place].question)
+    return say("part_not_found", request.english, seed=request.sub_requests[place].question)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from agents.llm.replies import Completer, UnreadableReply
 from agents.llm.writer import format_prompt_text
-from agents.prompting import Prompts, one_line, shipped
+from agents.prompt_library import Prompts, join_lines, load_shipped_prompts
 from agents.shapes import TEXT, Shape
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
@@ -35,7 +35,7 @@ class FaqDrafter:
 
     model: Completer
     seconds: float
-    prompts: Prompts = field(default_factory=shipped)
+    prompts: Prompts = field(default_factory=load_shipped_prompts)
 
     async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
         """questions: as customers asked; staff: what was answered, fragments: of the knowledge base, each may be
@@ -47,22 +47,22 @@ class FaqDrafter:
         prompt = prompts.fill(
             "gap_draft_material",
             tag=secrets.token_hex(8),
-            questions="\n".join(one_line(question) for question in questions),
+            questions="\n".join(join_lines(question) for question in questions),
             staff=format_prompt_text(staff, MAX_CHARS) or "（无）",
             fragments=material or "（无）",
         )
-        rules = prompts.template("gap_draft")
+        rules = prompts.get_template("gap_draft")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = prompts.conversation("gap_draft", "gap_draft_material", messages=messages, shape=_DRAFT)
+        asked = prompts.build_messages("gap_draft", "gap_draft_material", messages=messages, shape=_DRAFT)
         reply, _ = await self.model.complete(asked, self.seconds)
         fields = _DRAFT.read(reply)
-        question, answer = one_line(fields["question"]), fields["answer"].strip()
+        question, answer = join_lines(fields["question"]), fields["answer"].strip()
         known = set(_find_numbers("\n".join((*questions, staff, *fragments))))
         if invented := [number for number in _find_numbers(answer) if number not in known]:
             raise UnreadableReply(f"numbers out of nowhere: {', '.join(invented)}")
         if not question:
             raise UnreadableReply("no question")
-        if prompts.examples("gap_draft") & {fold(question), fold(answer)}:
+        if prompts.extract_examples("gap_draft") & {fold(question), fold(answer)}:
             raise UnreadableReply("an example of the prompt")
         return DraftText(question, answer)
 

@@ -10,7 +10,7 @@ from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.writer import Objections
 from agents.profile import TenantProfile
-from agents.prompting import Prompts, shipped
+from agents.prompt_library import Prompts, load_shipped_prompts
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import Analyzer
 
@@ -30,7 +30,7 @@ class GeneratorOptions:
     profile: TenantProfile = field(default_factory=TenantProfile)
     model: ChatModel | None = None
     meaning: Meaning | None = None
-    prompts: Prompts = field(default_factory=shipped)
+    prompts: Prompts = field(default_factory=load_shipped_prompts)
     objections: Objections | None = None
 
 

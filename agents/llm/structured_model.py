@@ -13,7 +13,7 @@ from loguru import logger
 from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
 from agents.llm.tools import Tool, ToolCall
-from agents.prompting import PromptedMessages, Prompts, shipped
+from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
 from agents.shapes import Shape
 from agents.types import Usage
 
@@ -59,7 +59,7 @@ class StructuredModel:
     def __init__(self, model: ChatModel, prompts: Prompts | None = None) -> None:
         self.name = model.name
         self._model = model
-        self._prompts = prompts or shipped()
+        self._prompts = prompts or load_shipped_prompts()
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""

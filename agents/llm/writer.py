@@ -13,7 +13,7 @@ from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
-from agents.prompting import PromptedMessages, Prompts, one_line, shipped
+from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
@@ -54,8 +54,8 @@ class ModelGenerator:
         """
         self._objections = objections
         self._model = model
-        self._prompts = prompts or shipped()
-        self._instructions = self._prompts.instructions(profile, max_sources)
+        self._prompts = prompts or load_shipped_prompts()
+        self._instructions = self._prompts.build_instructions(profile, max_sources)
         self._profile = profile
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
@@ -104,7 +104,7 @@ class ModelGenerator:
                 piece = pieces.send(objected)
                 objected = None
                 if isinstance(piece, Doubt) and self._objections is not None:
-                    chunks = [request.chunk(number) for number in piece.fragments]
+                    chunks = [request.get_chunk(number) for number in piece.fragments]
                     objected = await self._objections.find_objection(piece.claim, request.question, chunks)
                 else:
                     settled.append(piece)
@@ -117,20 +117,20 @@ class ModelGenerator:
             "question",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled),
-            question=one_line(request.question),
-            asked=one_line(request.asked) if request.asked != request.question else "",
-            summary=one_line(request.summary),
-            pictured=one_line(request.pictured),
-            computed=one_line(request.computed),
+            question=join_lines(request.question),
+            asked=join_lines(request.original_question) if request.original_question != request.question else "",
+            summary=join_lines(request.summary),
+            pictured=join_lines(request.pictured),
+            computed=join_lines(request.computed),
         )
         system = {"role": "system", "content": self._instructions}
         messages = [system, *_build_history(request.history), {"role": "user", "content": prompt}]
-        return self._prompts.conversation("answer", "profile", "question", messages=messages)
+        return self._prompts.build_messages("answer", "profile", "question", messages=messages)
 
     def _format_fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
-        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and is_safe_text(part)))
+        heading = " > ".join(dict.fromkeys(join_lines(part) for part in headings if part and is_safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
         return f"{label} {heading}\n{format_prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
@@ -143,7 +143,7 @@ def _convert_mark(said: str | Mark) -> str | Mark:
 def format_prompt_heading(chunk: Chunk) -> str:
     """What stands above a passage, without what addresses a model."""
     named = (chunk.context, chunk.question or "")
-    return " > ".join(one_line(part) for part in named if part and is_safe_text(part))
+    return " > ".join(join_lines(part) for part in named if part and is_safe_text(part))
 
 
 def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
@@ -159,7 +159,7 @@ def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) 
 
 
 def _build_exchange(turn: Turn) -> LastExchange:
-    return LastExchange(turn.standalone, without_marks(turn.reply))
+    return LastExchange(turn.complete_text, without_marks(turn.reply))
 
 
 def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:

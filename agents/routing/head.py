@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.linear import direction, hashed, ridge
+from agents.linear import build_hashed_block, fit_ridge, normalize_length
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
 from agents.screening.features import BITS, hash_ngrams
@@ -48,7 +48,7 @@ class IntentHead:
         buckets, weights = hash_ngrams(fold(text))
         found = weights @ self.words[buckets] + self.bias
         if vector is not None:
-            found = found + direction(vector - self.mean) @ self.meaning
+            found = found + normalize_length(vector - self.mean) @ self.meaning
         return dict(zip(self.anchors.labels, found.tolist(), strict=True))
 
     @property
@@ -71,10 +71,10 @@ async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
 
 def _fit_anchors(anchors: Anchors, vectors: Matrix) -> IntentHead:
     mean: Vector = vectors.mean(axis=0)
-    words = hashed([hash_ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
+    words = build_hashed_block([hash_ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
     importance = _compute_importance(holds, [anchor.weight for anchor in anchors.sentences])
-    return IntentHead(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
+    return IntentHead(anchors, vectors, mean, *fit_ridge([normalize_length(vectors - mean), words], holds, importance))
 
 
 def _compute_importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:

@@ -27,7 +27,7 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
     if not subject:
         if not before:
             return None
-        subject = extract_ticket_subject(before[-1].standalone) or extract_ticket_subject(before[-1].question)
+        subject = extract_ticket_subject(before[-1].complete_text) or extract_ticket_subject(before[-1].question)
     lines = [say("ticket_earlier", english, text=_cut_text(turn.question)) for turn in before]
     description = "\n".join([*lines, said])
     return NewTicket(

@@ -32,7 +32,10 @@ def build_search_context(question: Question) -> Context:
     if not questions:
         return context
     return replace(
-        context, questions=questions, message=read(question.searched).text_without_dates, vector=question.told
+        context,
+        questions=questions,
+        message=read(question.normalized_text).text_without_dates,
+        vector=question.context_vector,
     )
 
 
@@ -40,7 +43,7 @@ def build_part_context(question: Question, place: int) -> Context:
     """Of one of `spoken`: what is asked first in a message is talked about when the rest of it is asked, as if the
     customer had sent one question after another.
     """
-    before, part = question.spoken[:place], question.spoken[place]
+    before, part = question.sub_questions[:place], question.sub_questions[place]
     context = build_search_context(question)
     if not context and not before:
         return context
@@ -49,5 +52,5 @@ def build_part_context(question: Question, place: int) -> Context:
         questions=(*context.questions, *(one.text for one in before)),
         subject="" if before else context.subject,
         message=read(part.text).text_without_dates,
-        vector=part.told,
+        vector=part.context_vector,
     )

@@ -116,5 +116,5 @@ def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
     """What a client tells of earlier turns, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
-        turns.append(replace(turn, standalone=rewrite_by_rules(turn.question, turns) or turn.question))
+        turns.append(replace(turn, complete_text=rewrite_by_rules(turn.question, turns) or turn.question))
     return tuple(turns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
@@ -235,7 +235,7 @@ class ChatService:
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
-        return replace(question, text=text, reading=read(text)), CacheResult(said(answer), cached=False)
+        return replace(question, text=text, reading=read(text)), CacheResult(stream_answer(answer), cached=False)
 
     async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
@@ -274,7 +274,7 @@ class ChatService:
                     channel=message.channel,
                     id=done.message_id,
                     question=question.text,
-                    standalone=question.resolved,
+                    standalone=question.expanded_text,
                     reply=answer.reply,
                     outcome=answer.outcome.value,
                     response=done.body,
@@ -387,7 +387,7 @@ class _Turn:
             return TurnTrace(origin=answer.origin) if answer.origin else None
         if routed is None:
             return None
-        searched, calls = self._searched or routed.found, tuple(self._calls)
+        searched, calls = self._searched or routed.retrieval, tuple(self._calls)
         return TurnTrace(routed.route, searched, answer.model, answer.usage, routed.basis, calls)
 
     def persisted(self, done: TurnDone) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.neutral import neutral_answer
+from agents.markup import clean_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Outcome, Question
@@ -56,7 +56,7 @@ async def knowledge_advice(roster: Roster, question: Question) -> Advice:
 
 async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
     """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
-    if roster.agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
+    if roster.list_agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
         message = "没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL 或 BUSINESS_DATABASES。"
         raise Conflict(message, code="business_not_configured")
     if not question.caller:
@@ -82,7 +82,7 @@ async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing)
         elif isinstance(event, Done):
-            answer = neutral_answer(event.answer)
+            answer = clean_answer(event.answer)
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
-    return Advice(question.standalone, answer, candidates)
+    return Advice(question.complete_text, answer, candidates)

@@ -135,11 +135,11 @@ class TenantBook:
         book = await self.books.of(self.tenant, self.embedder, self.revision())
         if not book:
             return None
-        meant = question.meant.normalized_text
-        worded = book.find_by_wording(question.searched) or book.find_by_wording(meant)
+        meant = question.expanded_reading.normalized_text
+        worded = book.find_by_wording(question.normalized_text) or book.find_by_wording(meant)
         if worded is not None:
             return worded
-        vector = question.vector if meant == question.searched else await self._embedded(meant)
+        vector = question.vector if meant == question.normalized_text else await self._embedded(meant)
         return book.find_similar(meant, vector) if vector is not None else None
 
     async def _embedded(self, text: str) -> Vector | None:

@@ -14,8 +14,8 @@ from loguru import logger
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.llm.question_writer import QuestionWriter
 from agents.llm.replies import UnreadableReply
+from agents.question_search import Searcher
 from agents.reader import PassageReader
-from agents.recall import Searcher
 from agents.understanding.normalise import normalise_text
 from knowledge.calibration.fit import MIN_LABELLED, best_split, measure_auroc
 from knowledge.probability import CalibrationMap

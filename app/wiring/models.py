@@ -12,7 +12,7 @@ from typing import Any, Self
 from agents.answering.meaning import Meaning
 from agents.claim_reader import ClaimReader
 from agents.generator import Generator, Request
-from agents.judging import ReaderOptions
+from agents.judge import ReaderOptions
 from agents.llm.breaker import CircuitBreaker
 from agents.llm.calls import RecordedModel
 from agents.llm.chat import ChatModel, ModelOptions
@@ -26,9 +26,9 @@ from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
 from agents.llm.structured_model import StructuredModel
 from agents.llm.writer import Objections
-from agents.model_reading import ModelUnderstanding
+from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
-from agents.prompting import Prompts
+from agents.prompt_library import Prompts
 from agents.reader import PassageReader
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
@@ -136,15 +136,13 @@ class LanguageModels:
             return quotes
         return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(
-        self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
-    ) -> ModelUnderstanding | None:
+    def understanding(self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True) -> ModelReader | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
         trusted: whether it is asked.
         """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
+        return ModelReader(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""

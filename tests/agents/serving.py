@@ -23,7 +23,7 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     if not _HEADS:
         _HEADS.append(await fit_head(embedder, load_shipped_anchors()))
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    roster, question = Roster.of(parts), Question(text, vector=await embedder.query(text))
+    roster, question = Roster.from_parts(parts), Question(text, vector=await embedder.query(text))
     route = await Router(RouterParts(_HEADS[0])).route(question)
-    decision = roster.decide(roster.evidence(question, route))
+    decision = roster.decide(roster.build_evidence(question, route))
     return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])

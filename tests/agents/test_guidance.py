@@ -45,7 +45,7 @@ async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candi
     meaning = Meaning(embedder)
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
-    question = replace(Question(text, vector=vector), found=retrieval(text, *found))
+    question = replace(Question(text, vector=vector), retrieval=retrieval(text, *found))
     return await finish([event async for event in agent.run(question)])
 
 
@@ -89,7 +89,7 @@ class Broken(Embedder):
 async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: GuidanceHead, e5: Embedder) -> None:
     vector = await e5.query(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
-    question = replace(Question(MESSAGE, vector=vector), found=retrieval(MESSAGE, candidate(SECTION)))
+    question = replace(Question(MESSAGE, vector=vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
     answer = await finish([event async for event in agent.run(question)])
     assert answer.sources == () and answer.instructs
 

@@ -12,7 +12,7 @@ import pytest
 from agents.claim_reader import ClaimReader
 from agents.errors import UnreadableReply
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Unanswered, Withdrawn
-from agents.judging import Judge, ReaderOptions
+from agents.judge import Judge, ReaderOptions
 from agents.llm.calls import RecordedModel, record_calls
 from agents.llm.chat import ChatMessage, WordPair
 from agents.llm.critique import read_critique
@@ -21,9 +21,9 @@ from agents.llm.fallback import FallbackGenerator
 from agents.llm.metered_model import MeteredModel
 from agents.llm.word_choice import choose_by_probability
 from agents.llm.writer import ModelGenerator
-from agents.model_reading import RewriteGuard, Understood, read_understanding
+from agents.model_reading import ModelReading, RewriteGuard, read_understanding
 from agents.profile import TenantProfile
-from agents.prompting import shipped
+from agents.prompt_library import load_shipped_prompts
 from agents.reader import PassageReader
 from agents.types import ModelCall, Usage
 from agents.verification.marks import MarkScanner
@@ -35,10 +35,10 @@ from tests.agents.models import reply_of, scripted
 from tests.agents.support import ANALYZER
 from tests.recorded import RecordedReply, load_replies
 
-EXAMPLES = shipped().examples("understanding")
+EXAMPLES = load_shipped_prompts().extract_examples("understanding")
 
 
-def understood(recorded: RecordedReply) -> Understood | None:
+def understood(recorded: RecordedReply) -> ModelReading | None:
     """None where it cannot be read."""
     try:
         return read_understanding(recorded.reply, RewriteGuard(recorded.asked, ANALYZER, EXAMPLES))

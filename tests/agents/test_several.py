@@ -7,8 +7,8 @@ from dataclasses import replace
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.recall import recall
-from agents.types import Answer, Outcome, Question, Settled, Spoken, Turn
+from agents.question_search import search_question
+from agents.types import Answer, Outcome, Question, Settled, SubQuestion, Turn
 from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
@@ -48,7 +48,7 @@ class ByQuestion:
 
 
 def _several(*texts: str) -> Question:
-    return replace(ask("？".join((*texts, ""))), spoken=tuple(map(Spoken, texts)))
+    return replace(ask("？".join((*texts, ""))), sub_questions=tuple(map(SubQuestion, texts)))
 
 
 def _agent(searcher: ByQuestion, confident: float = 0.75) -> KnowledgeAgent:
@@ -121,7 +121,7 @@ async def test_a_line_on_another_model_tells_none_of_its_facts() -> None:
 
 
 async def test_where_no_question_finds_anything_the_whole_message_is_searched() -> None:
-    found = await recall(ByQuestion(), _several("月亮有多远", "太阳有多大"))
+    found = await search_question(ByQuestion(), _several("月亮有多远", "太阳有多大"))
     assert found.parts == ()
     assert len(found.passing) == 3
 
@@ -129,7 +129,7 @@ async def test_where_no_question_finds_anything_the_whole_message_is_searched() 
 async def test_a_question_is_searched_behind_those_before_it() -> None:
     searcher = ByQuestion()
     question = replace(_several("退款多久到账", "寄回运费多少"), state=DialogueState(("怎么退货",)))
-    await recall(searcher, question)
+    await search_question(searcher, question)
     assert searcher.contexts["退款多久到账"].questions == ("怎么退货",)
     assert searcher.contexts["寄回运费多少"].questions == ("怎么退货", "退款多久到账")
 

@@ -17,10 +17,10 @@ from agents.business.identity_mentions import find_mentions, is_about_others
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
-from agents.excerpt import excerpt
+from agents.excerpt import cut_excerpt
 from agents.heads.safety import read_safety
-from agents.language import in_english
-from agents.pages import about_page, page_text
+from agents.language import is_reply_english
+from agents.pages import complete_from_page, extract_page_text
 from agents.profile import TenantProfile
 from agents.screening.features import extract_features
 from agents.screening.views import list_views
@@ -76,7 +76,7 @@ def readers() -> dict[str, Reader]:
     queries = load_queries(schema, load_schema(schema))
     earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
-    in_view = page_text(page)
+    in_view = extract_page_text(page)
     assert in_view is not None
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
@@ -85,15 +85,15 @@ def readers() -> dict[str, Reader]:
         "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
-        "language": lambda text: in_english(Question(text), TenantProfile()),
+        "language": lambda text: is_reply_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
         "facts": lambda text: has_all_facts(text, text + "？"),
         "business": lambda text: queries.find_sure_intents(text, member=True),
-        "strangers": lambda text: (is_about_others(text), find_mentions(excerpt(text), "M10001")),
+        "strangers": lambda text: (is_about_others(text), find_mentions(cut_excerpt(text), "M10001")),
         "tokens": analyzer.tokens,
         "occurring": analyzer.occurring,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (about_page(Question(text, page=page)), passage(in_view, [text])),
+        "page": lambda text: (complete_from_page(Question(text, page=page)), passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.linear import hashed, logistic, ridge
+from agents.linear import build_hashed_block, fit_logistic, fit_ridge
 from agents.screening.features import BITS, hash_ngrams
 from knowledge.types import Matrix
 
@@ -33,12 +33,12 @@ def fit_choice(examples: Mapping[str, Sequence[str]]) -> WordHead:
     holds = np.array([[place == own for place in range(len(labels))] for _, own in rows])
     share = holds.mean(axis=0)
     importance = np.array([np.sqrt(share.max() / share[own]) for _, own in rows])
-    words, bias = ridge([hashed([hash_ngrams(text) for text, _ in rows], 1 << BITS)], holds, importance)
+    words, bias = fit_ridge([build_hashed_block([hash_ngrams(text) for text, _ in rows], 1 << BITS)], holds, importance)
     return WordHead(labels, words, bias)
 
 
 def fit_gate(yes: Sequence[str], no: Sequence[str]) -> WordHead:
     """One label that holds or not; the score is the logarithm of its odds."""
     holds = np.array([True] * len(yes) + [False] * len(no))
-    words, bias = logistic([hashed([hash_ngrams(text) for text in (*yes, *no)], 1 << BITS)], holds)
+    words, bias = fit_logistic([build_hashed_block([hash_ngrams(text) for text in (*yes, *no)], 1 << BITS)], holds)
     return WordHead(("yes",), words[:, None], np.asarray(bias)[None])

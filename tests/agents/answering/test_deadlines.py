@@ -146,10 +146,12 @@ async def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so(head:
     question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
     judged = await head.judge_texts(list_texts_to_judge(question, "", [rule], TODAY))
     draft = Draft(Request(question, (candidate(rule),), today=TODAY, judged=judged), confident=True)
-    draft.take(Text(rule))
-    draft.take(Citation(0, rule))
-    assert draft.rest() == ["\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"]
-    answer = draft.answer("knowledge", ())
+    draft.add_piece(Text(rule))
+    draft.add_piece(Citation(0, rule))
+    assert draft.write_ending() == [
+        "\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"
+    ]
+    answer = draft.build_answer("knowledge", ())
     assert answer.reply.endswith(answer.computed) and answer.computed
     assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.answering.question_phrases import write_question
-from agents.suggestions import neighbours
+from agents.suggestions import suggest_neighbours
 from tests.agents.support import candidate
 
 
@@ -33,4 +33,4 @@ def test_questions_of_the_faq_come_first_and_as_they_are() -> None:
     used = candidate("略", number=0, title="退货规则")
     beside = candidate("略", number=1, title="退货申请流程")
     faq = candidate("略", number=2, question="退货要带什么")
-    assert neighbours([used, beside, faq], [used]) == ("退货要带什么", "退货申请流程是怎样的？")
+    assert suggest_neighbours([used, beside, faq], [used]) == ("退货要带什么", "退货申请流程是怎样的？")

@@ -50,7 +50,7 @@ def team(
         generator = ModelGenerator(answers, profile, 3, 800)
     verifier = Verifier(Critic(answers, 20.0, 800)) if answers else None
     policy = KnowledgePolicy(0.75, profile)
-    return Roster.of(AgentParts(FixedSearcher(*found), generator, policy, business, verifier=verifier))
+    return Roster.from_parts(AgentParts(FixedSearcher(*found), generator, policy, business, verifier=verifier))
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.care import CarePolicy, cause_of, endangered, told_danger
+from agents.care import CarePolicy, detect_danger, detect_worded_danger, find_cause
 from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, list_safety_examples, read_safety
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
@@ -48,7 +48,7 @@ def policy(embedding_cache: SqliteEmbeddingCache) -> CarePolicy:
 
 async def heard(texts: Sequence[str], policy: CarePolicy, cache: SqliteEmbeddingCache) -> list[Danger | None]:
     vectors = await get_embedder("e5", cache).queries([read(text).normalized_text for text in texts])
-    found = [endangered(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
+    found = [detect_danger(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
     return [None if safety is None else safety.kind for safety in found]
 
 
@@ -131,5 +131,5 @@ def test_no_message_that_measures_is_an_example() -> None:
 
 @pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.FRAUD)])
 def test_the_words_of_care_fit_the_danger(text: str, cause: Cause) -> None:
-    danger = told_danger(read(text))
-    assert danger is not None and cause_of(read("你好"), danger) is cause
+    danger = detect_worded_danger(read(text))
+    assert danger is not None and find_cause(read("你好"), danger) is cause

@@ -12,7 +12,7 @@ from agents.llm.endpoint import EndpointModel
 from agents.llm.fleet import ModelFleet
 from agents.llm.metered_model import MeteredModel
 from agents.llm.structured_model import StructuredModel
-from agents.prompting import PromptedMessages
+from agents.prompt_library import PromptedMessages
 from agents.shapes import TEXT, Shape
 from agents.types import Usage
 from scripts.scripted_llm import Say, ScriptedLLM, Step

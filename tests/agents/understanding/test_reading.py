@@ -102,7 +102,7 @@ def test_days_are_those_of_the_day_that_it_is_read_on() -> None:
 
 def test_a_question_has_the_reading_of_its_text_and_keeps_it() -> None:
     question = Question("咋退货", rewrite="YS-V8 怎么退货")
-    assert question.reading == read("咋退货") and question.searched == "怎么退货"
+    assert question.reading == read("咋退货") and question.normalized_text == "怎么退货"
     assert replace(question, caller="M1").reading is question.reading
     assert replace(question, text="转人工").reading.act is Act.ASKS_PERSON
-    assert question.meant == read("YS-V8 怎么退货") and Question("咋退货").meant.text == "咋退货"
+    assert question.expanded_reading == read("YS-V8 怎么退货") and Question("咋退货").expanded_reading.text == "咋退货"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.care import CareAgent, CarePolicy
+from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.escalation import EscalationAgent
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
 from agents.types import Proposal, Question, Turn
@@ -66,9 +66,9 @@ def test_nobody_is_brushed_off() -> None:
 
 
 def test_the_fallback_has_a_twin_while_the_tenant_keeps_it() -> None:
-    assert Settings.model_fields["fallback_script"].default == FALLBACK == TenantProfile().fallback(False)
-    assert TenantProfile().fallback(True).isascii()
-    assert TenantProfile(fallback_script="没查到。").fallback(True) == "没查到。"
+    assert Settings.model_fields["fallback_script"].default == FALLBACK == TenantProfile().get_fallback(False)
+    assert TenantProfile().get_fallback(True).isascii()
+    assert TenantProfile(fallback_script="没查到。").get_fallback(True) == "没查到。"
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_the_fallback_has_a_twin_while_the_tenant_keeps_it() -> None:
     ],
 )
 def test_the_reply_is_in_the_customers_language(question: Question, english: bool) -> None:
-    assert in_english(question, TenantProfile()) is english
+    assert is_reply_english(question, TenantProfile()) is english
 
 
 @pytest.mark.parametrize(("language", "english"), [("en", True), ("zh-Hans", False), ("zh-Hant", False)])
 def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage, english: bool) -> None:
     profile = TenantProfile(reply_language=language)
-    assert {in_english(asked(text), profile) for text in ("where is my order", "我的订单呢", "E05")} == {english}
+    assert {is_reply_english(asked(text), profile) for text in ("where is my order", "我的订单呢", "E05")} == {english}
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.bids import SURE, Bid, Rank, TurnEvidence, Weights
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.types import Answer, AnswerEvent, Outcome, Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.wording.catalogue import say
 
-ASIDE = Weights(like=1.0, found=-0.6, later=-0.7, bias=-2.0)
+CHITCHAT_WEIGHTS = Weights(like=1.0, found=-0.6, later=-0.7, bias=-2.0)
 """Fitted as `bids.CLAIM` is: in the middle of a conversation 两年呢 is like small talk by its words, and is none."""
 _OPEN = frozenset({"greeting", "identity", "chitchat", "nonsense"})
 """Kinds after which the customer is shown what can be asked."""
@@ -36,18 +36,18 @@ class ChitchatAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        return _bid(turn, Intent.CHITCHAT)
+        return _bid_off_topic(turn, Intent.CHITCHAT)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         act = question.reading.act
         intent = act.value if act in SMALL_TALK or act is Act.NOISE else "chitchat"
         profile = self._profile
-        english = in_english(question, profile)
-        reply = say(intent, english, seed=question.text, name=profile.called(english))
+        english = is_reply_english(question, profile)
+        reply = say(intent, english, seed=question.text, name=profile.get_name(english))
         if intent == "greeting" and profile.welcome_message:
             reply = profile.welcome_message
-        return said(
+        return stream_answer(
             Answer(
                 reply=reply,
                 outcome=Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED,
@@ -71,16 +71,16 @@ class DeflectionAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        return _bid(turn, self._intent)
+        return _bid_off_topic(turn, self._intent)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        english = in_english(question, self._profile)
+        english = is_reply_english(question, self._profile)
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
-        reply = say(self._intent, english, seed=question.text, name=self._profile.called(english))
+        reply = say(self._intent, english, seed=question.text, name=self._profile.get_name(english))
         if topics:
             reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
-        return said(
+        return stream_answer(
             Answer(
                 reply=reply,
                 outcome=self._outcome,
@@ -92,12 +92,20 @@ class DeflectionAgent:
         )
 
 
-def _bid(turn: TurnEvidence, intent: Intent) -> Bid | None:
+def _bid_off_topic(turn: TurnEvidence, intent: Intent) -> Bid | None:
     """The bid of one off-topic intent; only the likeliest of them bids."""
-    if turn.worded or turn.named:
-        return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.wants(intent) else None
-    if intent is not max(OFF_TOPIC, key=turn.score) or turn.question.vector is None:
+    if turn.is_decided_by_rules or turn.is_named_by_model:
+        return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.is_routed_to(intent) else None
+    if intent is not max(OFF_TOPIC, key=turn.get_score) or turn.question.vector is None:
         return None
-    if intent is Intent.OUT_OF_SCOPE and turn.sure_of(intent) and not turn.answerable:  # whoever asks back promises
+    if (
+        intent is Intent.OUT_OF_SCOPE and turn.is_surely_routed_to(intent) and not turn.is_answerable
+    ):  # whoever asks back promises
         return Bid(intent, SURE, "surely not ours, and nothing is found", Rank.ASIDE, alone=True)
-    return Bid(intent, turn.claim(*OFF_TOPIC, weights=ASIDE), "like nothing to look up", Rank.ASIDE, alone=True)
+    return Bid(
+        intent,
+        turn.compute_claim(*OFF_TOPIC, weights=CHITCHAT_WEIGHTS),
+        "like nothing to look up",
+        Rank.ASIDE,
+        alone=True,
+    )

@@ -54,14 +54,14 @@ class Prompts:
     @cached_property
     def version(self) -> str:
         """Changes with any word of any prompt; part of every cache key."""
-        return digest(repr(sorted(self._texts.items())))
+        return hash_text(repr(sorted(self._texts.items())))
 
     @cached_property
     def versions(self) -> Mapping[str, str]:
         """Of each prompt by name."""
-        return {name: digest(text) for name, text in self._texts.items()}
+        return {name: hash_text(text) for name, text in self._texts.items()}
 
-    def template(self, name: str) -> str:
+    def get_template(self, name: str) -> str:
         """The text of a prompt, with its slots."""
         return self._texts[name]
 
@@ -75,11 +75,13 @@ class Prompts:
         kept = (line for line in lines if all(values[slot] for slot in SLOT.findall(line)))
         return "\n".join(SLOT.sub(lambda match: values[match.group(1)], line) for line in kept)
 
-    def conversation(self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None) -> PromptedMessages:
+    def build_messages(
+        self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None
+    ) -> PromptedMessages:
         """Messages that were written from these prompts, the one that says what is to be done first."""
         return PromptedMessages(messages, {name: self.versions[name] for name in names}, shape)
 
-    def examples(self, name: str) -> frozenset[str]:
+    def extract_examples(self, name: str) -> frozenset[str]:
         """The sentences of the replies that a prompt shows as examples, folded. A reply that repeats one says nothing
         of what was asked.
         """
@@ -93,37 +95,37 @@ class Prompts:
             found.update(fold(each) for each in chain(shown.values(), *lists) if isinstance(each, str))
         return frozenset(example for example in found if not example.isascii())
 
-    def instructions(self, profile: TenantProfile, max_sources: int) -> str:
+    def build_instructions(self, profile: TenantProfile, max_sources: int) -> str:
         """The system prompt of an answer: the rules, then what the tenant wishes within them."""
         wishes = self.fill(
             "profile",
-            persona=one_line(profile.persona),
-            tone=one_line(profile.tone),
+            persona=join_lines(profile.persona),
+            tone=join_lines(profile.tone),
             reply_language=LANGUAGES[profile.reply_language],
-            avoid_topics=one_line("、".join(profile.avoid_topics)),
+            avoid_topics=join_lines("、".join(profile.avoid_topics)),
             system_prompt=profile.system_prompt.strip(),
             unanswered=UNANSWERED,
         )
-        name, most = one_line(profile.name), str(max_sources)
+        name, most = join_lines(profile.name), str(max_sources)
         return self.fill("answer", name=name, max_sources=most, unanswered=UNANSWERED, profile=wishes)
 
 
 @cache
-def shipped() -> Prompts:
+def load_shipped_prompts() -> Prompts:
     """Those that come with the code."""
-    return Prompts({path.stem: read(path) for path in sorted(SHIPPED.glob("*.md"))})
+    return Prompts({path.stem: read_prompt(path) for path in sorted(SHIPPED.glob("*.md"))})
 
 
-def read(path: Path) -> str:
+def read_prompt(path: Path) -> str:
     """The text of a file of a prompt. Raises OSError, UnicodeDecodeError."""
     return path.read_text(encoding="utf-8-sig").rstrip("\n")
 
 
-def digest(text: str) -> str:
+def hash_text(text: str) -> str:
     """The version of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """White space of any kind becomes one space: a value cannot begin a line of the prompt."""
     return " ".join(text.split())

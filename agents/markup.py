@@ -40,32 +40,32 @@ _BESIDE = {"![": "［", "](": "（", "]:": "："}
 """Pairs that would be an image, a link or a definition -> what stands for the second character."""
 
 
-class Neutral:
+class MarkupFilter:
     """Takes a text in pieces of any size; what it gives out is the same however the text was cut."""
 
     def __init__(self) -> None:
         self._held = self._last = ""
 
-    def take(self, text: str, *, final: bool = False) -> str:
+    def feed(self, text: str, *, final: bool = False) -> str:
         """What may be shown by now; with the `final` piece all of it."""
         text = self._held + _INVISIBLE.sub("", text)
         shown: list[str] = []
         place = 0
         while mark := _MARK.search(text, place):
-            shown.append(self._joined(text[place : mark.start()]))
+            shown.append(self._join_piece(text[place : mark.start()]))
             place = mark.start()
-            found = _shown(text, place, final)
+            found = _replace_mark(text, place, final)
             if found is None:
                 break
-            shown.append(self._joined(found[0]))
+            shown.append(self._join_piece(found[0]))
             place = found[1]
         else:
-            shown.append(self._joined(text[place:]))
+            shown.append(self._join_piece(text[place:]))
             place = len(text)
         self._held = text[place:]
         return "".join(shown)
 
-    def _joined(self, piece: str) -> str:
+    def _join_piece(self, piece: str) -> str:
         """A piece as it may follow what was shown, from which a link or an image between them may be gone."""
         if not piece:
             return ""
@@ -75,56 +75,63 @@ class Neutral:
         return piece
 
 
-def neutral(text: str) -> str:
+def clean_markup(text: str) -> str:
     """A whole text as it may be shown."""
-    return Neutral().take(text, final=True) if _MARK.search(text) or _INVISIBLE.search(text) else text
+    return MarkupFilter().feed(text, final=True) if _MARK.search(text) or _INVISIBLE.search(text) else text
 
 
-def neutral_answer(answer: Answer) -> Answer:
+def clean_answer(answer: Answer) -> Answer:
     """An answer with all that is shown of it."""
     return replace(
         answer,
-        reply=neutral(answer.reply),
-        sources=tuple(map(_source, answer.sources)),
-        suggestions=tuple(map(neutral, answer.suggestions)),
-        related=tuple(map(_place, answer.related)),
-        buttons=tuple(replace(one, label=neutral(one.label), message=neutral(one.message)) for one in answer.buttons),
+        reply=clean_markup(answer.reply),
+        sources=tuple(map(_clean_source, answer.sources)),
+        suggestions=tuple(map(clean_markup, answer.suggestions)),
+        related=tuple(map(_clean_place, answer.related)),
+        buttons=tuple(
+            replace(one, label=clean_markup(one.label), message=clean_markup(one.message)) for one in answer.buttons
+        ),
     )
 
 
-def _place(place: RelatedPlace) -> RelatedPlace:
-    return replace(place, title=neutral(place.title), heading=neutral(place.heading), question=neutral(place.question))
+def _clean_place(place: RelatedPlace) -> RelatedPlace:
+    return replace(
+        place,
+        title=clean_markup(place.title),
+        heading=clean_markup(place.heading),
+        question=clean_markup(place.question),
+    )
 
 
-async def neutral_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
+async def clean_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
     """The events of an answer as they may be given out; the tokens joined are still the reply."""
-    written = Neutral()
+    written = MarkupFilter()
     async with aclosing(events):
         async for event in events:
             match event:
                 case Token(text):
-                    if shown := written.take(text):
+                    if shown := written.feed(text):
                         yield Token(shown)
                 case Replace(text):
-                    written = Neutral()
-                    yield Replace(written.take(text))
+                    written = MarkupFilter()
+                    yield Replace(written.feed(text))
                 case Done(answer):
-                    if shown := written.take("", final=True):
+                    if shown := written.feed("", final=True):
                         yield Token(shown)
-                    yield Done(neutral_answer(answer))
+                    yield Done(clean_answer(answer))
                 case _:
                     yield event
 
 
-def _source(source: Source | RowSource) -> Source | RowSource:
+def _clean_source(source: Source | RowSource) -> Source | RowSource:
     if isinstance(source, RowSource):
-        return replace(source, fields={name: neutral(value) for name, value in source.fields.items()})
+        return replace(source, fields={name: clean_markup(value) for name, value in source.fields.items()})
     shown = (source.title, source.heading, source.line, source.snippet)
-    title, heading, line, snippet = map(neutral, shown)
+    title, heading, line, snippet = map(clean_markup, shown)
     return replace(source, title=title, heading=heading, line=line, snippet=snippet)
 
 
-def _shown(text: str, place: int, final: bool) -> tuple[str, int] | None:
+def _replace_mark(text: str, place: int, final: bool) -> tuple[str, int] | None:
     """What stands for the mark at a place, and where to go on; None where that depends on what is still to come."""
     mark, after = text[place], text[place + 1 : place + 2]
     if not after and not final:
@@ -139,17 +146,17 @@ def _shown(text: str, place: int, final: bool) -> tuple[str, int] | None:
     end = place + MAX_HELD
     if not final and len(text) < end and _OPEN.fullmatch(text, place):
         return None
-    return _image(text, place, end) if mark == "!" else _link(text, place, end)
+    return _replace_image(text, place, end) if mark == "!" else _replace_link(text, place, end)
 
 
-def _image(text: str, place: int, end: int) -> tuple[str, int]:
+def _replace_image(text: str, place: int, end: int) -> tuple[str, int]:
     found = _IMAGE.match(text, place, end)
-    return (neutral(found["text"]), found.end()) if found else ("！", place + 1)
+    return (clean_markup(found["text"]), found.end()) if found else ("！", place + 1)
 
 
-def _link(text: str, place: int, end: int) -> tuple[str, int]:
+def _replace_link(text: str, place: int, end: int) -> tuple[str, int]:
     found = _LINK.match(text, place, end)
     if found is None:
         return "[", place + 1
-    shown, safe = neutral(found["text"]), _SAFE.fullmatch(found["address"])
+    shown, safe = clean_markup(found["text"]), _SAFE.fullmatch(found["address"])
     return (f"[{shown}]({safe['address']})" if safe else shown), found.end()

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from loguru import logger
 
-from agents.base import Speaker, answer_of
+from agents.base import Speaker, get_final_answer
 from agents.errors import BusinessUnavailable
 from agents.types import (
     CITING,
@@ -46,14 +46,14 @@ async def run_together(
 
     english: the reply's language.
     """
-    asked = _dealt(agents, question)
+    asked = _share_calls(agents, question)
     others = [
-        asyncio.create_task(_collected(agent, part, english), name=agent.name)
+        asyncio.create_task(_collect_events(agent, part, english), name=agent.name)
         for agent, part in zip(agents[1:], asked[1:], strict=True)
     ]
     try:
         first = None
-        async with aclosing(_run(agents[0], asked[0], english)) as events:
+        async with aclosing(_run_agent(agents[0], asked[0], english)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     first = event.answer
@@ -66,12 +66,12 @@ async def run_together(
             for event in events_of_another:
                 if isinstance(event, Evidence):
                     yield event
-            added = answer_of(events_of_another)
-            if _adds(added) and answer.outcome is Outcome.NO_EVIDENCE:
+            added = get_final_answer(events_of_another)
+            if _is_worth_adding(added) and answer.outcome is Outcome.NO_EVIDENCE:
                 yield Replace(added.reply)
-            elif _adds(added):
+            elif _is_worth_adding(added):
                 yield Token(BETWEEN + added.reply)
-            answer = _merged(answer, added)
+            answer = _merge_answers(answer, added)
         yield Done(answer)
     finally:
         for task in others:
@@ -79,7 +79,7 @@ async def run_together(
         await asyncio.gather(*others, return_exceptions=True)
 
 
-class InTurn:
+class FallbackSpeaker:
     """Answers as the first agent, or, where that one ends with NO_EVIDENCE, as the second.
 
     Nothing is told before the first has ended: for one that answers as a whole.
@@ -93,7 +93,7 @@ class InTurn:
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         events = [event async for event in self._first.run(question)]
-        answer = answer_of(events)
+        answer = get_final_answer(events)
         if answer.outcome is not Outcome.NO_EVIDENCE:
             for event in events:
                 yield event
@@ -102,11 +102,11 @@ class InTurn:
         async with aclosing(self._second.run(question)) as others:
             async for event in others:
                 if isinstance(event, Done):
-                    event = Done(event.answer.charged(answer.usage, answer.degraded))
+                    event = Done(event.answer.add_costs(answer.usage, answer.degraded))
                 yield event
 
 
-async def _run(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
+async def _run_agent(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
     """See `Agent.run`; an outage of the business database becomes a sentence, marked."""
     silent = True
     try:
@@ -124,7 +124,7 @@ async def _run(agent: Speaker, question: Question, english: bool) -> AsyncGenera
         yield Done(answer)
 
 
-def _dealt(agents: Sequence[Speaker], question: Question) -> list[Question]:
+def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question]:
     """The question of each agent with its share of the requests that are left, what is over going to the last agent
     that asks.
     """
@@ -134,17 +134,17 @@ def _dealt(agents: Sequence[Speaker], question: Question) -> list[Question]:
     return [replace(question, max_calls=share) for share in shares]
 
 
-async def _collected(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:
-    return [event async for event in _run(agent, question, english)]
+async def _collect_events(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:
+    return [event async for event in _run_agent(agent, question, english)]
 
 
-def _adds(answer: Answer) -> bool:
+def _is_worth_adding(answer: Answer) -> bool:
     """A part without an answer adds nothing: the first agent has said what happens next. An outage is told besides."""
     return answer.outcome in GIVEN or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
 
 
-def _merged(first: Answer, other: Answer) -> Answer:
-    speaks = _adds(other)
+def _merge_answers(first: Answer, other: Answer) -> Answer:
+    speaks = _is_worth_adding(other)
     outcome, reply = first.outcome, first.reply
     if speaks and outcome is Outcome.NO_EVIDENCE:
         outcome, reply = other.outcome, other.reply

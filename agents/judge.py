@@ -18,7 +18,7 @@ from loguru import logger
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatMessage, WordPair
 from agents.llm.writer import format_prompt_heading, format_prompt_text
-from agents.prompting import Prompts, shipped
+from agents.prompt_library import Prompts, load_shipped_prompts
 from agents.types import Usage
 from knowledge.calibration.fit import measure_auroc
 from knowledge.probability import CalibrationMap
@@ -57,7 +57,7 @@ class JudgedExample:
     """A passage, what is asked or claimed, and whether the passage states it."""
 
     chunk: Chunk
-    said: str
+    text: str
     holds: bool
 
 
@@ -96,7 +96,7 @@ class Judge:
     def __init__(self, model: Chooser, options: ReaderOptions, prompts: Prompts | None = None) -> None:
         self.options = options
         self._model = model
-        self._prompts = prompts or shipped()
+        self._prompts = prompts or load_shipped_prompts()
         self._judged: LRUCache[tuple[str, str, str, int], float] = LRUCache(REMEMBERED)
 
     @property
@@ -113,12 +113,15 @@ class Judge:
 
     async def measure(self) -> JudgeQuality:
         """What its word is worth, by the shipped examples. Raises GenerationUnavailable."""
-        examples, odds, seconds = measuring_examples(self.kind), list[float](), list[float]()
+        examples, odds, seconds = list_measuring_examples(self.kind), list[float](), list[float]()
         try:
-            for some in _batches(examples, self.options.passages):
+            for some in _split_batches(examples, self.options.passages):
                 started = perf_counter()
                 odds += await asyncio.gather(
-                    *(self._ask(self._fields(each.said, ""), each.chunk, MEASURING_SECONDS) for each in some)
+                    *(
+                        self._ask_model(self._build_fields(each.text, ""), each.chunk, MEASURING_SECONDS)
+                        for each in some
+                    )
                 )
                 seconds.append(perf_counter() - started)
         except GenerationRejected as error:
@@ -137,45 +140,49 @@ class Judge:
         calibration = fit_reader(scores[holds], scores[~holds], self.kind.scorer)
         return JudgeQuality(quality, calibration=calibration)
 
-    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
+    def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
         """Of the prompt. said: what is judged; beside: what it may lean on."""
         raise NotImplementedError
 
-    async def _odds(self, said: str, beside: str, chunk: Chunk) -> float | None:
+    async def _compute_odds(self, text: str, context: str, chunk: Chunk) -> float | None:
         """Log-odds that a passage states it; None for what was late, refused or unreadable."""
-        key = said, beside, chunk.id, hash(chunk.text)  # pages in view share an id
+        key = text, context, chunk.id, hash(chunk.text)  # pages in view share an id
         if (known := self._judged.get(key)) is None:
             try:
-                known = self._judged[key] = await self._ask(self._fields(said, beside), chunk, self.options.seconds)
+                known = self._judged[key] = await self._ask_model(
+                    self._build_fields(text, context), chunk, self.options.seconds
+                )
             except GenerationError as error:
                 logger.bind(model=self._model.name).warning("a passage was not judged: {}", error)
         return known
 
-    async def _ask(self, fields: Mapping[str, str], chunk: Chunk, seconds: float) -> float:
-        messages = [*self._opening, {"role": "user", "content": self._prompt(fields, chunk)}]
-        asked = self._prompts.conversation(self.kind.rules, self.kind.prompt, messages=messages)
+    async def _ask_model(self, fields: Mapping[str, str], chunk: Chunk, seconds: float) -> float:
+        messages = [*self._opening_messages, {"role": "user", "content": self._build_prompt(fields, chunk)}]
+        asked = self._prompts.build_messages(self.kind.rules, self.kind.prompt, messages=messages)
         odds, _ = await self._model.choose(asked, WORDS, seconds)
         return odds
 
     @cached_property
-    def _opening(self) -> list[ChatMessage]:
+    def _opening_messages(self) -> list[ChatMessage]:
         """What stands before everything that is asked: the rules and the examples."""
-        messages = [{"role": "system", "content": self._prompts.template(self.kind.rules)}]
-        for example in shown_examples(self.kind):
-            messages.append({"role": "user", "content": self._prompt(self._fields(example.said, ""), example.chunk)})
+        messages = [{"role": "system", "content": self._prompts.get_template(self.kind.rules)}]
+        for example in list_shown_examples(self.kind):
+            messages.append(
+                {"role": "user", "content": self._build_prompt(self._build_fields(example.text, ""), example.chunk)}
+            )
             messages.append({"role": "assistant", "content": WORDS[0] if example.holds else WORDS[1]})
         return messages
 
-    def _prompt(self, fields: Mapping[str, str], chunk: Chunk) -> str:
+    def _build_prompt(self, fields: Mapping[str, str], chunk: Chunk) -> str:
         """Marks are the same in every prompt, so that examples look like what is asked; within a text they are taken
         out.
         """
         passage = format_prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout)
         texts = {**fields, "heading": format_prompt_heading(chunk), "passage": passage}
-        return self._prompts.fill(self.kind.prompt, **{name: _without_marks(text) for name, text in texts.items()})
+        return self._prompts.fill(self.kind.prompt, **{name: _remove_marks(text) for name, text in texts.items()})
 
 
-def shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
+def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """What the model is shown: by turns what is missing, and what is stated."""
     return tuple(
         next(example for example in examples if example.holds == bool(place % 2))
@@ -183,7 +190,7 @@ def shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     )
 
 
-def measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
+def list_measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """What the model is measured by."""
     return tuple(example for examples in load_examples(kind)[kind.shown :] for example in examples)
 
@@ -201,11 +208,11 @@ def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
     return tuple(loaded)
 
 
-def _without_marks(text: str) -> str:
+def _remove_marks(text: str) -> str:
     for mark in _MARKS:
         text = text.replace(mark, "")
     return text
 
 
-def _batches(examples: Sequence[JudgedExample], size: int) -> Iterator[Sequence[JudgedExample]]:
+def _split_batches(examples: Sequence[JudgedExample], size: int) -> Iterator[Sequence[JudgedExample]]:
     return (examples[start : start + size] for start in range(0, len(examples), size))

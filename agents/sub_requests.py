@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.subjects import find_foreign_model
-from agents.generator import PAGE, SubQuestion
+from agents.generator import PAGE, SubRequest
 from agents.types import Question
 from knowledge.codes import asked_codes
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval
 
 
-def asked_parts(
+def build_sub_requests(
     question: Question, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
-) -> tuple[SubQuestion, ...]:
+) -> tuple[SubRequest, ...]:
     """Empty where the message is one question, or none of its questions was searched for itself.
 
     fragments: of the request, what may be quoted; before: the questions of the conversation.
     """
-    texts = question.several
+    texts = question.sub_question_texts
     if len(texts) < 2 or len(texts) != len(retrieval.parts):
         return ()
     numbers = {candidate.chunk.entry: number for number, candidate in enumerate(fragments)}
-    spoken = () if question.parts else question.spoken
+    spoken = () if question.model_questions else question.sub_questions
     told = [*before, *texts] if spoken else []
     parts = []
     for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
@@ -31,7 +31,7 @@ def asked_parts(
         if find_foreign_model(asked_codes(text), passing):
             passing = []
         parts.append(
-            SubQuestion(
+            SubRequest(
                 text,
                 tuple(
                     PAGE if chunk.in_view else numbers[chunk.entry]
@@ -42,13 +42,13 @@ def asked_parts(
                 found.idf,
                 context="\n".join(told[: len(before) + place][-QUESTIONS:]),
                 vector=spoken[place].vector if spoken else None,
-                told=spoken[place].told if spoken else None,
+                context_vector=spoken[place].context_vector if spoken else None,
             )
         )
     return tuple(parts)
 
 
-def sure_of_all(retrieval: Retrieval, confident: float) -> bool:
+def is_confident(retrieval: Retrieval, confident: float) -> bool:
     """Whether what answers needs no disclaimer: of several questions the least sure one that is answered decides."""
     found = [part.confidence for part in retrieval.parts if part.passing] or [retrieval.confidence]
     return min(found) >= confident

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Protocol
 
-from agents.pages import page_text
+from agents.pages import extract_page_text
 from agents.types import Question
 from agents.understanding.context import build_part_context, build_search_context
 from knowledge.filters import Filter
@@ -33,45 +33,48 @@ class Searcher(Protocol):
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
 
-async def recall(searcher: Searcher, question: Question) -> Retrieval:
+async def search_question(searcher: Searcher, question: Question) -> Retrieval:
     """What the customer's own words find, and each question that they hold. Raises what `Searcher.search` raises."""
     where = question.where
-    if question.spoken and not question.parts:
-        return await _spoken(searcher, question, where)
+    if question.sub_questions and not question.model_questions:
+        return await _search_sub_questions(searcher, question, where)
     return side_by_side(
         await asyncio.gather(
-            *(_whole(searcher, question, part, where) for part in question.parts or (question.rewrite,))
+            *(
+                _search_whole(searcher, question, part, where)
+                for part in question.model_questions or (question.rewrite,)
+            )
         )
     )
 
 
-async def _whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
-    context, page = build_search_context(question), page_text(question.page)
-    rewrite = rewrite or _ask_for_code(question)
+async def _search_whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
+    context, page = build_search_context(question), extract_page_text(question.page)
+    rewrite = rewrite or _build_code_question(question)
     return await searcher.search(
-        question.searched, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
+        question.normalized_text, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
     )
 
 
-def _ask_for_code(question: Question) -> str | None:
+def _build_code_question(question: Question) -> str | None:
     """A question of a message that is nothing but a code: by itself it has words, and no meaning to find it by."""
     mentions = question.reading.mentions
     coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)
-    return f"{question.searched}是什么" if coded else None
+    return f"{question.normalized_text}是什么" if coded else None
 
 
-async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
+async def _search_sub_questions(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
     """The questions that the structure of a message shows, each searched behind those before it, beside the message as
     a whole: which stands alone where none of them finds anything.
     """
-    page = page_text(question.page)
+    page = extract_page_text(question.page)
     whole, *found = await asyncio.gather(
-        _whole(searcher, question, question.rewrite, where),
+        _search_whole(searcher, question, question.rewrite, where),
         *(
             searcher.search(
                 part.text, vector=part.vector, where=where, context=build_part_context(question, place), page=page
             )
-            for place, part in enumerate(question.spoken)
+            for place, part in enumerate(question.sub_questions)
         ),
     )
     if all(one.verdict is not GateVerdict.PASS for one in found):
