@@ -1,7 +1,7 @@
-"""High stakes, anger and despair: the customer is heard first, gets what the company offers, and a person.
+"""Serves customers with high stakes, anger or despair: acknowledges them, makes the company's offer, calls a person.
 
-Nothing is promised but what an offer says. Who is in danger or being deceived is told what to do first, by documents
-too, and nothing of fees or liability; whoever speaks of ending their life gets help and nothing else.
+Nothing is promised but what an offer says. Who is in danger or being deceived is told what to do first, also from the
+documents, and nothing about fees or liability. Who speaks of suicide gets help and nothing else.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ _URGENT_CAUSES = frozenset({Cause.SAFETY, Cause.FRAUD})
 
 @dataclass(frozen=True, slots=True)
 class CarePolicy:
-    """threshold: of emotion, from which a person comes with priority. Without offers or facts nothing is offered, and
-    without guidance nothing is quoted.
+    """`threshold`: the emotion from which a person is called with priority.
+
+    Without `offers` or `facts` nothing is offered; without `guidance` nothing is quoted.
     """
 
     threshold: float = 0.7
@@ -134,7 +135,9 @@ class CareAgent:
             yield event
 
     async def _find_offer(self, question: Question, cause: Cause) -> tuple[str | None, tuple[str, ...]]:
-        """The offer, if any, and what was out of order: an outage must not keep the customer from being heard."""
+        """Returns the offer's text, if any, and what was out of order: an outage of the business database must not stop
+        the reply.
+        """
         offers, facts = self._policy.offers, self._policy.facts
         if offers is None or facts is None or not question.caller:
             return None, ()
@@ -146,7 +149,7 @@ class CareAgent:
 
 
 def measure_outcry(question: Question) -> Emotion:
-    """The emotion of the customer's own words, which weigh more when they are said again and again."""
+    """Returns the emotion of the customer's own words; words that are repeated in the conversation weigh more."""
     reading = question.reading
     return reading.emotion.add_repetitions(
         sum(read(turn.question).folded == reading.folded for turn in question.history)
@@ -154,7 +157,13 @@ def measure_outcry(question: Question) -> Emotion:
 
 
 def measure_emotion(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
-    """That of what they mean as well."""
+    """Returns the emotion of the customer by words and by meaning.
+
+    Args:
+        question: with its vector, where there is one.
+        head: judges the meaning; None uses words alone.
+        danger: what `detect_danger` found.
+    """
     feeling = measure_outcry(question)
     if danger is not None and danger.kind is Danger.SELF_HARM:
         return Emotion(1.0, crisis=True)
@@ -164,9 +173,8 @@ def measure_emotion(question: Question, head: EmotionHead | None, danger: Safety
 
 
 def build_handoff_request(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:
-    """The request for a person: emotion over the threshold is the reason, and makes it sooner.
-
-    Whoever asked for a person is asked no other reason.
+    """Builds the request for a person. An emotion above the threshold becomes its reason and raises its priority; a
+    customer who asked for a person keeps that reason.
     """
     if feeling.crisis:
         return HandoffRequest(HandoffReason.EMOTION, CRISIS_PRIORITY, feeling.score)
@@ -178,9 +186,10 @@ def build_handoff_request(feeling: Emotion, threshold: float, reason: HandoffRea
 
 
 def detect_danger(question: Question, policy: CarePolicy) -> Safety | None:
-    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head.
+    """Returns the danger that the customer's words tell of, by their meaning too where there is a vector and a head.
 
-    What only may be one, and is answered by the documents, is a question: to a lender most messages are near fraud.
+    A danger that is uncertain is taken for a question where the documents answer it: to a lender most messages are
+    close to fraud.
     """
     danger = read_safety(question.reading, question.vector, policy.safety_head)
     found = question.retrieval.confidence if question.retrieval is not None else 0.0
@@ -191,10 +200,10 @@ def detect_danger(question: Question, policy: CarePolicy) -> Safety | None:
 
 
 def detect_worded_danger(reading: Reading) -> Safety | None:
-    """The danger that words alone tell of."""
+    """Returns the danger that words alone tell of."""
     return read_safety(reading, None, None)
 
 
 def find_cause(reading: Reading, danger: Safety | None = None) -> Cause:
-    """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
+    """Returns what the complaint is about: the detected danger, else what the words say, else COMPLAINT."""
     return _CAUSE_BY_DANGER[danger.kind] if danger is not None else reading.cause

@@ -1,4 +1,6 @@
-"""Messages about nothing that could be looked up, small talk, errands for somebody else, noise: no search, no model."""
+"""Replies to messages that nothing has to be looked up for: small talk, requests that are not ours, noise. Uses no
+model.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,20 @@ class ChitchatAgent:
 
 
 class DeflectionAgent:
-    """Answers for one intent: a polite line, topics that can be asked about, for out_of_scope the offer of a person."""
+    """Replies to one off-topic intent: a polite sentence, topics that can be asked about, and for out_of_scope a
+    person.
+    """
 
     name = "deflection"
 
     def __init__(self, intent: Intent, profile: TenantProfile) -> None:
-        """Raises KeyError for an intent that is not to be deflected."""
+        """Args:
+            intent: an off-topic intent.
+            profile: gives name, language and suggested questions.
+
+        Raises:
+            KeyError: the intent is not an off-topic one.
+        """
         self._intent = intent
         self._outcome = _OUTCOMES[intent]
         self._profile = profile
@@ -93,7 +103,7 @@ class DeflectionAgent:
 
 
 def _bid_off_topic(turn: TurnEvidence, intent: Intent) -> Bid | None:
-    """The bid of one off-topic intent; only the likeliest of them bids."""
+    """Bids for one off-topic intent; of several only the likeliest one bids."""
     if turn.is_decided_by_rules or turn.is_named_by_model:
         return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.is_routed_to(intent) else None
     if intent is not max(OFF_TOPIC, key=turn.get_score) or turn.question.vector is None:

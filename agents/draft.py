@@ -1,4 +1,4 @@
-"""The reply of the knowledge agent as it is written."""
+"""Collects the reply of the knowledge agent while it is written."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from knowledge.types import Candidate, Chunk
 
 
 class Draft:
-    """Numbers the fragments in the order in which they are cited, and keeps what the reply cost.
+    """Numbers the fragments in the order in which they are cited, and adds up what the reply costs.
 
-    confident: below that an answer stands under a disclaimer.
+    `confident`: False puts the answer under a disclaimer.
     """
 
     def __init__(self, request: Request, *, confident: bool) -> None:
@@ -41,21 +41,24 @@ class Draft:
 
     @property
     def has_sources(self) -> bool:
-        """Whether there is an answer: something with a source."""
+        """Whether there is an answer: something that cites a source."""
         return bool(self._quotes)
 
     @property
     def is_unanswerable(self) -> bool:
-        """Whether the model said that the fragments do not answer."""
+        """Whether the model said that the fragments do not answer the question."""
         return self._unanswered and not self.has_sources
 
     def quote_curated_answer(self) -> list[str]:
-        """What to send of the best fragment, a FAQ entry."""
+        """Returns the texts to send for the best fragment, which is a FAQ entry."""
         text, quote = cut_curated_answer(self._request)
         return self.add_piece(Text(text)) + self.add_piece(Citation(0, quote)) if text else []
 
     def add_piece(self, piece: Piece) -> list[str]:
-        """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
+        """Takes one piece of the generator and returns the texts to send for it.
+
+        Once sent text is withdrawn nothing more is sent: the reply then goes out as a whole at the end.
+        """
         match piece:
             case Text(text):
                 return self._append_texts([*self._write_opening(text), text])
@@ -76,12 +79,12 @@ class Draft:
         return []
 
     def add_cost(self, usage: Usage, verify_ms: float) -> None:
-        """What writing or checking cost."""
+        """Adds what writing or checking cost."""
         self.usage += usage
         self.verify_ms += verify_ms
 
     def write_ending(self) -> list[str]:
-        """What to send at the end of an answer: the date that follows from it, and who knows what it leaves open."""
+        """Returns the texts that end an answer: a computed date, and where to find what it leaves open."""
         self._computed = self._compute_date_sentence()
         dated = [f"\n{self._computed}"] if self._computed and not self._is_written_by_model else []
         if not self._unanswered:
@@ -90,7 +93,7 @@ class Draft:
         return self._append_texts([*dated, partial_ending(self.fragments, cited, self._request.english)])
 
     def _compute_date_sentence(self) -> str:
-        """Of what is quoted; a model was told the date before it wrote."""
+        """Returns the date that follows from the quoted sentences; a model was given the date before it wrote."""
         request = self._request
         if self._is_written_by_model or request.today is None:
             return request.computed
@@ -102,23 +105,23 @@ class Draft:
 
     @property
     def is_complete(self) -> bool:
-        """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
+        """Whether a model wrote the whole answer from fragments that are good enough to need no disclaimer."""
         sure = self._confident and not self._request.superseded
         return self.has_sources and self._is_written_by_model and sure and not self._unanswered
 
     @property
     def is_read_by_model(self) -> bool:
-        """Whether a model has judged that what it rests on states the answer."""
+        """Whether a model has judged that the cited fragments state the answer."""
         return bool(self._quotes) and all(candidate.scorer == READER for candidate in self.candidates)
 
     @property
     def _is_written_by_model(self) -> bool:
-        """Whether by a model."""
+        """Whether a model wrote the reply; else it is quoted."""
         return bool(self.judged.supported)
 
     @property
     def fragments(self) -> dict[int, Chunk]:
-        """All that it was written from, by the number that `[n]` means; those that are not cited come after."""
+        """All fragments the reply was written from, by the number that `[n]` means; those not cited come after."""
         chunks = self._request.chunks
         rest = [number for number in chunks if number not in self._quotes and number != PAGE]
         first = 1 + sum(number != PAGE for number in self._quotes)
@@ -127,7 +130,7 @@ class Draft:
         return marked | {first + place: chunks[number] for place, number in enumerate(rest)} | page
 
     def build_answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
-        """The finished answer; only with something cited."""
+        """Builds the finished answer of a draft that has sources."""
         outcome = Outcome.PARTIALLY_ANSWERED if self._unanswered else Outcome.ANSWERED
         outcome = outcome if self._confident else Outcome.LOW_CONFIDENCE
         return Answer(
@@ -144,12 +147,12 @@ class Draft:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The fragments used, the page too."""
+        """The cited fragments, the page too."""
         return [self._request.get_candidate(number) for number in self._quotes]
 
     def _write_opening(self, text: str) -> list[str]:
-        """What is said before the first text: that it is of an older version, how sure it is, or that it is quoted in
-        another language.
+        """Returns what stands before the first text: that it is of an older version, uncertain, or quoted in another
+        language.
         """
         english = self._request.english
         if self._texts:
@@ -168,7 +171,7 @@ class Draft:
         return texts
 
     def _write_mark(self, citation: Citation) -> list[str]:
-        """The mark, apart from an exclamation mark, with which it would be an image."""
+        """Returns the citation mark, with a blank after an exclamation mark: `![1]` would be an image."""
         quotes = self._quotes.setdefault(citation.fragment, [])
         if citation.quote not in quotes:
             quotes.append(citation.quote)
@@ -189,7 +192,14 @@ class Draft:
 
 
 def build_source(index: int, fragment: int, candidate: Candidate, quotes: Sequence[str]) -> Source:
-    """The source that a reply cites as `[index]`. fragment: its number among those found."""
+    """Builds the source that a reply cites as `[index]`.
+
+    Args:
+        index: the number in the reply.
+        fragment: the number among the fragments of the request.
+        candidate: the fragment.
+        quotes: verbatim sentences of it that the reply rests on.
+    """
     chunk = candidate.chunk
     coverage = Coverage() if chunk.in_view else measure_coverage(chunk.text, chunk.layout, quotes)
     return Source(

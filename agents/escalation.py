@@ -18,9 +18,9 @@ MENTIONED = 0.0
 
 
 class EscalationAgent:
-    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue.
+    """Asks for a person. Whether one is there, and when, is said by the queue.
 
-    profile: only its language.
+    `profile`: only its language is used.
     """
 
     name = "escalation"

@@ -1,4 +1,4 @@
-"""What the knowledge base says to do first in a danger, word for word: of all that was found nothing else is said."""
+"""Finds what the knowledge base says to do first in a danger. It is quoted word for word, and nothing else is."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAX_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class GuidanceQuote:
-    """Sentences of one place of a document, and where they stand."""
+    """Sentences of one place of a document, and their source."""
 
     text: str
     source: Source
 
 
 class Guidance:
-    """Looks for it in what was found for a message."""
+    """Looks for guidance among the fragments that were found for a message."""
 
     def __init__(self, head: GuidanceHead, meaning: Meaning) -> None:
         """meaning: of the embedder that the head was fitted on."""
@@ -32,8 +32,10 @@ class Guidance:
         self._meaning = meaning
 
     async def find_quote(self, question: Question) -> GuidanceQuote | None:
-        """Of sentences that guide and name no price, those of the heading below which the one stands that is nearest to
-        the message. None where there are none, or their vectors do not come in time.
+        """Returns the sentences of one heading that guide and name no price; the heading is that of the sentence
+        nearest to the message.
+
+        None where there are none, or where their vectors do not come in time.
         """
         if question.retrieval is None or question.vector is None:
             return None
@@ -65,7 +67,7 @@ def _names_price(text: str) -> bool:
 
 
 def _limit_chars(chars: int, texts: list[str]) -> list[str]:
-    """The first ones that are no longer together, at least one."""
+    """Returns the first texts that have no more than `chars` characters together, at least one."""
     total, kept = 0, list[str]()
     for text in texts:
         total += len(text)

@@ -1,7 +1,7 @@
-"""One answer out of several agents: all run at once, the first one speaks first, the others add what they found.
+"""Joins the answers of several agents: all run at once, the first one speaks first, the others add what they found.
 
-Business data that is out of reach costs a merged answer no more than its own part. The requests to models that a turn
-may make are dealt out beforehand: agents that run at once cannot wait for what another one leaves.
+An outage of the business database costs a joint answer no more than its own part. The model requests of a turn are
+shared out beforehand: agents that run at once cannot wait for what another one leaves.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 async def run_together(
     agents: Sequence[Speaker], question: Question, english: bool = False
 ) -> AsyncGenerator[AnswerEvent]:
-    """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise.
+    """Yields the events of a joint answer; its outcome is the first agent's if that one had an answer.
 
-    english: the reply's language.
+    Raises what the agents raise. english: the language of the reply.
     """
     asked = _share_calls(agents, question)
     others = [
@@ -80,9 +80,9 @@ async def run_together(
 
 
 class FallbackSpeaker:
-    """Answers as the first agent, or, where that one ends with NO_EVIDENCE, as the second.
+    """Answers as the first agent, or as the second where the first one ends with NO_EVIDENCE.
 
-    Nothing is told before the first has ended: for one that answers as a whole.
+    Yields nothing before the first agent has ended: for agents that answer as a whole.
     """
 
     def __init__(self, first: Speaker, second: Speaker) -> None:
@@ -107,7 +107,7 @@ class FallbackSpeaker:
 
 
 async def _run_agent(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
-    """See `Agent.run`; an outage of the business database becomes a sentence, marked."""
+    """See `Agent.run`; an outage of the business database becomes a marked sentence."""
     silent = True
     try:
         async with aclosing(agent.run(question)) as events:
@@ -125,7 +125,7 @@ async def _run_agent(agent: Speaker, question: Question, english: bool) -> Async
 
 
 def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question]:
-    """The question of each agent with its share of the requests that are left, what is over going to the last agent
+    """Returns the question of each agent with its share of the remaining model requests; the rest goes to the last one
     that asks.
     """
     asking = [agent for agent in agents if agent.name in ASKING]
@@ -139,7 +139,7 @@ async def _collect_events(agent: Speaker, question: Question, english: bool) -> 
 
 
 def _is_worth_adding(answer: Answer) -> bool:
-    """A part without an answer adds nothing: the first agent has said what happens next. An outage is told besides."""
+    """Whether an answer adds something: one that found nothing does not, an outage is told."""
     return answer.outcome in GIVEN or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
 
 

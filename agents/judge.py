@@ -1,4 +1,4 @@
-"""A language model that is asked for one token, 有 or 没有; what its word is worth is measured by shipped examples."""
+"""Asks a language model for one token, 有 or 没有, and measures by shipped examples how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Chooser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReaderOptions:
-    """passages: how many of the first are judged; seconds: for all of them, asked at once; max_chunk_chars: of one."""
+    """`passages`: how many of the first are judged; `seconds`: for all of them, asked at once; `max_chunk_chars`: of
+    one passage.
+    """
 
     passages: int = 3
     seconds: float = 2.0
@@ -54,7 +56,7 @@ class ReaderOptions:
 
 @dataclass(frozen=True, slots=True)
 class JudgedExample:
-    """A passage, what is asked or claimed, and whether the passage states it."""
+    """A passage, a question or claim, and whether the passage states it."""
 
     chunk: Chunk
     text: str
@@ -63,9 +65,11 @@ class JudgedExample:
 
 @dataclass(frozen=True, slots=True)
 class JudgeKind:
-    """scorer: the name of its calibrations; rules, prompt: of its prompts; right, wrong: of the shipped examples of
-    both kinds; shown: of the shipped passages, so many are shown to the model with what to say, the others measure it;
-    least: the AUROC on these below which its word is worth nothing.
+    """What a judge is asked about.
+
+    `scorer`: name of its calibrations; `rules`, `prompt`: names of its prompts; `right`, `wrong`: keys of the shipped
+    examples; `shown`: how many shipped passages the model sees, the others measure it; `least`: the AUROC below which
+    its judgements do not count.
     """
 
     scorer: str
@@ -79,8 +83,9 @@ class JudgeKind:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuality:
-    """auroc: on the shipped examples, None for a model that does not judge; worthless: it cannot tell; calibration:
-    None where it is not to be asked, because it cannot tell or is too slow.
+    """`auroc`: on the shipped examples, None for a model that does not judge; `worthless`: it cannot tell.
+
+    `calibration`: None where the model is not to be asked, because it cannot tell or is too slow.
     """
 
     auroc: float | None = None
@@ -89,7 +94,7 @@ class JudgeQuality:
 
 
 class Judge:
-    """What a model judges is remembered. Subclasses say of which kind they are and fill in their prompt."""
+    """Judges passages by a model and remembers the judgements. Subclasses give their kind and fill in their prompt."""
 
     kind: JudgeKind
 
@@ -106,13 +111,13 @@ class Judge:
 
     @property
     def key(self) -> str:
-        """Names what its judgements depend on: model, prompts and the examples that it is measured by."""
+        """Identifies what the judgements depend on: model, prompts and the examples."""
         versions = [self._prompts.versions[name] for name in (self.kind.rules, self.kind.prompt)]
         examples = repr(load_examples(self.kind))
         return hashlib.sha256(repr((self._model.name, versions, examples)).encode()).hexdigest()[:16]
 
     async def measure(self) -> JudgeQuality:
-        """What its word is worth, by the shipped examples. Raises GenerationUnavailable."""
+        """Measures the model by the shipped examples. Raises GenerationUnavailable."""
         examples, odds, seconds = list_measuring_examples(self.kind), list[float](), list[float]()
         try:
             for some in _split_batches(examples, self.options.passages):
@@ -141,11 +146,13 @@ class Judge:
         return JudgeQuality(quality, calibration=calibration)
 
     def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
-        """Of the prompt. said: what is judged; beside: what it may lean on."""
+        """Returns the fields of the prompt. text: what is judged; context: what it may refer to."""
         raise NotImplementedError
 
     async def _compute_odds(self, text: str, context: str, chunk: Chunk) -> float | None:
-        """Log-odds that a passage states it; None for what was late, refused or unreadable."""
+        """Returns the log-odds that the passage states the text; None for a judgement that was late, refused or
+        unreadable.
+        """
         key = text, context, chunk.id, hash(chunk.text)  # pages in view share an id
         if (known := self._judged.get(key)) is None:
             try:
@@ -164,7 +171,7 @@ class Judge:
 
     @cached_property
     def _opening_messages(self) -> list[ChatMessage]:
-        """What stands before everything that is asked: the rules and the examples."""
+        """The messages before every question: the rules and the examples."""
         messages = [{"role": "system", "content": self._prompts.get_template(self.kind.rules)}]
         for example in list_shown_examples(self.kind):
             messages.append(
@@ -174,16 +181,14 @@ class Judge:
         return messages
 
     def _build_prompt(self, fields: Mapping[str, str], chunk: Chunk) -> str:
-        """Marks are the same in every prompt, so that examples look like what is asked; within a text they are taken
-        out.
-        """
+        """Fills in the prompt. Its marks are the same in every prompt, and are removed from the texts."""
         passage = format_prompt_text(chunk.text, self.options.max_chunk_chars, chunk.layout)
         texts = {**fields, "heading": format_prompt_heading(chunk), "passage": passage}
         return self._prompts.fill(self.kind.prompt, **{name: _remove_marks(text) for name, text in texts.items()})
 
 
 def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
-    """What the model is shown: by turns what is missing, and what is stated."""
+    """Returns the examples that the model is shown: one that is missing and one that is stated, in turn."""
     return tuple(
         next(example for example in examples if example.holds == bool(place % 2))
         for place, examples in enumerate(load_examples(kind)[: kind.shown])
@@ -191,13 +196,13 @@ def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
 
 
 def list_measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
-    """What the model is measured by."""
+    """Returns the examples that the model is measured by."""
     return tuple(example for examples in load_examples(kind)[kind.shown :] for example in examples)
 
 
 @cache
 def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
-    """What is said of each of the shipped passages, of invented companies."""
+    """Returns the shipped examples, grouped by passage; the companies are invented."""
     loaded = []
     for number, entry in enumerate(load_yaml((files("agents") / "examples" / "reader.yaml").read_text("utf-8"))):
         title, *headings = entry["title"].split(" > ")

@@ -1,4 +1,4 @@
-"""Answers from the knowledge base: search, gate, then a curated answer, quotes, a question back, or an honest no."""
+"""Answers from the knowledge base: a curated answer, quotes, a question back, or a refusal."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ something else.
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
-    """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`; today:
-    the shop's day; events: tells what happened on a day, None until it is learnt.
+    """`confident`: probability in [0, 1] from which an answer needs no disclaimer; `page_boost`: see `boost_page`.
+
+    `today` gives the shop's day; `events` judges what happened on a day, None until it is learnt.
     """
 
     confident: float
@@ -89,7 +90,7 @@ class KnowledgeAgent:
         policy: KnowledgePolicy,
         verifier: Verifier | None = None,
     ) -> None:
-        """verifier: of what a model writes, None leaves it unread."""
+        """verifier: checks what a model wrote, None for no check."""
         self._searcher = searcher
         self._generator = generator
         self._policy = policy
@@ -97,7 +98,9 @@ class KnowledgeAgent:
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`: what was found; it joins where it is asked for too, or somebody is beside themselves."""
+        """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is very
+        angry.
+        """
         asked = turn.is_routed_to(Intent.KNOWLEDGE_QA)
         if turn.is_answerable and turn.retrieval:
             joins = asked or (turn.is_urgent and not turn.is_decided_by_rules)
@@ -118,7 +121,7 @@ class KnowledgeAgent:
             yield event
 
     async def _stream_reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
-        """What becomes of what was found."""
+        """Yields the events for what was found."""
         answer = (
             self._ask_about_other_subject(question, retrieval)
             or self._ask_which_version(question, retrieval)
@@ -133,7 +136,7 @@ class KnowledgeAgent:
         yield _build_done(answer, retrieval)
 
     async def _stream_found_answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
-        """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
+        """Yields a curated answer or the generator's, under a disclaimer where it is not sure enough."""
         started = time.perf_counter()
         request = await self._build_request(question, retrieval)
         draft = Draft(request, confident=is_confident(retrieval, self._policy.confident))
@@ -160,8 +163,8 @@ class KnowledgeAgent:
         yield _build_done(answer, retrieval, draft, _measure_milliseconds(started))
 
     async def _verify_answer(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
-        """The answer after a second reading: by a model as long as the turn may ask one, unless a model has judged the
-        passages that it rests on.
+        """Returns the answer after a second check: by a model while the turn has model requests left, unless a model
+        has judged the cited passages already.
         """
         started = time.perf_counter()
         english = self._is_english(question)
@@ -181,6 +184,7 @@ class KnowledgeAgent:
         )
 
     async def _build_request(self, question: Question, retrieval: Retrieval) -> Request:
+        """Builds the generator's request from what passed the gate."""
         found = retrieval.passing if retrieval.parts else keep_article(question, retrieval)
         passing = boost_page(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
@@ -213,7 +217,7 @@ class KnowledgeAgent:
         )
 
     async def _judge_texts(self, texts: Sequence[str]) -> JudgedTexts | None:
-        """What the texts say of a day; None where that cannot be told, and no date is."""
+        """Judges what the texts say of a day; None where that is not possible, and then no date is computed."""
         if self._policy.events is None or not texts:
             return None
         try:
@@ -234,8 +238,8 @@ class KnowledgeAgent:
         return any(topic in asked for topic in self._avoided)
 
     def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
-        questions each is looked at by itself.
+        """Asks whether another model's answer is wanted, where only that was found; of several questions each is judged
+        by itself.
         """
         found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY)
         if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
@@ -254,7 +258,7 @@ class KnowledgeAgent:
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=(other.question,))
 
     def _ask_which_version(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Asks which version is meant, where two answer differently and nobody can tell which is newer."""
+        """Asks which version is meant, where two versions answer differently and neither is known to be newer."""
         if retrieval.parts or not retrieval.passing:
             return None
         versions = find_undecided_versions(retrieval.passing)
@@ -265,7 +269,7 @@ class KnowledgeAgent:
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
     def _refuse_without_measure(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Where an amount, a time or a day is asked for and what was found has none of them, it is only near."""
+        """Refuses where an amount, a time or a day is asked for and nothing that was found has one."""
         found = retrieval.passing[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
@@ -275,8 +279,10 @@ class KnowledgeAgent:
         return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), near)
 
     def _answer_without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Else says
-        what is near. Nobody is asked whether they mean the page that they look at.
+        """Asks back about what nearly passed the gate, or says what is near.
+
+        A message that is a mere name or code is answered with the documents that hold it. Nobody is asked about the
+        page that they look at.
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
         meant = list_related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
@@ -296,7 +302,9 @@ class KnowledgeAgent:
         return is_reply_english(question, self._policy.profile)
 
     def _build_refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
-        """key: of what is said; the fallback script is the tenant's. near: what can be read instead."""
+        """Builds a reply without an answer. key: of the sentence, the fallback is the tenant's; near: what can be read
+        instead.
+        """
         topics = tuple(dict.fromkeys(place.suggestion for place in near))
         reply = self._policy.profile.get_fallback(english) if key == "fallback" else say(key, english)
         if near:
@@ -313,7 +321,7 @@ class KnowledgeAgent:
 
 
 def _list_quotable_texts(fragments: Iterable[Candidate]) -> list[str]:
-    """Of the best fragments, what may be quoted."""
+    """Returns the sentences of the best fragments that may be quoted."""
     best = islice(fragments, RULING)
     return [
         sentence.text
@@ -328,7 +336,7 @@ def _build_done(
     draft: Draft | None = None,
     generate_ms: float | None = None,
 ) -> Done:
-    """The answer with what its steps cost and what was out of order in them."""
+    """Builds the last event, with the costs and outages of all steps."""
     degraded = [*(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
     timings = dict(retrieval.timings_ms) if retrieval else {}
     if draft is not None and generate_ms is not None:

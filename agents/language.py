@@ -1,4 +1,4 @@
-"""The language of the reply: one decision for all that is said to a customer, who may write three letters."""
+"""Decides the language of a reply, in one place for all that is said to a customer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from agents.understanding.language import detect_english
 
 
 def is_reply_english(question: Question, profile: TenantProfile) -> bool:
-    """Whether the reply is English: as the profile says, or as the customer writes, a message that does not tell going
-    by a model's reading, by what was proposed and by the messages before it, the last first.
+    """Whether the reply is English: as the profile says, else as the customer writes.
+
+    A message that does not tell goes by a model's reading, by the proposal, and by earlier messages, the last one
+    first.
     """
     if profile.reply_language != "auto":
         return profile.reply_language == "en"

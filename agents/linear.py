@@ -1,7 +1,7 @@
-"""The linear heads: weights of what is seen of a message, fitted at load on examples by ridge or logistic regression.
+"""Linear heads: weights of a message's features, fitted at load on examples by ridge or logistic regression.
 
-What is seen comes in blocks (an embedding, hashed n-grams, signs), so that hundreds of examples and tens of thousands
-of n-grams are a system of as many equations as there are examples (the dual).
+Features come in blocks (an embedding, hashed n-grams, signs). The dual form is solved, so that hundreds of examples
+with tens of thousands of n-grams are a system with as many equations as examples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class HashedBlock:
     """Examples and buckets."""
 
     def compute_similarities(self) -> Matrix:
-        """Inner products of all examples with each other, shape (examples, examples)."""
+        """Returns the inner products of all examples with each other, shape (examples, examples)."""
         frequent = (np.bincount(self.buckets, minlength=self.shape[1]) > FREQUENT)[self.buckets]
         products = self._dense_products(frequent)
         self._add_pair_products(products, ~frequent)
@@ -87,7 +87,7 @@ class QuadraticBlock:
         return self.rows.shape
 
     def compute_similarities(self) -> Matrix:
-        """As of `HashedBlock`."""
+        """See `HashedBlock.compute_similarities`."""
         products = self.rows @ self.rows.T
         np.square(products, out=products)
         products *= self.weight
@@ -111,15 +111,18 @@ class Linear:
     bias: Vector
 
     def compute_scores(self, vector: Vector) -> list[float]:
-        """By column, about +1 where the message is like its examples and -1 where it is not."""
+        """Returns a score by column, about +1 where the message is like its examples and -1 where it is not."""
         scores: list[float] = ((vector - self.mean) @ self.weights + self.bias).tolist()
         return scores
 
 
 def fit_linear(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> Linear:
-    """vectors: (examples, dimension). holds: (examples, columns). weights: of the examples' errors, shape (examples,).
+    """Fits a head over the embedding alone. Rare columns count more, by the root of their rarity.
 
-    The few for which a column holds and the many others count by the root of their rarity.
+    Args:
+        vectors: (examples, dimension).
+        holds: (examples, columns), whether a column holds for an example.
+        weights: (examples,), of the examples' errors.
     """
     mean: Vector = vectors.mean(axis=0)
     length = float(np.linalg.norm(vectors - mean, axis=1).mean())  # of one message it tells a little here
@@ -133,11 +136,11 @@ def fit_linear(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.fl
 def fit_ridge(
     blocks: Sequence[Block], holds: NDArray[np.bool_] | NDArray[np.floating], importance: NDArray[np.floating]
 ) -> list[Matrix]:
-    """The weights of every block, then the bias.
+    """Returns the weights of every block, then the bias.
 
     Args:
         holds: (examples,) or (examples, columns): whether a column holds, or what its score should be, in [-1, 1].
-        importance: (examples,).
+        importance: (examples,), of the examples' errors.
     """
     kernel = _build_kernel(blocks)
     kernel[np.diag_indices_from(kernel)] += (RIDGE / importance).astype(np.float32)
@@ -147,7 +150,7 @@ def fit_ridge(
 
 
 def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
-    """As `ridge`, for probabilities: those that hold and those that do not weigh the same.
+    """Fits probabilities instead of scores; positive and negative examples weigh the same.
 
     Iteratively reweighted least squares (Zhu and Hastie, Kernel logistic regression, 2005). holds: (examples,).
     """
@@ -163,20 +166,22 @@ def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: flo
 
 
 def compute_balance_factors(holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Factors that make both sides count the same."""
+    """Returns factors by which positive and negative examples count the same."""
     share = float(weights[holds].sum() / weights.sum())
     factors: NDArray[np.floating] = np.where(holds, 0.5 / share, 0.5 / (1 - share))
     return factors
 
 
 def normalize_length(difference: Matrix) -> Matrix:
-    """Of length 1: how far a message is from the middle says little, and differs from embedder to embedder."""
+    """Scales rows to length 1: their distance from the centre says little, and differs from embedder to embedder."""
     directions: Matrix = difference / np.maximum(np.linalg.norm(difference, axis=-1, keepdims=True), 1e-9)
     return directions
 
 
 def build_hashed_block(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> HashedBlock:
-    """A block of buckets with their weights, each bucket once a row; size: how many buckets there are."""
+    """Builds a block from the buckets and weights of each row, each bucket once a row. size: how many buckets there
+    are.
+    """
     buckets, weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     places = np.repeat(np.arange(len(rows)), [len(own) for own, _ in rows])
     return HashedBlock(places, buckets.astype(np.intp), weights, (len(rows), size))

@@ -1,9 +1,9 @@
-"""What a browser could execute, load or follow, made plain text: what documents and models say is only ever read.
+"""Removes what a browser could execute, load or follow: what documents and models write is only ever read.
 
-Frontends show replies as plain text, as Markdown or as HTML; what leaves here is safe and readable in each:
-`<` stays before a blank, a digit, `-`, `=` and Chinese (3 < 5, <-10℃), and is ＜ before all else, so that nothing is a
-tag; an image is its description, for its address alone can carry data out; a link stays where its address is relative
-or of http, https, mailto or tel, and is its text otherwise; references are not defined, so that none can be followed.
+Frontends show replies as plain text, as Markdown or as HTML, and the result is safe and readable in each: `<` stays
+before a blank, a digit, `-`, `=` and Chinese (3 < 5, <-10℃) and becomes ＜ before all else, so that there are no tags;
+an image becomes its description, for its address alone can carry data out; a link stays where its address is relative
+or of http, https, mailto or tel, else it becomes its text; references are not defined, so that none can be followed.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _BESIDE = {"![": "［", "](": "（", "]:": "："}
 
 
 class MarkupFilter:
-    """Takes a text in pieces of any size; what it gives out is the same however the text was cut."""
+    """Takes a text in pieces of any size; the result does not depend on how the text was cut."""
 
     def __init__(self) -> None:
         self._held = self._last = ""
 
     def feed(self, text: str, *, final: bool = False) -> str:
-        """What may be shown by now; with the `final` piece all of it."""
+        """Takes a piece and returns what can be shown by now; with the `final` piece all of it."""
         text = self._held + _INVISIBLE.sub("", text)
         shown: list[str] = []
         place = 0
@@ -66,7 +66,7 @@ class MarkupFilter:
         return "".join(shown)
 
     def _join_piece(self, piece: str) -> str:
-        """A piece as it may follow what was shown, from which a link or an image between them may be gone."""
+        """Changes the first character of a piece where it would form a link or an image with what was shown last."""
         if not piece:
             return ""
         if other := _BESIDE.get(self._last + piece[0]):
@@ -76,12 +76,12 @@ class MarkupFilter:
 
 
 def clean_markup(text: str) -> str:
-    """A whole text as it may be shown."""
+    """Returns a whole text as it may be shown."""
     return MarkupFilter().feed(text, final=True) if _MARK.search(text) or _INVISIBLE.search(text) else text
 
 
 def clean_answer(answer: Answer) -> Answer:
-    """An answer with all that is shown of it."""
+    """Returns the answer with all its texts cleaned."""
     return replace(
         answer,
         reply=clean_markup(answer.reply),
@@ -104,7 +104,7 @@ def _clean_place(place: RelatedPlace) -> RelatedPlace:
 
 
 async def clean_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
-    """The events of an answer as they may be given out; the tokens joined are still the reply."""
+    """Yields the events with their texts cleaned; the tokens joined are still the reply."""
     written = MarkupFilter()
     async with aclosing(events):
         async for event in events:
@@ -132,7 +132,7 @@ def _clean_source(source: Source | RowSource) -> Source | RowSource:
 
 
 def _replace_mark(text: str, place: int, final: bool) -> tuple[str, int] | None:
-    """What stands for the mark at a place, and where to go on; None where that depends on what is still to come."""
+    """Returns what stands for the mark at a place, and where to go on; None where that depends on text still to come."""
     mark, after = text[place], text[place + 1 : place + 2]
     if not after and not final:
         return None

@@ -1,6 +1,6 @@
-"""One request to a language model that reads a message in its conversation: what is asked, wanted and named.
+"""Reads a message in its conversation by one request to a language model: its questions, intents and names.
 
-What it finds is one more reading of the message beside those without a model, never the only one.
+The result is used beside the readings without a model, never alone.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _SHAPE = Shape(
 class ModelReading:
     """What a model reads in a message.
 
-    `questions` are those that it holds, each understood by itself; empty where it stands as it is, or where no wording
-    of the model's keeps its facts. `intents` is empty where the model does not tell. `slots`: kind -> words of the
-    message. `language`: zh, en, or empty for another one.
+    `questions` are those that it holds, each understandable by itself; empty where the message is complete as it is, or
+    where no wording of the model keeps its facts. `intents` is empty where the model names none. `slots`: kind -> words
+    of the message. `language`: zh, en, or empty for another one.
     """
 
     questions: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class ModelReading:
     usage: Usage = field(default_factory=Usage)
 
     def apply_to(self, question: Question) -> Question:
-        """The question as it is understood now; what was made of it without a model stays where this says nothing."""
+        """Returns the question with this reading; what was read without a model stays where this says nothing."""
         return replace(
             question,
             rewrite=" ".join(self.questions) or question.rewrite,
@@ -81,8 +81,10 @@ class ModelReading:
 
 
 class ModelReader:
-    """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose;
-    trusted: whether the model's word is worth anything, so that it is asked.
+    """Safe to share.
+
+    `seconds`: deadline of the request; `analyzer`: the tenant's, whose names no rewrite may lose; `trusted`: whether
+    the model is good enough to be asked.
     """
 
     def __init__(
@@ -100,7 +102,7 @@ class ModelReader:
         self._analyzer = analyzer
 
     async def read(self, question: Question) -> ModelReading:
-        """Never raises for an outage: a message is then understood without a model."""
+        """Reads a message. Never raises for an outage: the message is then read without a model."""
         try:
             with span("understand"):
                 reply, usage = await self._model.complete(self._build_messages(question), self._seconds)
@@ -129,8 +131,8 @@ class ModelReader:
 
 
 def can_be_read(question: Question) -> bool:
-    """Whether a model may read the message, and there is something to find out: not what leans on rows, nor 谢谢 or a
-    yes to a proposal.
+    """Whether a model may read the message and can add something: not where it refers to business rows, nor for 谢谢 or
+    a yes.
     """
     shown = not (question.history and question.history[-1].rows)
     return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not read_decision(question, time.time())
@@ -138,19 +140,19 @@ def can_be_read(question: Question) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RewriteGuard:
-    """What a model may make of a message. examples: the sentences of its prompt, which are of another world."""
+    """Checks what a model made of a message. `examples`: sentences of its prompt, which are of another company."""
 
     question: Question
     analyzer: Analyzer
     examples: frozenset[str] = frozenset()
 
     def filter_questions(self, written: Sequence[str]) -> tuple[str, ...]:
-        """What a model made of the message, as far as it may be searched; empty where a fact of the message or most of
-        its words are lost.
+        """Returns the model's questions that may be searched; empty where a fact of the message or most of its words
+        are lost.
 
-        One that adds a number, a name or a word of which neither the message nor the conversation or page speaks is
-        left out, one that has nothing of the message, as the question before it has not, and one that the prompt gives
-        as an example; together they keep all that the message says.
+        Left out is a question that adds a number, name or word that is in neither message, conversation nor page, that
+        shares no word with the message, or that is an example of the prompt. Together the rest has to keep all that the
+        message says.
         """
         text = self.question.text
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
@@ -175,7 +177,7 @@ class RewriteGuard:
 
 
 def read_understanding(reply: str, guard: RewriteGuard) -> ModelReading:
-    """What a reply says of a message. Raises UnreadableReply."""
+    """Reads the model's reply. Raises UnreadableReply."""
     fields, text = _SHAPE.read(reply), guard.question.text
     questions = guard.filter_questions(fields["questions"])
     intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
@@ -188,7 +190,7 @@ def read_understanding(reply: str, guard: RewriteGuard) -> ModelReading:
 
 
 def _is_single_question(question: str) -> bool:
-    """Whether it is one question; small models copy stretches of the reply before."""
+    """Whether it is one question; small models copy parts of the reply before."""
     one = not _SEVERAL & set(question[:-1])
     return 0 < len(question) <= MAX_CHARS and one and is_safe_text(question)
 

@@ -1,4 +1,6 @@
-"""What a company offers to a customer who is about to leave, by rules on the customer's own data. Never invented."""
+"""Chooses the offer for a customer who is about to leave, by rules on the customer's own data. Offers are never
+invented.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,22 @@ _BOUNDS = frozenset({"min", "max", "months_min", "months_max", "days_min", "days
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a member: the value that rules look at, and how people say it."""
+    """What is known of a member: `value` is compared by rules, `shown` is put into texts."""
 
     value: str | int | float
     shown: str
 
 
 class MemberFacts(Protocol):
-    """The business database, as far as offers depend on it."""
+    """The facts of a member that offers depend on."""
 
     async def load_facts(self, caller: str) -> Mapping[str, Fact]:
-        """Of the member, empty for nobody known. Raises BusinessUnavailable."""
+        """Returns the member's facts by name, empty for an unknown member. Raises BusinessUnavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`when`: fact -> a value, several values, or bounds; all have to hold."""
+    """`when`: fact -> a value, several values, or bounds; all conditions have to hold."""
 
     id: str
     causes: frozenset[Cause]
@@ -44,7 +46,7 @@ class Offer:
     text: str
 
     def is_applicable(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> bool:
-        """Whether the rules hold, and everything that the text says is known."""
+        """Whether the rules hold, and all facts that the text names are known."""
         said = {name for _, name, _, _ in string.Formatter().parse(self.text) if name}
         if cause not in self.causes or not said <= facts.keys():
             return False
@@ -53,13 +55,13 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """`queries`: SELECTs that the facts come from; `offers` in order of preference."""
+    """`queries`: SELECTs that give the facts; `offers` in order of preference."""
 
     queries: tuple[str, ...]
     offers: tuple[Offer, ...]
 
     def choose(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> str | None:
-        """The text of the first offer that fits, with the member's own figures."""
+        """Returns the text of the first applicable offer, with the member's own figures."""
         for offer in self.offers:
             if offer.is_applicable(cause, facts, today):
                 return offer.text.format_map({name: fact.shown for name, fact in facts.items()})
@@ -67,7 +69,7 @@ class Offers:
 
 
 def load_offers(path: Path) -> Offers:
-    """Raises InvalidConfiguration, naming the offer."""
+    """Reads the offers of a YAML file. Raises InvalidConfiguration, naming the offer."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         offers = tuple(_parse_offer(fields, path) for fields in data["offers"])

@@ -1,4 +1,4 @@
-"""The page that a customer looks at: lines to search, and a hint which documents are meant."""
+"""Reads the page that a customer looks at: its text for the search, and which documents it is about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SKIPPED = ("@", "image", "logo", "url", "sameAs")
 
 
 def extract_page_text(page: Page | None) -> PageText | None:
-    """The page as the search reads it; None without any text."""
+    """Returns the page as the search reads it; None without any text."""
     if page is None:
         return None
     lines = tuple(line for line in dict.fromkeys(_split_lines(page)) if line)
@@ -31,9 +31,7 @@ def extract_page_text(page: Page | None) -> PageText | None:
 
 
 def boost_page(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
-    """The customer's page and the documents about the same before others up to `boost` more probable; nothing else
-    about them changes.
-    """
+    """Moves the customer's page and the documents about the same ahead of others that are up to `boost` more probable."""
     if page is None or not boost:
         return tuple(candidates)
     hints = _PageHints.from_page(page)
@@ -41,14 +39,14 @@ def boost_page(candidates: Sequence[Candidate], page: Page | None, boost: float)
 
 
 def complete_from_page(question: Question) -> Question:
-    """A first question about 这个 asks about what is in view; a rewrite from the conversation knows better."""
+    """Completes a first question about 这个 with the subject of the page; a rewrite from the conversation goes first."""
     if question.rewrite is not None or question.history or question.page is None:
         return question
     return replace(question, rewrite=fill_subject(question.text, extract_page_subject(question.page)))
 
 
 def extract_page_subject(page: Page | None) -> str:
-    """What 这个 may mean on this page: its model name, else its title without the name of the site; may be empty."""
+    """Returns what 这个 may mean on the page: its model name, else its title without the site's name; may be empty."""
     if page is None or not is_safe_text(page.title):
         return ""
     title = clean(page.title).strip()
@@ -58,7 +56,7 @@ def extract_page_subject(page: Page | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PageHints:
-    """What a document of the page may be called, folded."""
+    """Names, folded, that a document about the page may have."""
 
     title: str
     address: str
@@ -81,12 +79,12 @@ class _PageHints:
 
 
 def _extract_models(text: str) -> frozenset[str]:
-    """Models without their variants: one manual serves YS-H30 and YS-H30 Pro."""
+    """Returns models without their variants: one manual serves YS-H30 and YS-H30 Pro."""
     return frozenset(code.base for code in codes_in(text))
 
 
 def _split_lines(page: Page) -> Iterator[str]:
-    """Everything to read on the page, sentence by sentence."""
+    """Yields everything to read on the page, sentence by sentence."""
     texts = [page.description, *page.headings, *_extract_facts(page.json_ld), page.text]
     for text in texts:
         for sentence in split_sentences(clean(text)):
@@ -94,7 +92,7 @@ def _split_lines(page: Page) -> Iterator[str]:
 
 
 def _extract_facts(json_ld: str) -> list[str]:
-    """Key and value of every leaf; nothing of what is no JSON, or nested beyond reason."""
+    """Returns key and value of every leaf of the JSON-LD; empty for what is no JSON or nested too deeply."""
     try:
         return list(_walk_leaves(json.loads(json_ld), "")) if json_ld.strip() else []
     except (ValueError, RecursionError):  # a site's script block may be broken; the page is still there to read

@@ -29,8 +29,9 @@ _OBJECT = re.compile(r'\{\s*"')
 
 
 class PromptedMessages(list[dict[str, str]]):
-    """Messages that were written from prompts. prompts: name -> version, first the one that says what is to be done;
-    shape: of the reply that is wanted, None for a text.
+    """Messages that were written from prompts.
+
+    `prompts`: name -> version, the prompt with the task first; `shape`: of the wanted reply, None for a text.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class PromptedMessages(list[dict[str, str]]):
 
 
 class Prompts:
-    """All prompts at one moment; never changes, so what is made by one of these belongs together."""
+    """All prompts at one moment. It never changes, so texts made by one instance belong together."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         """texts: by name, with their `{{slots}}`."""
@@ -62,14 +63,13 @@ class Prompts:
         return {name: hash_text(text) for name, text in self._texts.items()}
 
     def get_template(self, name: str) -> str:
-        """The text of a prompt, with its slots."""
+        """Returns the text of a prompt, with its slots."""
         return self._texts[name]
 
     def fill(self, name: str, /, **values: str) -> str:
-        """A prompt with its slots filled; a line that has an empty one is left out. Raises KeyError for a missing
-        value.
+        """Fills the slots of a prompt; a line with an empty slot is left out. Raises KeyError for a missing value.
 
-        Values are put in as they are: a slot within a value stays text.
+        Values are inserted as they are: a slot within a value stays text.
         """
         lines = self._texts[name].split("\n")
         kept = (line for line in lines if all(values[slot] for slot in SLOT.findall(line)))
@@ -78,12 +78,12 @@ class Prompts:
     def build_messages(
         self, *names: str, messages: list[dict[str, str]], shape: Shape | None = None
     ) -> PromptedMessages:
-        """Messages that were written from these prompts, the one that says what is to be done first."""
+        """Wraps messages that were written from the named prompts, the one with the task first."""
         return PromptedMessages(messages, {name: self.versions[name] for name in names}, shape)
 
     def extract_examples(self, name: str) -> frozenset[str]:
-        """The sentences of the replies that a prompt shows as examples, folded. A reply that repeats one says nothing
-        of what was asked.
+        """Returns the sentences of the example replies in a prompt, folded. A reply that repeats one says nothing of
+        its own.
         """
         text, found = self._texts[name], set[str]()
         for place in (match.start() for match in _OBJECT.finditer(text)):
@@ -96,7 +96,7 @@ class Prompts:
         return frozenset(example for example in found if not example.isascii())
 
     def build_instructions(self, profile: TenantProfile, max_sources: int) -> str:
-        """The system prompt of an answer: the rules, then what the tenant wishes within them."""
+        """Returns the system prompt of an answer: the rules, then the tenant's wishes within them."""
         wishes = self.fill(
             "profile",
             persona=join_lines(profile.persona),
@@ -112,20 +112,20 @@ class Prompts:
 
 @cache
 def load_shipped_prompts() -> Prompts:
-    """Those that come with the code."""
+    """Returns the prompts that come with the code."""
     return Prompts({path.stem: read_prompt(path) for path in sorted(SHIPPED.glob("*.md"))})
 
 
 def read_prompt(path: Path) -> str:
-    """The text of a file of a prompt. Raises OSError, UnicodeDecodeError."""
+    """Returns the text of a prompt file. Raises OSError, UnicodeDecodeError."""
     return path.read_text(encoding="utf-8-sig").rstrip("\n")
 
 
 def hash_text(text: str) -> str:
-    """The version of a text."""
+    """Returns the version of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def join_lines(text: str) -> str:
-    """White space of any kind becomes one space: a value cannot begin a line of the prompt."""
+    """Replaces white space of any kind by one blank: a value cannot begin a line of the prompt."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The search for a question, in all readings that it has."""
+"""Searches the knowledge base for a question and for the questions that it holds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Searcher(Protocol):
 
 
 async def search_question(searcher: Searcher, question: Question) -> Retrieval:
-    """What the customer's own words find, and each question that they hold. Raises what `Searcher.search` raises."""
+    """Searches the customer's own words, and each sub-question. Raises what `Searcher.search` raises."""
     where = question.where
     if question.sub_questions and not question.model_questions:
         return await _search_sub_questions(searcher, question, where)
@@ -57,15 +57,18 @@ async def _search_whole(searcher: Searcher, question: Question, rewrite: str | N
 
 
 def _build_code_question(question: Question) -> str | None:
-    """A question of a message that is nothing but a code: by itself it has words, and no meaning to find it by."""
+    """Returns a question for a message that is nothing but a code, which has no meaning to find it by; None for any
+    other.
+    """
     mentions = question.reading.mentions
     coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)
     return f"{question.normalized_text}是什么" if coded else None
 
 
 async def _search_sub_questions(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
-    """The questions that the structure of a message shows, each searched behind those before it, beside the message as
-    a whole: which stands alone where none of them finds anything.
+    """Searches each sub-question behind those before it, beside the message as a whole.
+
+    The result of the whole message stands alone where no sub-question finds anything.
     """
     page = extract_page_text(question.page)
     whole, *found = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""A language model in the gate: asked of each of the first passages whether it states the answer, one token each."""
+"""Asks a language model of each of the first passages whether it states the answer, one token each; part of the gate."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class PassageReader(Judge):
     kind = PASSAGES
 
     async def judge(self, question: str, before: str, chunks: Sequence[Chunk]) -> list[float | None]:
-        """Log-odds that each passage states the answer; None for what was late, refused or unreadable.
+        """Returns the log-odds for each chunk; None for a judgement that was late, refused or unreadable.
 
-        before: what was asked before, where the question may lean on it; empty without.
+        before: earlier questions, where the question may refer to them; empty without.
         """
         return await asyncio.gather(*(self._compute_odds(question, before, chunk) for chunk in chunks))
 

@@ -1,4 +1,4 @@
-"""The roster: which agent answers which intent, and how several answer at once."""
+"""The roster: which agent serves which intent, and how several of them answer at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class AgentParts:
     """What the agents of one tenant are built from.
 
-    `business` is None where no business database is connected; without `tickets` what is said of them is looked up.
+    `business` is None without a business database; without `tickets` questions about tickets are looked up.
     """
 
     searcher: Searcher
@@ -108,15 +108,16 @@ class Roster:
     def __init__(
         self, agents: Mapping[str, Agent], care: CarePolicy | None = None, profile: TenantProfile | None = None
     ) -> None:
-        """agents: one for every intent; the same one may answer several. profile: only its language."""
+        """agents: one for every intent, the same one may serve several; profile: only its language is used."""
         self._agents = dict(agents)
         self._care = care or CarePolicy()
         self._profile = profile or TenantProfile()
 
     @classmethod
     def from_parts(cls, parts: AgentParts, agents: Mapping[str, Build] = AGENTS) -> Roster:
-        """What there is no agent for, without a business database or tickets, is looked up in the knowledge base.
-        agents: who serves which intent.
+        """Builds the agents. Intents whose agent has no database or tickets are served by the knowledge agent.
+
+        agents: intent -> how its agent is built.
         """
         present = {_build_business_agent: parts.business, _build_ticket_agent: parts.tickets}
         absent = {build for build, needed in present.items() if needed is None}
@@ -125,21 +126,21 @@ class Roster:
         return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 
     def decide(self, turn: TurnEvidence) -> Decision:
-        """Who serves the turn; without its business database or tickets what is said of them is looked up."""
+        """Chooses the intents whose agents serve the turn."""
         return decide(agent.bid(turn) for agent in dict.fromkeys(self._agents.values()))
 
     def build_evidence(self, question: Question, route: Route) -> TurnEvidence:
-        """What the agents bid on."""
+        """Collects what the agents bid on."""
         danger = detect_danger(question, self._care)
         feeling, words = measure_emotion(question, self._care.head, danger), measure_outcry(question)
         return TurnEvidence(question, route, feeling, words.score, danger, self._care.threshold)
 
     def list_agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
-        """Those of some intents, each once, in this order."""
+        """Returns the agents of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
     async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
-        """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
+        """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the knowledge base."""
         agents = self._add_lookup(self.list_agents(intents))
         english = is_reply_english(question, self._profile)
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
@@ -148,7 +149,7 @@ class Roster:
                 yield Done(_remove_repetition(event.answer, question.text)) if isinstance(event, Done) else event
 
     def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
-        """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
+        """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""
         knowledge, business = self._agents[Intent.KNOWLEDGE_QA], self._agents[Intent.BUSINESS_QUERY]
         if knowledge in agents:
             return agents
@@ -156,7 +157,7 @@ class Roster:
 
 
 def _remove_repetition(answer: Answer, question: str) -> Answer:
-    """What was just asked is no suggestion."""
+    """Removes the question that was just asked from the suggestions."""
     asked = _normalize_text(question)
     return replace(answer, suggestions=tuple(one for one in answer.suggestions if _normalize_text(one) != asked))
 

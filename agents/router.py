@@ -1,4 +1,6 @@
-"""Where a message goes: rules, entities, a linear head; where these are undecided, what a language model names."""
+"""Decides where a message goes: by rules, entities and a linear head, and by a language model where these are
+undecided.
+"""
 
 from __future__ import annotations
 
@@ -38,20 +40,22 @@ _INTENT_BY_ACT = {
 
 
 class BusinessResolver(Protocol):
-    """Knows the tenant's business database."""
+    """Knows which entities are in the tenant's business database."""
 
     async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
-        """Those that name something of the caller's own: where a question goes must not tell what others have there.
+        """Returns the entities that name something of the caller's own: a route must not reveal what others have.
 
         Raises BusinessUnavailable.
         """
 
 
 class IntentProof(Protocol):
-    """Knows what can be asked of the tenant's business database."""
+    """Tells what a text surely asks for, by what can be asked of the tenant's business database."""
 
     def __call__(self, text: str, *, member: bool) -> frozenset[Intent]:
-        """Nothing for a text that is not understood to the last word. member: whether one who is signed in asks."""
+        """Returns nothing for a text that is not understood to the last word. member: whether the customer is signed
+        in.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,8 @@ class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up, but for requests of a ticket in so many words. `sure`: what a text surely asks for, told by what can be
-    asked of the business database; knowledge only where it is named. `names`: of the company's own, folded, and what
-    kind of entity each is.
+    looked up, except explicit requests for a ticket. `sure`: what a text surely asks for; knowledge only where it names
+    it. `names`: the company's own names, folded, with the kind of entity of each.
     """
 
     head: IntentHead | None
@@ -79,7 +82,7 @@ class Router:
         self._parts = parts
 
     async def route(self, question: Question) -> Route:
-        """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
+        """Returns at least one intent, with all that decided. Outages are named in `degraded`, never raised."""
         if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         reading, meant = question.reading, question.expanded_reading
@@ -144,7 +147,7 @@ class Router:
     async def _resolve_entities(
         self, mentions: Mentions, caller: str
     ) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
-        """All entities that count, whether the business database knows one, and what was out of order."""
+        """Returns all entities that count, whether the business database knows one of them, and what was out of order."""
         kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:
@@ -158,9 +161,7 @@ class Router:
 
 
 def apply_named_intents(route: Route, intents: Collection[Intent]) -> Route:
-    """A route with the intents that a model named, none where it told none: they stand in for evidence that is
-    undecided, beside what is known for sure.
-    """
+    """Returns the route with the intents that a model named, where the router was undecided; what is sure stays."""
     if not intents or route.trace.band is not Band.LOW:
         return route
     forced = route.trace.forced
@@ -169,7 +170,7 @@ def apply_named_intents(route: Route, intents: Collection[Intent]) -> Route:
 
 
 def _remove_knowledge(route: Route) -> Route:
-    """For a question that rows answer to the last word: what only sounds like it would stand beside them."""
+    """Removes knowledge from the route of a question that rows answer to the last word."""
     intents = tuple(intent for intent in route.intents if intent is not Intent.KNOWLEDGE_QA)
     return replace(route, intents=intents, trace=replace(route.trace, verdict=_join_intents(intents)))
 

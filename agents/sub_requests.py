@@ -1,4 +1,4 @@
-"""The several questions of one message as the generator answers them: each with its own fragments."""
+"""Splits the generator's request into the questions of one message, each with its own fragments."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from knowledge.types import Candidate, Retrieval
 def build_sub_requests(
     question: Question, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
 ) -> tuple[SubRequest, ...]:
-    """Empty where the message is one question, or none of its questions was searched for itself.
+    """Returns the questions of a message with their fragments; empty where it is one question or none was searched by
+    itself.
 
-    fragments: of the request, what may be quoted; before: the questions of the conversation.
+    Args:
+        question: of the customer.
+        retrieval: what was found for it and for its questions.
+        fragments: of the request, which may be quoted.
+        before: the earlier questions of the conversation.
     """
     texts = question.sub_question_texts
     if len(texts) < 2 or len(texts) != len(retrieval.parts):
@@ -49,6 +54,6 @@ def build_sub_requests(
 
 
 def is_confident(retrieval: Retrieval, confident: float) -> bool:
-    """Whether what answers needs no disclaimer: of several questions the least sure one that is answered decides."""
+    """Whether the answer needs no disclaimer: of several questions the least sure one that is answered decides."""
     found = [part.confidence for part in retrieval.parts if part.passing] or [retrieval.confidence]
     return min(found) >= confident

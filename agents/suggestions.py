@@ -1,5 +1,7 @@
-"""What a customer may ask next: what stands beside an answer and passed the same gate, so that it can be answered, or
-what is nearest to a question that the documents do not answer.
+"""Suggests what a customer may ask next.
+
+After an answer that is what passed the same gate beside it, and so can be answered; after a question that the documents
+do not answer, what is nearest to it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ MAX_SUGGESTIONS = 3
 
 
 def suggest_neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
-    """FAQ questions first, then what can be asked of other sections; none that the answer was made of."""
+    """Returns FAQ questions first, then questions about other sections; none that the answer was made of."""
     known = {_identify_place(candidate) for candidate in used}
     rest = [c for c in passing if not c.chunk.in_view and _identify_place(c) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
@@ -26,7 +28,7 @@ def suggest_neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) 
 
 
 def list_related_places(candidates: Iterable[Candidate], *, whole: bool = False) -> tuple[RelatedPlace, ...]:
-    """The first places of their documents, each topic once; whole: the documents, not the places in them."""
+    """Returns the first places of the candidates, each topic once. whole: the documents instead of places in them."""
     found: dict[str, RelatedPlace] = {}
     for candidate in candidates:
         place = _build_related_place(candidate.chunk, candidate.probability, whole)
@@ -45,13 +47,13 @@ def _build_related_place(chunk: Chunk, score: float, whole: bool) -> RelatedPlac
 
 
 def _identify_place(candidate: Candidate) -> tuple[str, ...]:
-    """Chunks of one FAQ entry, or of one section, are one."""
+    """Returns the identity of a place: chunks of one FAQ entry or one section are the same."""
     chunk = candidate.chunk
     return (chunk.document.id, chunk.entry) if chunk.question else (chunk.document.id, *chunk.heading_path)
 
 
 def _build_question(candidate: Candidate) -> str | None:
-    """None where there is no question that a customer would ask."""
+    """Returns a question that a customer would ask about the candidate; None where there is none."""
     chunk = candidate.chunk
     if chunk.question:
         return chunk.question

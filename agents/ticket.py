@@ -1,4 +1,4 @@
-"""Tickets in a conversation: proposed, created once confirmed, looked up, pressed for, added to, withdrawn."""
+"""Tickets in a conversation: proposed, created once confirmed, looked up, urged, extended, withdrawn."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ PROPOSAL_SECONDS = 3600.0
 
 
 class TicketAgent:
-    """Nothing is created, and nothing withdrawn, before the customer said yes.
+    """Creates and withdraws nothing before the customer said yes.
 
-    profile: only its language and zone; clock: seconds since the epoch.
+    `profile`: only language and zone are used; `clock`: seconds since the epoch.
     """
 
     name = "ticket"
@@ -41,7 +41,7 @@ class TicketAgent:
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Where a person takes over, no ticket is proposed; 报 E05 is like a report, and is looked
+        """See `Agent.bid`. No ticket is proposed where a person takes over; 报 E05 looks like a report, but is looked
         up.
         """
         if turn.is_decided_by_rules and turn.is_routed_to(Intent.TICKET):
@@ -73,8 +73,9 @@ class TicketAgent:
         return await self._handle_wish(question, wish, found)
 
     async def propose_ticket(self, question: Question, category: Category | None = None) -> Answer:
-        """A ticket in the customer's own words, to be confirmed; without any to go by they are asked for. category:
-        None for what the words tell.
+        """Proposes a ticket in the customer's own words; asks for details where there are none.
+
+        category: None takes it from the words.
         """
         replies = self._build_replies(question)
         draft = draft_ticket(question.text, question.history, replies.english)
@@ -108,7 +109,7 @@ class TicketAgent:
         return self._build_answer(question, replies.say_about("ticket_created" if new else "ticket_existing", ticket))
 
     async def _propose_unless_open(self, question: Question, draft: NewTicket) -> Answer:
-        """Unless the conversation has it already."""
+        """Proposes the ticket, unless the conversation has the same one already."""
         owner = _get_owner(question)
         same = [
             ticket
@@ -129,7 +130,7 @@ class TicketAgent:
         return self._build_answer(question, self._build_replies(question).write_proposal(draft), CREATE, fields)
 
     async def _handle_wish(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
-        """Of tickets that are there: the one that is named, or the only one that is not done."""
+        """Serves a wish about existing tickets: the one that is named, or the only one that is not done."""
         meant = found if question.reading.ticket_number else [ticket for ticket in found if ticket.state not in DONE]
         replies = self._build_replies(question)
         if not meant:
@@ -151,7 +152,7 @@ class TicketAgent:
         return self._build_answer(question, replies.say_about("ticket_added", changed))
 
     def _list_tickets(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
-        """How the tickets stand, or that there are none."""
+        """Tells the state of the tickets, or that there are none."""
         replies = self._build_replies(question)
         if found:
             return self._build_answer(question, replies.list_tickets(found))
@@ -188,7 +189,7 @@ def _restore_draft(proposal: Proposal) -> NewTicket:
 
 
 def _add_text(draft: NewTicket, text: str) -> NewTicket:
-    """What is added may make it more urgent, never less."""
+    """Adds the customer's text to a draft. It may raise the priority, never lower it."""
     if not text:
         return draft
     more = describe_ticket(text)

@@ -1,7 +1,7 @@
-"""Whether a rule that sets a period, 签收后 7 天内, is about what a message says.
+"""Decides whether a rule that sets a period, 签收后 7 天内, applies to what a message says.
 
-It is where the message says that just this event happened to the customer on a day, and nothing else that it says meets
-a condition of the rule. Whatever is in doubt is taken not to be: the rule is quoted anyway.
+It applies where the message says that just this event happened to the customer on a day, and nothing else in it meets a
+condition of the rule. In doubt it does not apply: the rule is quoted anyway.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九�
 
 
 def list_judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], rules: Sequence[Rule]) -> list[str]:
-    """The texts that have to be judged before one of the rules can be told to be about the messages of a customer."""
+    """Returns the texts to be judged before a rule can be said to apply to the messages of a customer."""
     clauses = [clause for message, said in messages for clause in find_dated_clauses(message, said)]
     rules = [rule for rule in rules if rule.anchor]
     if not clauses or not rules:
@@ -66,8 +66,8 @@ def list_judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], 
 
 
 def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) -> bool:
-    """Whether a clause says that the event of a rule happened, to the customer, on its day; where the rule ends
-    with the event, that it will.
+    """Whether a clause says that the event of a rule happened to the customer on its day; where the rule ends with the
+    event, that it will happen.
     """
     if not rule.before and not clause.is_past(today):
         return False
@@ -103,7 +103,7 @@ def is_excluded(
     quoted: Sequence[str],
     judged: JudgedTexts,
 ) -> bool:
-    """Whether what else the customer says may meet a condition of the rule, or what the documents forbid.
+    """Whether something else that the customer says may meet a condition of the rule, or is forbidden by the documents.
 
     messages: of the customer, with their times.
     """
@@ -134,14 +134,14 @@ def is_excluded(
 
 
 def _strip_completion(anchor: str) -> str:
-    """An event without the word for its end: 维修 of 维修完成."""
+    """Returns an event without the word for its end: 维修 of 维修完成."""
     bare = _COMPLETED.sub("", anchor)
     return bare if find_verbs(bare) else anchor
 
 
 def _find_shared_verb(clause: DatedClause, anchor: str) -> tuple[int, str]:
-    """The first verb of a rule's event that a clause has, too, or one character of it that is a verb by itself; and
-    where. Empty, at the beginning, where it has none.
+    """Returns the place and the first verb of a rule's event that a clause has too, or one character of it that is a
+    verb; an empty verb at place 0 without one.
     """
     verbs = find_verbs(_strip_completion(anchor)) or find_verb_pairs(_strip_completion(anchor))
     single = [one for verb in verbs for one in verb if is_verb(one) or clause.begins_with(one)]
@@ -150,19 +150,19 @@ def _find_shared_verb(clause: DatedClause, anchor: str) -> tuple[int, str]:
 
 
 def _split_at_event(clause: DatedClause, anchor: str) -> tuple[str, str]:
-    """What a clause says before the event of a rule, and from there on."""
+    """Returns what a clause says before the event of a rule, and the rest."""
     return clause.split_at(_find_shared_verb(clause, anchor)[0])
 
 
 def _is_condition(part: str, rule: Rule) -> bool:
-    """Whether a clause of a rule's sentence says for what the rule does not hold."""
+    """Whether a clause of a rule's sentence says when the rule does not hold."""
     if _TOO_LATE.search(part):
         return False
     return bool(_FORBIDS.search(_GROUND.sub("", part)) or (part not in rule.clause and _DEMANDS.search(part)))
 
 
 def _list_pairs(text: str) -> set[str]:
-    """Pairs of Chinese characters, and words of other letters."""
+    """Returns pairs of Chinese characters, and words of other letters."""
     return {*pairs_of(text), *(one for one in extract_features(text) if len(one) > 1)}
 
 
@@ -173,7 +173,7 @@ def _is_change(text: str, judged: JudgedTexts) -> bool:
 
 
 def _find_goods_kind(word: str, judged: JudgedTexts) -> str:
-    """Which of the kinds of things that rules exclude a word is; empty of any other."""
+    """Returns which kind of excluded things a word is; empty for any other word."""
     scores = judged.get_scores("goods", word)
     kind = max(scores, key=scores.__getitem__, default="other")
     return "" if kind == "other" or scores[kind] < LIKELY else kind

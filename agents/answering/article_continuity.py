@@ -1,4 +1,4 @@
-"""A conversation goes on with the article that answered before, where another one is not clearly nearer."""
+"""Continues a conversation with the article that answered before, where no other article is clearly nearer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from knowledge.types import Candidate, Chunk, Retrieval
 
 
 def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, ...]:
-    """What may be answered from, best first: of articles those alone that the last answer rests on, where these are as
-    near as others, unless the message names another one: manuals of two products say different things of the same.
-    Curated answers and the page in view stay.
+    """Returns what may be answered from, best first.
+
+    Of articles only those of the last answer stay, where they are as near as others, unless the message names another
+    one: manuals of two products say different things of the same. Curated answers and the page in view stay.
     """
     found, cited = retrieval.passing, question.state.context.documents
     others = [one for one in found if _is_article(one.chunk) and one.chunk.document.id not in cited]
@@ -29,5 +30,5 @@ def _is_article(chunk: Chunk) -> bool:
 
 
 def _has_title_words(text: str, chunk: Chunk, own: Chunk) -> bool:
-    """Whether a text has something of the title of a passage's document that the title of the other one lacks."""
+    """Whether a text has something of a document's title that the title of the other one lacks."""
     return bool(extract_bigrams(text) & extract_bigrams(chunk.document.title) - extract_bigrams(own.document.title))

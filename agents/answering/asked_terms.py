@@ -1,4 +1,4 @@
-"""A question as the choice of sentences sees it."""
+"""Reads a question for the choice of sentences."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _EXACT = MEASURES | {AnswerType.CONTACT}
 
 @dataclass(frozen=True, slots=True)
 class AskedTerms:
-    """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names.
+    """A folded question: shares of its terms, which add up to 1, types of answer it asks for, and models it names.
 
-    Terms that no fragment holds weigh nothing, for they tell none from the other; `own` are those of the message, not
-    of the questions before it; `before` are these, folded, the last one first. `held`: of texts that were looked at
-    already, which of the terms they hold.
+    Terms that no fragment holds weigh nothing; `own` are those of the message, not of earlier questions; `before` are
+    these, folded, the last one first. `held`: cached terms of texts.
     """
 
     question: str
@@ -42,7 +41,7 @@ class AskedTerms:
 
     @property
     def exact_types(self) -> frozenset[AnswerType]:
-        """The types among them that a text has or has not, without a doubt; none where a way is asked for, too."""
+        """The types that a text surely has or has not; none where a way is asked for too."""
         return frozenset() if self.is_way_asked else _EXACT & frozenset(self.kinds)
 
     @property
@@ -51,16 +50,16 @@ class AskedTerms:
         return tuple(kind for kind in self.kinds if kind in MEASURES)
 
     def compute_share(self, terms: frozenset[str]) -> float:
-        """Of the question's terms given."""
+        """Returns the share of the question that the terms make up."""
         return sum([self.weights[term] for term in terms])
 
     def compute_own_share(self, terms: frozenset[str]) -> float:
-        """The same of the message alone."""
+        """Returns the same share of the message alone."""
         return self.compute_share(terms & self.own) / (self.compute_share(self.own) or 1.0)
 
 
 class QuestionReader:
-    """Reads questions and tells which of their terms a text holds."""
+    """Reads questions, and tells which of their terms a text holds."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         """analyzer: the one that made the questions' terms."""
@@ -68,7 +67,7 @@ class QuestionReader:
         self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
 
     def read_terms(self, request: Request) -> AskedTerms:
-        """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
+        """Returns the terms of a request's question. Words that only ask weigh nothing; unknown terms weigh the mean."""
         question, context = (_translate_question(text, request) for text in (request.question, request.context))
         content = dict.fromkeys(self._tokens(strip_question_words(question)))
         kinds = detect_answer_types(request.question)
@@ -92,16 +91,16 @@ class QuestionReader:
         return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
     def find_held_terms(self, text: str, wanted: AskedTerms) -> frozenset[str]:
-        """The question's terms that a text holds."""
+        """Returns the question's terms that a text holds."""
         if (held := wanted.held.get(text)) is None:
             held = wanted.held[text] = self._occurring(text).among(wanted.weights)
         return held
 
 
 def _translate_question(text: str, request: Request) -> str:
-    """A question in the language of what it is answered from: of an English one its words in Chinese, as far as known.
+    """Returns an English question in Chinese words, as far as known, where it is answered from Chinese text.
 
-    Where none is, its type of answer and the order of the passages choose the sentences.
+    Where none is known, the type of answer and the order of the passages choose the sentences.
     """
     foreign = is_english(text) and bool(request.fragments) and is_chinese(request.fragments[0].chunk.text)
     return chinese_words(text) if foreign else text

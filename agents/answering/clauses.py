@@ -1,4 +1,4 @@
-"""Of a sentence that tells several models or cases apart with semicolons, the one that the question names."""
+"""Picks from a sentence that tells several models or cases apart with semicolons the one that the question names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _CASE = re.compile(r"\s*([^：:，,。；;]{2,12})[：:](?!\d)")
 
 
 def keep_asked_clauses(text: str, wanted: AskedTerms) -> str:
-    """The sentence with only the clauses about what the question names; the whole of it where that is not clear.
+    """Returns the sentence with only the clauses about what the question names; the whole sentence where that is not
+    clear.
 
-    Every clause has to say what it is about, a model or a case before a colon: a clause that does not may be a
-    condition of the one before it.
+    Every clause has to name a model, or a case before a colon: a clause without may be a condition of the one before
+    it.
     """
     clauses = _PARTS.findall(text)
     if len(clauses) < 2 or not all(codes_in(clause) or _extract_case(clause) for clause in clauses):

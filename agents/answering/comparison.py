@@ -1,4 +1,4 @@
-"""A 和 B 哪个好: the same of both, side by side."""
+"""Answers A 和 B 哪个好 with the same aspect of both, side by side."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ComparedPair:
     second: str
 
     def find_named(self, text: str) -> frozenset[str]:
-        """Those that a text names; of two, one within the other, the longer is looked for first."""
+        """Returns the names that a text has; of two, one within the other, the longer is looked for first."""
         text, found = fold(text), set()
         for name in sorted((self.first, self.second), key=len, reverse=True):
             if name in text:
@@ -43,7 +43,9 @@ class ComparedPair:
 
 
 def find_compared_pair(question: str, passages: Sequence[Passage]) -> ComparedPair | None:
-    """The two things that a question compares: what the passages name, too, around 和, 还是 or 比."""
+    """Returns the two things that a question compares: names around 和, 还是 or 比 that the passages have too; None
+    without.
+    """
     folded = fold(question)
     if not is_comparison(folded):
         return None
@@ -63,7 +65,8 @@ def find_compared_pair(question: str, passages: Sequence[Passage]) -> ComparedPa
 
 
 def choose_side_by_side(scored: Sequence[ScoredUnit], pair: ComparedPair, max_sources: int) -> list[ScoredUnit] | None:
-    """What names both, or the two units, one of each, that are good and most alike; None: neither is there.
+    """Returns the groups that name both, or two groups, one of each, that are good and most alike; None where neither
+    is there.
 
     scored: best first.
     """
@@ -101,13 +104,13 @@ def _join_headings(item: ScoredUnit) -> str:
 
 
 def _compute_similarity(one: ScoredUnit, other: ScoredUnit) -> float:
-    """Jaccard similarity of the pairs of characters."""
+    """Returns the Jaccard similarity of the pairs of characters."""
     first, second = (extract_bigrams(item.unit.text) for item in (one, other))
     return len(first & second) / (len(first | second) or 1)
 
 
 def _add_label(item: ScoredUnit, name: str) -> ScoredUnit:
-    """With the thing in front of what is said of it, where it is not named."""
+    """Returns the group with the name in front, where the group does not name it."""
     if name in fold(item.shown[0]):
         return item
     label = f"{name.upper() if name.isascii() else name}：" + "\n\n" * item.shown[0].startswith("| ")

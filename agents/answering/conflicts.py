@@ -1,4 +1,4 @@
-"""Documents that answer the same with other values: both are told, each with its date; what only repeats is not."""
+"""Finds documents that answer the same with other values: both are told, each with its date; repetitions are left out."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 
 
 def find_rivals(best: ScoredUnit, others: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
-    """The best group of each other document that answers the question with another value than the best group does.
+    """Returns the best group of each other document that answers the question with another value than the best group
+    does.
 
-    others: best first. Where it is about another product or version, nothing is a rival: versions are chosen between
-    before.
+    others: best first. A group about another product or version is no rival: versions are chosen between before.
     """
     asked, rivals, seen = Statement(fold(question)), list[ScoredUnit](), {best.unit.passage.chunk.document.id}
     for other in others:
@@ -56,7 +56,7 @@ def find_rivals(best: ScoredUnit, others: Iterable[ScoredUnit], question: str) -
 
 
 def is_repeated(candidate: ScoredUnit, chosen: Sequence[ScoredUnit]) -> bool:
-    """Whether a group says nothing that is not quoted already: neither words, nor an amount, time or number."""
+    """Whether a group says nothing new: neither words, nor an amount, time or number."""
     own = Statement(fold(candidate.unit.text))
     told = Statement(fold("\n".join(item.unit.text for item in chosen)))
     shared = len(own.pairs & told.pairs) >= REPEATED * len(own.pairs)
@@ -64,7 +64,7 @@ def is_repeated(candidate: ScoredUnit, chosen: Sequence[ScoredUnit]) -> bool:
 
 
 def _can_differ(one: Chunk, other: Chunk) -> bool:
-    """Whether two passages are of documents about the same, and the page in view is none."""
+    """Whether two passages are of documents about the same, and neither is the page in view."""
     first, second = one.document, other.document
     if one.in_view or other.in_view or first.product != second.product:
         return False
@@ -75,8 +75,8 @@ def _can_differ(one: Chunk, other: Chunk) -> bool:
 
 
 def _is_named(one: Chunk, other: Chunk, asked: Statement) -> bool:
-    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. What is only
-    named alike, 会所游泳馆 and 会所健身房, is told apart by its name alone.
+    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. Similar
+    names, 会所游泳馆 and 会所健身房, are told apart by the names alone.
     """
     own, others = Statement(fold(one.context)), Statement(fold(other.context))
     rest = others if own.pairs & others.pairs else Statement(fold(f"{other.context}\n{other.text}"))
@@ -92,7 +92,7 @@ def _has_disagreement(one: Unit, other: Unit, asked: Statement) -> bool:
 
 
 def _list_asked_clauses(unit: Unit, asked: Statement) -> list[Clause]:
-    """Those of what a group quotes that share words with the question."""
+    """Returns the quoted clauses that share words with the question."""
     text = fold(unit.text)
     quoted = [
         each for each in assertions_of(unit.passage.chunk) if each.value.text in text and ";" not in each.said.text
@@ -110,7 +110,7 @@ class Clause:
 
 
 def split_clauses(assertion: Assertion) -> list[Clause]:
-    """A cell of a table is one, a sentence is divided at its commas."""
+    """Divides a sentence at its commas; a cell of a table is one clause."""
     key = Statement(f"{assertion.key} {assertion.column}".strip())
     if assertion.column:
         return [Clause(assertion.said, key, assertion.outer)]
@@ -135,7 +135,7 @@ def _is_comparable(one: Quantity, other: Quantity) -> bool:
 
 
 def _is_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
-    """Whether two clauses say much the same of the same. unknown: share of a clause that only it may say."""
+    """Whether two clauses say much the same of the same thing. unknown: share of a clause that only it may say."""
     fewer = min(len(one.said.pairs), len(other.said.pairs))
     if fewer < MIN_PAIRS or len(one.said.pairs & other.said.pairs) < SHARED * fewer:
         return False
@@ -151,7 +151,7 @@ def _is_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> b
 
 
 def _is_known(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
-    """Whether a clause is mostly said by the other one or asked: its key wholly, what is asked of it by half."""
+    """Whether a clause is mostly in the other one or in the question: its key wholly, what is asked of it by half."""
     known, named = other.said.pairs | asked.pairs, one.said.pairs & asked.pairs
     if not one.key.pairs <= known or 2 * len(named - other.said.pairs - other.outer.pairs) > len(named):
         return False
@@ -159,6 +159,6 @@ def _is_known(one: Clause, other: Clause, asked: Statement, unknown: float) -> b
 
 
 def _find_new_things(one: Clause, other: Clause, asked: Statement) -> list[str]:
-    """Things that a clause names and of which the other one and the question know nothing: 生鲜, 金卡."""
+    """Returns things that a clause names, and neither the other one nor the question: 生鲜, 金卡."""
     known = f"{other.said.text}\n{other.outer.text}\n{asked.text}"
     return [word for word in find_nouns(one.said.numbers.rest) if word not in known]

@@ -1,4 +1,4 @@
-"""A curated answer, cut to what was asked where it is long."""
+"""Cuts a long curated answer to what was asked."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ MAX_VERDICT_CHARS = 15
 
 
 def cut_curated_answer(request: Request) -> tuple[str, str]:
-    """What to show of the best fragment, a curated answer, and that as the source has it; empty: nothing of it.
+    """Returns what to show of the best fragment, a curated answer, and the same as the source has it; empty for
+    nothing.
 
-    It is quoted whole as a procedure is; of a longer one the blocks that answer.
+    It is quoted whole up to the length of a procedure; of a longer one the blocks that answer.
     """
     text = remove_orders(request.fragments[0].chunk.text)
     if len(text) <= MAX_PROCEDURE_CHARS:
@@ -42,5 +43,5 @@ def _add_verdict(quote: Quote, source: str) -> Quote:
 
 @cache
 def _build_selector() -> SentenceSelector:
-    """Everybody's: between the sentences of one answer a tenant's own words decide nothing."""
+    """Builds the selector of all tenants: between the sentences of one answer a tenant's own words decide nothing."""
     return SentenceSelector(Analyzer(), 1)

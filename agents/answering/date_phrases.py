@@ -1,4 +1,4 @@
-"""Days and periods in the words of a reply."""
+"""Formats days and periods for a reply."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PERIODS = {
 
 @dataclass(frozen=True, slots=True)
 class DatePhrases:
-    """When and in which language something is told."""
+    """The day and the language of the reply."""
 
     today: date
     english: bool
 
     def format_days(self, *days: date, weekday: bool = False) -> list[str]:
-        """Days in words, all with their years where one of them is not this year's."""
+        """Returns days in words, all with their years where one of them is not this year's."""
         year = any(day.year != self.today.year for day in days)
         return [format_day(day, self.english, year=year, weekday=weekday) for day in days]
 
@@ -35,7 +35,7 @@ class DatePhrases:
 
 
 def format_day(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:
-    """A day: 11 月 18 日, 2027 年 1 月 6 日, November 18, 12 月 12 日（周六）."""
+    """Returns a day: 11 月 18 日, 2027 年 1 月 6 日, November 18, 12 月 12 日（周六）."""
     if english:
         name = f"{day:%B} {day.day}" + f", {day.year}" * year
         return f"{day:%A}, {name}" if weekday else name
@@ -44,6 +44,6 @@ def format_day(day: date, english: bool, *, year: bool, weekday: bool = False) -
 
 
 def format_period(rule: Rule, english: bool) -> str:
-    """How long a rule lasts: 3 个工作日, 3 business days."""
+    """Returns how long a rule lasts: 3 个工作日, 3 business days."""
     count = f"{rule.amount:g}"
     return say(_PERIODS[rule.unit], english, count=count)

@@ -1,4 +1,4 @@
-"""The date that a rule of the documents and a day in the message make together: computed, never guessed."""
+"""Computes the date that follows from a rule of the documents and a day in the message; it is never guessed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 
 
 def list_texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
-    """What `computed` has to have judged before it computes a period; empty where there is none to be computed."""
+    """Returns the texts that `compute_date_sentence` needs to have judged; empty where no period is to be computed."""
     messages = [(message, read(message).find_dates(today)) for message in (text, context)]
     if not any(said for _, said in messages):  # most messages: their documents need not be read for rules
         return []
@@ -38,10 +38,15 @@ def list_texts_to_judge(text: str, context: str, quoted: Sequence[str], today: d
 def compute_date_sentence(
     text: str, context: str, quoted: Sequence[str], today: date, english: bool, judged: JudgedTexts | None
 ) -> str | None:
-    """A sentence with the date that follows from what is quoted; None where there is none, or in doubt.
+    """Returns a sentence with the date that follows from what is quoted; None where there is none, or in doubt.
 
-    text: what the customer says now; context: the questions before it; quoted: sentences of the documents; judged: of
-    `texts_to_judge`, None where no head is learnt: then no period is computed.
+    Args:
+        text: what the customer says now.
+        context: the questions before it.
+        quoted: sentences of the documents.
+        today: the shop's day.
+        english: the language of the reply.
+        judged: of `list_texts_to_judge`; None where no head is learnt: then no period is computed.
     """
     told, question = DatePhrases(today, english), read(text)
     said = question.find_dates(today)
@@ -61,7 +66,7 @@ def _compute_deadline(
     told: DatePhrases,
     judged: JudgedTexts,
 ) -> str | None:
-    """Where the period ends that a rule lets run from an event that the customer dates."""
+    """Returns the sentence with the end of a rule's period, which runs from an event that the customer dates."""
     messages = [(question.text, said), (context, read(context).find_dates(told.today))]
     found = find_dated_clauses(*messages[not said and bool(_LEANING & set(question.answer_types))])
     rules = [rule for text in quoted for rule in find_rules(text)]
@@ -89,7 +94,7 @@ def _compute_deadline(
 
 
 def _count_shared(rule: Rule, message: str) -> int:
-    """Characters, and pairs of them, that a message shares with the clause of a rule."""
+    """Returns how many characters, and pairs of them, a message shares with the clause of a rule."""
     said, clause = in_digits(fold(message)), rule.clause
     return len(extract_features(said) & extract_features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
@@ -115,7 +120,7 @@ def _choose_key(rule: Rule) -> str:
 
 
 def _write_hour_deadline(start: date, said: DateMention, rule: Rule, told: DatePhrases) -> str | None:
-    """To the hour where one is said, else to the same hour of another day."""
+    """Writes the deadline to the hour where one is said, else as the same hour of another day."""
     period = format_period(rule, told.english)
     if said.at is None:
         end = rule.compute_end(start)
@@ -133,7 +138,7 @@ def _write_hour_deadline(start: date, said: DateMention, rule: Rule, told: DateP
 
 
 def _write_standing(start: date, end: date, rule: Rule, other: DateMention | None, told: DatePhrases) -> str:
-    """Whether today, or the day that is asked about, is past it; empty where nothing has to be done by then."""
+    """Says whether today, or the day asked about, is past the deadline; empty where nothing has to be done by then."""
     day = other.first if other else told.today
     if not (rule.limit or rule.before) or (day < start and not rule.before):
         return ""

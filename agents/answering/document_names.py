@@ -1,6 +1,6 @@
-"""What a document is called before customers: never by the name of its file.
+"""The name of a document before customers: never the name of its file.
 
-A document without a title has the name of its file for one, which people wrote for their folders: 退货说明_v2_final.
+A document without a title has the name of its file instead, which people wrote for their folders: 退货说明_v2_final.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _EDITION = re.compile(r"(?<=[\u3400-\u9fff])[vV]\d[\d.]*$")
 
 
 def find_topic(chunk: Chunk) -> str:
-    """What a passage is about: its question, else its heading or its document's title; empty where none says it."""
+    """Returns what a passage is about: its question, its heading or its document's title; empty where none says it."""
     return chunk.question or format_heading(chunk) or format_title(chunk)
 
 
 def format_title(chunk: Chunk) -> str:
-    """The title of a passage's document; of one that is the name of a file, the words in it, empty without any."""
+    """Returns the title of a passage's document; where that is the name of a file, the words in it, empty without any."""
     return _format_name(chunk.document.title, chunk)
 
 
 def format_heading(chunk: Chunk) -> str:
-    """The nearest heading likewise."""
+    """Returns the nearest heading in the same way."""
     return _format_name(chunk.heading_path[-1], chunk) if chunk.heading_path else ""
 
 
@@ -48,7 +48,7 @@ def _format_name(text: str, chunk: Chunk) -> str:
 
 
 def _extract_words(stem: str) -> str:
-    """Without the number, the date and the marks of an edition that stand at either end."""
+    """Returns the words of a file's name, without number, date and version at either end."""
     parts = [part.strip(" .") for part in _SEPARATORS.split(stem)]
     parts = [_EDITION.sub("", part) for part in parts if part]
     chinese = any(map(_HAN.search, parts))

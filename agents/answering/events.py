@@ -1,4 +1,4 @@
-"""What happened on the days that a message says: the clause of each day, and what else the message states."""
+"""Finds what happened on the days that a message names: the clause of each day, and what else the message states."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _LIGHT = "[的了过完好]{0,2}"
 
 @dataclass(frozen=True, slots=True)
 class DatedClause:
-    """A single day that a message says, and the clause it stands in: what precedes the day and what follows it, up to
-    what is only asked or wished for.
+    """A single day that a message names, and its clause: the text before and after the day, up to what is only asked or
+    wished for.
     """
 
     mention: DateMention
@@ -59,11 +59,11 @@ class DatedClause:
 
     @property
     def text(self) -> str:
-        """Where nothing follows the day, what precedes it says what happened: 签收时间是 11 月 20 日."""
+        """The text after the day; without any, the text before it says what happened: 签收时间是 11 月 20 日."""
         return self.after if extract_features(self.after) else self.before
 
     def is_past(self, today: date) -> bool:
-        """Whether its day is over, or it says so itself."""
+        """Whether its day is over, or its words say so."""
         return self.mention.first <= today and (
             not is_coming(self.mention, today) or bool(_DONE.search(self.text) or _ENDED.search(self.text))
         )
@@ -73,37 +73,37 @@ class DatedClause:
         return re.match(f"[我就才刚]?{re.escape(character)}[的了过完好错]", self.text) is not None
 
     def find_verb(self, verb: str) -> int | None:
-        """Where it has a verb, perhaps in parts."""
+        """Returns where it has a verb, perhaps in parts; None without."""
         found = re.search(_LIGHT.join(map(re.escape, verb)), self.text)
         return found.start() if found else None
 
     def split_at(self, place: int) -> tuple[str, str]:
-        """What stands before a place, and the clause from there on."""
+        """Returns the text before a place, and the rest."""
         before = self.before if self.text is self.after else ""
         return before + self.text[:place], self.text[place:]
 
 
 def is_coming(said: DateMention, today: date) -> bool:
-    """Whether a day may still be to come: today, and what is said without a year and near in the next one."""
+    """Whether a day may still be to come: today and later, and a day without a year that is near in the next one."""
     near = today < said.get_coming_days(today)[0] <= move_back_months(today, -NEAR_MONTHS)
     return said.first >= today or (said.any_year and near)
 
 
 def extract_features(text: str) -> frozenset[str]:
-    """Characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
+    """Returns characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
     plain = strip_question_words(fold(text))
     stems = {word[:STEM] for word in _LATIN.findall(plain)}
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
 def find_verbs(text: str) -> list[str]:
-    """The verbs of a text, the first ones first; may be empty. What looks like a preposition at the end is one, too."""
+    """Returns the verbs of a text in order. What looks like a preposition at the end is a verb too."""
     words = [(word, tag) for word, tag in tag_words(text) if extract_features(word)]
     return [word for at, (word, tag) in enumerate(words, 1) if tag.startswith("v") or (tag == "p" and at == len(words))]
 
 
 def find_verb_pairs(text: str) -> list[str]:
-    """Two characters side by side where the first one is a verb, and the last two of the text: 到期 of 会员到期."""
+    """Returns pairs of characters of which the first is a verb, and the last two of the text: 到期 of 会员到期."""
     return [*(pair for pair in map("".join, pairwise(text)) if is_verb(pair[0])), text[-2:]]
 
 
@@ -113,12 +113,12 @@ def is_verb(character: str) -> bool:
 
 
 def find_nouns(text: str) -> list[str]:
-    """The words of a text that may name things."""
+    """Returns the words of a text that may name things."""
     return [word for word, tag in tag_words(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
 
 
 def find_dated_clauses(message: str, said: Sequence[DateMention]) -> list[DatedClause]:
-    """The clauses of the single days of a message; none where it is a supposition."""
+    """Returns the clauses of the single days of a message; none for a supposition."""
     text = fold(message)
     if _SUPPOSED.search(text):
         return []
@@ -146,16 +146,14 @@ def is_denied(message: str, event: str) -> bool:
 
 
 def _keep_happened(clause: str) -> str | None:
-    """A clause up to what is asked or wished for in it, or denied of what is done; None of one that only denies."""
+    """Returns a clause up to what is asked, wished for or denied in it; None for one that only denies."""
     said = _MODAL.split(clause)[0].strip()
     done = _NOT.split(said)[0].strip()
     return done if done == said or _DONE.search(done) else None
 
 
 def list_statements(message: str, said: Sequence[DateMention], event: DateMention | None = None) -> list[str]:
-    """What a message says that is so, clause by clause, without its times: neither what it only asks, nor the clause of
-    an event.
-    """
+    """Returns what a message states, clause by clause, without times, questions and the clause of an event."""
     text, stated, start = fold(message), [], 0
     for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
         if event is None or not start <= event.start < end:

@@ -1,4 +1,4 @@
-"""Which of the scored groups of blocks make the reply."""
+"""Chooses which of the scored groups of blocks make the reply."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ answer change none of the figures by more than one answer, and make replies a fi
 
 
 def choose_groups(scored: Sequence[ScoredUnit], wanted: AskedTerms, max_sources: int) -> list[ScoredUnit]:
-    """The best group with a section that is short, what else answers in its passage, and what another passage adds.
-
-    scored: best first.
+    """Returns the best group, with its whole section where that is short, other answers in its passage, and what
+    another passage adds. scored: best first.
     """
     ordered = _put_typed_first(scored, wanted)
     if not ordered:
@@ -57,7 +56,7 @@ def choose_groups(scored: Sequence[ScoredUnit], wanted: AskedTerms, max_sources:
 
 
 def _put_typed_first(scored: Sequence[ScoredUnit], wanted: AskedTerms) -> list[ScoredUnit]:
-    """What has the amount, time or number asked for before what has not, where it is nearly as good."""
+    """Moves groups with the amount, time or number asked for ahead of others that are not much better."""
     if not scored or not wanted.exact_types:
         return list(scored)
     least = TYPED_SHARE * scored[0].score
@@ -82,13 +81,13 @@ def _is_addition(candidate: ScoredUnit, best: ScoredUnit, chosen: Sequence[Score
 def _has_more(
     candidate: ScoredUnit, chosen: Sequence[ScoredUnit], met: frozenset[AnswerType], wanted: AskedTerms
 ) -> bool:
-    """Whether it speaks of more of the question than what is there, or has a type of answer that is missing."""
+    """Whether it covers more of the question than the chosen ones, or has a type of answer that is missing."""
     terms = frozenset[str]().union(*(item.terms for item in chosen))
     return wanted.compute_share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
 
 
 def _has_other_value(candidate: ScoredUnit, best: ScoredUnit, wanted: AskedTerms) -> bool:
-    """Whether it answers what is asked with another amount, time or number: both are told."""
+    """Whether it answers the question with another amount, time or number: both are told."""
     if not wanted.exact_types & best.met & candidate.met:
         return False
     own, other = (quantities(fold(item.unit.text)).said for item in (candidate, best))
@@ -100,7 +99,7 @@ def _is_in_section(item: ScoredUnit, best: ScoredUnit) -> bool:
 
 
 def _is_other_case(candidate: ScoredUnit, best: ScoredUnit) -> bool:
-    """Whether it says in much the same words what holds of something that is not asked about."""
+    """Whether it says in much the same words what holds for something that is not asked about."""
     if not candidate.terms < best.terms:
         return False
     own, other = (extract_bigrams(item.unit.text) for item in (candidate, best))

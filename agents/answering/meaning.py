@@ -1,4 +1,4 @@
-"""What the sentences of the knowledge base mean, so that 敲墙 finds the sentence on 噪音作业."""
+"""Embeds the sentences of the knowledge base, so that 敲墙 finds the sentence on 噪音作业."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Closeness = Mapping[str, tuple[float, float]]
 class Meaning:
     """Vectors of sentences, through the embedder's cache: each is embedded once.
 
-    Documents answer before their sentences are embedded, which takes as long as their chunks did; `learn` does it
-    behind.
+    Documents answer before their sentences are embedded, which takes as long as their chunks did; `learn` does it in
+    the background.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -42,7 +42,9 @@ class Meaning:
             await self._embedder.passages(list(texts))
 
     async def measure_closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
-        """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
+        """Returns the closeness of every sentence; empty where the question has no vector, or not all sentences have
+        one in time.
+        """
         if request.vector is None:
             return {}
         texts = list(dict.fromkeys(text for passage in passages for text in _list_texts(passage)))
@@ -56,13 +58,13 @@ class Meaning:
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
 
     async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
-        """Of sentences in their place, shape (sentences, dimension); None where not all have one in time."""
+        """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come in time."""
         if not self._embedder.has_meaning or not await self._has_vectors(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
     async def _has_vectors(self, texts: Sequence[str]) -> bool:
-        """Whether all vectors are in memory, once those that were not have been looked for."""
+        """Whether all vectors are in memory, after the missing ones were embedded."""
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:

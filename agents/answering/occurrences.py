@@ -1,4 +1,4 @@
-"""Days without an event: between two that are named, when something comes again, which part of the year one is in."""
+"""Answers about days without an event: between two days, the next of a recurring day, the part of the year of a day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEXT = ("下次", "下一次", "最近一次", "这次", "next")
 
 
 def write_days_between(question: Reading, said: Sequence[DateMention], told: DatePhrases) -> str | None:
-    """How many days lie between two that are named."""
+    """Says how many days lie between two that are named; None for another question."""
     days = [one for one in said if one.is_single_day]
     kinds = set(question.answer_types)
     counted = AnswerType.QUANTITY in kinds and any(word in question.folded for word in _DAYS)
@@ -34,7 +34,7 @@ def write_days_between(question: Reading, said: Sequence[DateMention], told: Dat
 def write_recurrence(
     question: Reading, context: str, said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases
 ) -> str | None:
-    """On which day of a month that is named something comes again, or when it does next."""
+    """Says on which days of a named month something recurs, or when it does next; None for another question."""
     if AnswerType.DATE not in question.answer_types:
         return None
     months = [one for one in said if not one.is_single_day]
@@ -76,7 +76,7 @@ def _find_fitting_rule(question: str, context: str, quoted: Sequence[str]) -> Re
 
 
 def write_season(said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases) -> str | None:
-    """Which part of the year a day falls in, where the documents tell several apart."""
+    """Says which part of the year a day is in, where the documents tell several apart; None elsewhere."""
     if len(said) != 1:
         return None
     holding, count = find_seasons(quoted, said[0].first, said[0].last)

@@ -1,4 +1,4 @@
-"""Sentences about another model than the one that is asked about: they are no part of the answer. Pure."""
+"""Removes sentences about another model than the one asked about. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ code of that length is no answer.
 
 
 def remove_other_models(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:
-    """The passages without what is said of a model that may be taken for one asked about, and, where a row or an item
-    begins with the latter, without the rows and items that begin with any other.
+    """Returns the passages without what is said of models that may be taken for the one asked about.
 
-    What has a blank before its number stays where nothing speaks of it: Android 8.0 and later, asked for Android 12.
+    Where a row or an item begins with the model asked about, rows and items that begin with another are removed. A name
+    with a blank before its number stays where no passage has it: Android 8.0 and later, asked for Android 12.
     """
     known = any(is_about(passage.chunk, asked) for passage in passages)
     if not asked or (not known and all(code.spaced for code in asked)):
@@ -60,7 +60,7 @@ def _is_other(
 
 
 def _list_levels(passage: Passage) -> Iterator[tuple[str, str]]:
-    """Of each sentence what says of which model it speaks: what heads it, and it with what its line says before it."""
+    """Yields for each sentence what says of which model it speaks: its headings, and its line up to its end."""
     line, said = -1, ""
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
         said = f"{said}\n{sentence.text}" if sentence.line == line and not _can_be_keyed(sentence) else sentence.text

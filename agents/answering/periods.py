@@ -1,4 +1,4 @@
-"""Periods that a rule sets: 签收后 7 天内, 入住前 3 天, 质保期 2 年, within 14 days of receipt."""
+"""Finds periods that a rule sets: 签收后 7 天内, 入住前 3 天, 质保期 2 年, within 14 days of receipt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_WEEKEND_DAY = 5
 
 
 class PeriodUnit(StrEnum):
-    """What a period is counted in."""
+    """The unit of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -30,10 +30,9 @@ class PeriodUnit(StrEnum):
 class Rule:
     """A period and what it runs from.
 
-    `anchor` is that event in the rule's words, empty where none is named; `clause` the words around the period, in
-    `sentence`.
-    `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether the day of
-    the event is the first of them, None where the rule does not say.
+    `anchor`: that event in the rule's words, empty where none is named; `clause`: the words around the period, in
+    `sentence`. `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether
+    the day of the event is the first one, None where the rule does not say.
     """
 
     amount: float
@@ -47,7 +46,7 @@ class Rule:
     first_counts: bool | None = None
 
     def compute_end(self, start: date) -> date | None:
-        """The last day, or the one so long before; None for what no calendar holds."""
+        """Returns the last day, or the one so long before; None for a day that no calendar has."""
         sign = -1 if self.before else 1
         try:
             return self._move_date(start, sign)
@@ -106,7 +105,7 @@ _FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|�
 
 
 def find_rules(text: str) -> Iterator[Rule]:
-    """The rules of a quoted text, sentence by sentence."""
+    """Yields the rules of a quoted text, sentence by sentence."""
     for match in _SENTENCE.finditer(in_digits(fold(text))):
         yield from _find_sentence_rules(match.group())
 
@@ -138,7 +137,7 @@ def _find_sentence_rules(sentence: str) -> Iterator[Rule]:
 
 
 def _find_anchor(before: str, after: str) -> tuple[str, str]:
-    """The event that a period runs from, and 前, 后 or 起; the last one before it, else one named after it."""
+    """Returns the event that a period runs from, and 前, 后 or 起; the last one before it, else one named after it."""
     marks = list(_ANCHOR.finditer(before))
     if marks:
         return re.split("[在于自从]", marks[-1]["event"])[-1], marks[-1]["mark"][-1]
@@ -153,7 +152,7 @@ def _find_anchor(before: str, after: str) -> tuple[str, str]:
 
 
 def _find_clause(sentence: str, place: int) -> str:
-    """The clause of a period; what stands before a colon belongs to it unless several periods share it."""
+    """Returns the clause of a period; the text before a colon belongs to it unless several periods share it."""
     found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), None)
     if found is None:
         return sentence

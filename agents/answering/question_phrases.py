@@ -1,4 +1,4 @@
-"""A question that a customer would ask, of a title and a heading."""
+"""Phrases a question that a customer would ask, from a title and a heading."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ _OF_ALL = frozenset({"{}是怎样的？", "{}有哪些？"})
 
 
 def write_question(title: str, heading: str, text: str) -> str | None:
-    """A question about a section, from its heading, its document's title and what it holds; None: cannot be phrased."""
+    """Returns a question about a section, from its heading, its document's title and its text; None where none can be
+    phrased.
+    """
     subject, heading = _extract_subject(title), _strip_labels(heading)
     if not heading or heading == _strip_labels(title):
         heading, subject, text = subject, "", ""
@@ -70,13 +72,13 @@ def write_question(title: str, heading: str, text: str) -> str | None:
 
 
 def _has_rules(text: str) -> bool:
-    """Whether most of a section says what may be and what may not."""
+    """Whether most of a section says what is allowed and what is not."""
     sentences = [sentence.text for sentence in split_sentences(text)]
     return 2 * sum(has_answer_type(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
 
 
 def strip_heading(heading: str) -> str:
-    """A heading without its number, label and brackets; as it is where nothing else is left."""
+    """Returns a heading without its number, label and brackets; unchanged where nothing else is left."""
     return _strip_labels(heading) or heading
 
 
@@ -86,7 +88,7 @@ def _strip_labels(heading: str) -> str:
 
 
 def _extract_subject(title: str) -> str:
-    """What a document is about: its title without the word for its kind; of a product its model."""
+    """Returns what a document is about: its title without the word for its kind; of a product its model."""
     found = first_code(title)
     name = _KIND_OF_DOCUMENT.sub("", _strip_labels(title)).strip()
     if found:
@@ -95,7 +97,9 @@ def _extract_subject(title: str) -> str:
 
 
 def _add_subject(subject: str, heading: str, link: str) -> str:
-    """A heading with its subject, unless it says it itself or is long enough to be understood; empty: it is neither."""
+    """Returns a heading with its subject, unless it has it or is long enough to be understood; empty where neither
+    helps.
+    """
     shared = any(subject[start : start + 2] in heading for start in range(len(subject) - 1))
     of_model = first_code(subject) is not None
     of_two = not of_model and _PARTS.search(subject) is not None
@@ -111,7 +115,7 @@ def _add_subject(subject: str, heading: str, link: str) -> str:
 
 
 def _choose_pattern(heading: str, text: str) -> str:
-    """The pattern for what a section holds, steps or a table of prices; empty where it is neither."""
+    """Returns the pattern for what a section holds, steps or a table of prices; empty for neither."""
     sentences = split_sentences(text)
     if sum(sentence.is_step for sentence in sentences) > 1:
         return "{}怎么办？" if _TROUBLE.search(heading) else "{}怎么操作？"

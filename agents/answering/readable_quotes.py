@@ -1,4 +1,4 @@
-"""The last touch on sentences that were taken out of their text."""
+"""Makes sentences readable that were taken out of their text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECAS
 
 
 def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
-    """said: indices of sentences, ascending, and how each is shown; first: nothing of another fragment stands before.
+    """Returns the sentences with what they need to stand alone; the last one ends as a sentence does.
 
-    An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it is no return;
-    so does a curated answer beside another its question: 不会 says nothing alone. The last one ends as a sentence does.
+    An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it cannot be
+    returned; a curated answer beside another gets its question: 不会 says nothing alone.
+
+    Args:
+        passage: that they are taken from.
+        said: indices of sentences, ascending, and how each is shown.
+        first: whether no other fragment stands before.
     """
     texts = [text for _, text in said]
     question = passage.chunk.question or ""
@@ -39,7 +44,7 @@ def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: b
 
 
 def _clean_heading(heading: str) -> str:
-    """A heading without its number; empty where it cannot stand before what it heads."""
+    """Returns a heading without its number; empty where it cannot stand before a sentence."""
     name = _NUMBER.sub("", heading).strip()
     unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not is_safe_text(name)
     return "" if unfit else name

@@ -1,4 +1,4 @@
-"""Days that come again: 每月第二个周六, 每月 15 日，遇周末顺延, every last Friday; and parts of the year."""
+"""Finds days that recur: 每月第二个周六, 每月 15 日，遇周末顺延, every last Friday; and parts of the year."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """What comes again, as it is written. `weekday` counts from Monday; `nth` 0 is the last one of a month, None every
-    one; `months`: only in these, without any in all; `day` is the one of the month; `postponed`: to the Monday after a
-    weekend.
+    """A recurring day, as it is written.
+
+    `weekday` counts from Monday; `nth`: 0 is the last one of a month, None every one; `months`: only in these, empty
+    for all; `day`: of the month; `postponed`: to the Monday after a weekend.
     """
 
     written: str
@@ -47,7 +48,7 @@ class Recurrence:
     months: frozenset[int] = frozenset()
 
     def list_days(self, first: date, last: date) -> list[tuple[date, date]]:
-        """From the first to the last day: the regular one, and the one it is put off to."""
+        """Returns from the first to the last day: the regular day, and the day it is moved to."""
         found, day = [], first
         while day <= last:
             if self._is_on(day):
@@ -72,7 +73,7 @@ class Recurrence:
 
 
 def find_recurrences(text: str) -> Iterator[Recurrence]:
-    """What comes again in a quoted text."""
+    """Yields the recurring days in a quoted text."""
     for match in _SENTENCE.finditer(in_digits(fold(text))):
         sentence = match.group()
         for found in _EVERY.finditer(sentence):
@@ -94,7 +95,7 @@ def _parse_recurrence(found: re.Match[str], sentence: str) -> Recurrence:
 
 
 def find_seasons(texts: Sequence[str], first: date, last: date) -> tuple[list[str], int]:
-    """The ranges of months, as they are written, that hold all of some days, and how many ranges there are."""
+    """Returns the ranges of months, as they are written, that hold all of some days, and how many ranges there are."""
     ranges = dict.fromkeys(match.group() for text in texts for match in _RANGE.finditer(fold(text)))
     holding = [written for written in ranges if _is_in_range(written, first) and _is_in_range(written, last)]
     return holding, len(ranges)

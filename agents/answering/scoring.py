@@ -1,4 +1,4 @@
-"""How well the sentences of a passage answer a question."""
+"""Scores how well the sentences of a passage answer a question."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ OTHER_MODEL = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit, or the rows of a table that belong together.
+    """A unit, or rows of a table that belong together, with its score.
 
-    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: what of it other units have, too, for
-    the rank of the passage and what stands above them, and `own` the rest; `terms` of the question that it or its
-    heading holds; `met`: types of answer; `shown`: its sentences as a reader sees them, one to one.
+    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: the part of it for the rank of the
+    passage and its headings, which other units have too; `terms`: of the question, in it or its heading; `met`: types
+    of answer; `shown`: its sentences as a reader sees them, one to one.
     """
 
     unit: Unit
@@ -73,18 +73,18 @@ class ScoredUnit:
 
     @property
     def own(self) -> float:
-        """See above."""
+        """The score without `shared`."""
         return self.score - self.shared
 
     @property
     def size(self) -> int:
-        """Characters of it that are read in a reply: code is looked at, and the header of a table is not counted."""
+        """Characters that are read in a reply: code is looked at instead, and the header of a table is not counted."""
         said = zip(self.unit.sentences, self.shown, strict=True)
         return sum(_count_chars(sentence, shown) for sentence, shown in said if not sentence.is_code)
 
 
 def score_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[ScoredUnit]:
-    """The units of a passage that say something."""
+    """Scores the units of a passage that say something."""
     units = split_units(passage)
     context = reader.find_held_terms(passage.chunk.above, wanted)
     scored: list[ScoredUnit] = []
@@ -99,7 +99,7 @@ def score_units(passage: Passage, rank: int, wanted: AskedTerms, reader: Questio
 
 
 def _keep_asked_items(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
-    """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
+    """Returns a unit with its sentences as shown: of a list only the items that the question names, if it names any."""
     if unit.is_list and not wanted.is_way_asked and not any(sentence.is_step for sentence in unit.sentences):
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
@@ -119,9 +119,9 @@ def _keep_asked_items(unit: Unit, wanted: AskedTerms, reader: QuestionReader) ->
 def _choose_rows(
     rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader
 ) -> list[tuple[Unit, tuple[str, ...]]]:
-    """The rows asked for, each by itself, or all together where the question is about the table and they fit.
+    """Returns the rows asked for, each by itself, or all together where the question is about the table and they fit.
 
-    A line alone may be no row, where no format says that it is: 红灯：缺水；绿灯：正常 is left as it stands.
+    A line alone may be no row, where no format says that it is: 红灯：缺水；绿灯：正常 stays as it is.
     """
     if len(rows) == 1 and rows[0].passage.chunk.layout is None:
         return [(rows[0], (rows[0].text,))]
@@ -160,7 +160,9 @@ def _score_unit(
 
 
 def rank_by_meaning(scored: Sequence[ScoredUnit], near: Closeness) -> list[ScoredUnit]:
-    """The units, best first, their scores with what their nearest sentences mean; near: empty where nobody knows."""
+    """Returns the units, best first, with the meaning of their nearest sentences added. near: empty where it is
+    unknown.
+    """
     if scored and near:
         cosines = np.array(
             [tuple(map(max, zip(*(near[text] for text in item.unit.texts_in_place), strict=True))) for item in scored]
@@ -172,7 +174,7 @@ def rank_by_meaning(scored: Sequence[ScoredUnit], near: Closeness) -> list[Score
 
 
 def _is_same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
-    """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
+    """Whether a text may be about a model asked for: it or its heading names one, or its heading names none."""
     above = codes_in(context)
     return not above or names_one((*above, *codes_in(text)), asked)
 
@@ -182,7 +184,7 @@ def _count_chars(sentence: Sentence, shown: str) -> int:
 
 
 def _find_unit_note(unit: Unit) -> str:
-    """What is said before a table when it gives the unit of its numbers: 单位：元/月。"""
+    """Returns the sentence before a table that gives the unit of its numbers: 单位：元/月。; empty without."""
     before = next((index for index in range(unit.indices[0], -1, -1) if not _get_sentence(unit, index).is_row), None)
     said = "" if before is None else _get_sentence(unit, before).text
     return said if "单位" in said else ""
@@ -193,11 +195,11 @@ def _get_sentence(unit: Unit, index: int) -> Sentence:
 
 
 def _get_section(passage: Passage) -> str:
-    """What stands right above the fragment: a curated question, else the last heading."""
+    """Returns what stands right above the fragment: a curated question, else the last heading."""
     return passage.chunk.question or passage.section
 
 
 def extract_bigrams(text: str) -> frozenset[str]:
-    """The pairs of neighbouring characters of a text, folded."""
+    """Returns the pairs of neighbouring characters of a text, folded."""
     folded = fold(text)
     return frozenset(folded[start : start + 2] for start in range(len(folded) - 1))

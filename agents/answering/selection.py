@@ -1,4 +1,4 @@
-"""Chooses the sentences that answer a question best."""
+"""Selects the sentences that answer a question best."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from knowledge.text import Analyzer
 class Quote:
     """Sentences of one fragment, in document order, and how each is shown: a row of a table under its header.
 
-    introduction: what is said before them; empty but for documents that say different things.
+    introduction: said before them; empty except for documents that say different things.
     """
 
     fragment: int
@@ -37,9 +37,10 @@ class Quote:
     introduction: str = ""
 
     def build_pieces(self, source: str) -> list[str]:
-        """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
-        fenced and rows of a table stand under one header, so that a page draws them as such; what comes after them, a
-        citation too, is on a line of its own.
+        """Returns what is shown, with the white space before each sentence: the source's own where they are neighbours.
+
+        Code is fenced and rows of a table stand under one header, so that a page draws them as such; what comes after
+        them, also a citation, is on a line of its own.
         """
         pieces = [gap + shown for gap, shown in zip(self._list_gaps(source), self.shown, strict=True)]
         for header, numbers in groupby(range(len(pieces)), key=self._get_table_header):
@@ -64,11 +65,11 @@ class Quote:
         return pieces
 
     def join_source_text(self, source: str) -> str:
-        """The sentences as the source has them."""
+        """Returns the sentences as the source has them."""
         return "".join(gap + own.text for gap, own in zip(self._list_gaps(source), self.sentences, strict=True))
 
     def _get_table_header(self, number: int) -> str:
-        """Of a row that is shown as a table the lines above it; empty for anything else."""
+        """Returns the lines above a row that is shown as a table; empty for anything else."""
         shown = self.shown[number]
         return shown.rpartition("\n")[0] if self.sentences[number].is_row else ""
 
@@ -84,7 +85,7 @@ class Quote:
 
 
 def _get_code_block(sentence: Sentence) -> Span | None:
-    """The block of code that a sentence is of."""
+    """Returns the block of code that a sentence is part of; None for no code."""
     return sentence.block if sentence.block.kind is BlockKind.CODE else None
 
 
@@ -103,10 +104,13 @@ class SentenceSelector:
     def select_quotes(
         self, request: Request, passages: Sequence[Passage], near: Closeness, most: int | None = None
     ) -> list[Quote]:
-        """The best quotes, those of the best fragment first; empty when nothing may be quoted.
+        """Returns the best quotes, those of the best fragment first; empty when nothing may be quoted.
 
-        passages: see `passages_of`; near: what their sentences mean beside the question, empty where nobody knows;
-        most: fragments quoted, where it is fewer than usual.
+        Args:
+            request: what to answer.
+            passages: see `build_passages`.
+            near: closeness of their sentences to the question, empty where it is unknown.
+            most: fragments quoted, where it is fewer than usual.
         """
         most = most or self._max_sources
         wanted = self._reader.read_terms(request)
@@ -130,7 +134,7 @@ class SentenceSelector:
 
 
 def build_passages(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
-    """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
+    """Returns what may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
     numbers = request.chunks if fragments is None else fragments
     return _drop_duplicates([build_passage(number, request.get_chunk(number)) for number in numbers])
 
@@ -149,7 +153,7 @@ def _build_quote(passage: Passage, chosen: Sequence[ScoredUnit], *, first: bool)
 
 
 def _quote_conflicts(items: Sequence[ScoredUnit], *, english: bool) -> list[Quote]:
-    """Groups of documents that say different things, each with the title and the day of its document, newest first."""
+    """Quotes documents that say different things, each with its title and day, newest first."""
     quotes: list[Quote] = []
     for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
         chunk = item.unit.passage.chunk
@@ -162,7 +166,7 @@ def _quote_conflicts(items: Sequence[ScoredUnit], *, english: bool) -> list[Quot
 
 
 def _drop_duplicates(passages: Sequence[Passage]) -> list[Passage]:
-    """Drops fragments without sentences and those whose sentences an earlier one has (chunks overlap)."""
+    """Drops fragments without sentences, and sentences that an earlier fragment has (chunks overlap)."""
     seen: set[str] = set()
     result = []
     for passage in passages:

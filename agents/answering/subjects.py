@@ -1,4 +1,4 @@
-"""Whether what was found speaks of the model that is asked about, or of another one. Pure."""
+"""Decides whether what was found is about the model that is asked about, or about another one. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class OtherSubject:
-    """What is asked about, what was found instead, both as they are printed, and the question about that."""
+    """The model asked about, the model found instead, both as printed, and the question about the latter."""
 
     asked: str
     found: str
@@ -32,10 +32,10 @@ class OtherSubject:
 
 
 def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
-    """What the best of the candidates is about, where that is another model than the one asked about: by the message,
-    or, without one in it, by the conversation. None where they name no model, or the right one.
+    """Returns the model of the best candidate, where it is another than the one asked about in the message or the
+    conversation.
 
-    found: at least one, best first.
+    None where they name no model, or the right one. found: at least one, best first.
     """
     text = question.rewrite or question.normalized_text
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
@@ -51,10 +51,10 @@ def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherS
 
 
 def find_foreign_model(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
-    """The model that the first of the chunks is about, where none speaks of one that is asked about: the one that is
-    most like it.
+    """Returns the model of the first chunk that is most like the one asked about, where no chunk is about the latter;
+    else None.
 
-    bare: nothing but a name is asked, which then is no model where its letters are others: E03 beside YS-W5.
+    bare: only a name is asked, which then is no model where its letters differ: E03 beside YS-W5.
     """
     if not asked or not chunks or any(is_about(chunk, asked) for chunk in chunks):
         return None
@@ -74,8 +74,8 @@ def has_name(chunk: Chunk, name: str) -> bool:
 
 
 def _find_subjects(chunk: Chunk) -> tuple[Code, ...]:
-    """What a passage is about: the models above it, else those that its sentence, rows, items and headings begin with;
-    a paragraph that names one somewhere is about something else.
+    """Returns the models that a passage is about: those in its headings, else those that its first sentence, rows,
+    items and headings begin with; a paragraph that names one elsewhere is about something else.
     """
     above = codes_in(chunk.above)
     if above:
@@ -91,7 +91,7 @@ def _is_leading(sentence: Sentence) -> bool:
 
 
 def is_about(chunk: Chunk, asked: Sequence[Code]) -> bool:
-    """Whether a passage names a model that is asked about, or is of it: YS-W5 is W5, and W5 Pro another one."""
+    """Whether a passage names a model that is asked about, or belongs to it: YS-W5 is W5, and W5 Pro another one."""
     document = chunk.document
     return names_one(codes_in(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked)
 
@@ -101,7 +101,7 @@ def _compute_likeness(code: Code, other: Code) -> float:
 
 
 def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
-    """Of the last question that names one, where the message does not bring the subject of the passage itself."""
+    """Returns the models of the last question that names one, unless the message has the passage's own subject."""
     if question.rewrite is not None or _has_title_words(question.normalized_text, chunk):
         return ()
     named = (codes_in(text) for text in reversed(question.state.context.questions))
@@ -114,8 +114,8 @@ def _has_title_words(text: str, chunk: Chunk) -> bool:
 
 
 def _replace_model(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
-    """The question with the name that the documents have in the place of the one they have not. Of a question with
-    further names that they have not, the name alone.
+    """Returns the question with the model that the documents have; of a question with further unknown models, the model
+    alone.
     """
     text = _ENDING.sub("", text)
     own = next((code for code in asked_codes(text) if names_one((code,), asked)), None)

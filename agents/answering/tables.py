@@ -1,4 +1,4 @@
-"""Of a table, the rows that a question is about and the columns that answer it."""
+"""Chooses the rows of a table that a question is about, and the columns that answer it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
 
 
 def find_asked_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTerms) -> list[bool] | None:
-    """For every row of a table whether it is asked for; None where nothing tells the rows apart.
+    """Returns for every row of a table whether it is asked for; None where nothing tells the rows apart.
 
-    held: the question's terms in a text. What stands in a cell and in the question, word for word, tells most, and
-    the more the fewer rows have it.
+    held: gives the question's terms in a text. A value that stands in the question word for word counts most, and the
+    more the fewer rows have it.
     """
     if len(rows) < 2:
         return None
@@ -49,7 +49,7 @@ def find_asked_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTer
 
 
 def _find_telling_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTerms) -> list[bool] | None:
-    """By words: a single character, such as the 退 of 退回, stands in many rows by chance."""
+    """Chooses rows by words: a single character, such as the 退 of 退回, stands in many rows by chance."""
     terms = [frozenset(term for term in held(row.text) if len(term) > 1 or term.isascii()) for row in rows]
     shared = frozenset.intersection(*terms)
     telling = [wanted.compute_share(own - shared) for own in terms]
@@ -59,7 +59,7 @@ def _find_telling_rows(rows: Sequence[TableRow], held: TermFinder, wanted: Asked
 
 
 def _list_names(value: str) -> list[str]:
-    """What a cell names, folded, without what stands in brackets; codes in their one form."""
+    """Returns what a cell names, folded, without brackets; codes in their one form."""
     plain = _BRACKETS.sub("", fold(value))
     parts = [part for part in _BETWEEN.split(replace_codes(plain, " ")) if part.strip()]
     names = [*parts, *(word for part in parts for word in part.split())]
@@ -68,12 +68,12 @@ def _list_names(value: str) -> list[str]:
 
 
 def _remove_spaces(text: str) -> str:
-    """B 座 and B座 are one."""
+    """Removes blanks: B 座 and B座 are one."""
     return "".join(text.split())
 
 
 def _find_said_names(names: Iterable[str], question: str, wanted: AskedTerms) -> frozenset[str]:
-    """The names that a question holds, of two, one within the other, the longer; a model however it is written and also
+    """Returns the names that a question holds: of two, one within the other, the longer; a model in any spelling and
     without its maker.
     """
     found = {name for name in names if names_one(codes_in(name), wanted.models)}
@@ -86,11 +86,10 @@ def _find_said_names(names: Iterable[str], question: str, wanted: AskedTerms) ->
 
 
 def find_asked_columns(rows: Sequence[TableRow], wanted: AskedTerms) -> frozenset[str]:
-    """Heads of the columns to show.
+    """Returns the heads of the columns to show.
 
-    Of columns that hold the same of different things, only the one that the question names, or else the last question
-    before it that names one: who bought the standard plan still has it. Of several rows, what the question asks for
-    with what stands before it.
+    Of parallel columns only the one that the question names, or else the last earlier question that names one: who
+    bought the standard plan still has it. Of several rows, what the question asks for with the columns before it.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names))
     heads = {name: _remove_spaces(fold(name)) for name in names[1:]}
@@ -109,13 +108,13 @@ def find_asked_columns(rows: Sequence[TableRow], wanted: AskedTerms) -> frozense
 
 
 def _is_hinted(name: str, named: str, wanted: AskedTerms) -> bool:
-    """Whether the question holds something that tells a column from the one it names: Pro, of YS-H30 and its Pro."""
+    """Whether the question tells a column from the one it names: Pro, of YS-H30 and its Pro."""
     own = set(_WORD.findall(fold(named)))
     return any(word in wanted.question for word in _WORD.findall(fold(name)) if word not in own)
 
 
 def _find_measured_columns(rows: Sequence[TableRow], names: Sequence[str], wanted: AskedTerms) -> list[str]:
-    """The columns that mostly hold an amount or time that was asked for, after the ones before them; else all."""
+    """Returns the columns that mostly hold an amount or time asked for, after the ones before them; else all."""
     found = [
         name
         for name in names[1:]

@@ -1,4 +1,4 @@
-"""Which version of a manual is meant, where two say different things and nobody can tell which is newer."""
+"""Finds which versions of a manual to choose from, where two differ and neither is known to be newer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from knowledge.versions import order, series_of, show_version
 
 
 def find_undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
-    """The versions to choose from, as customers read them, that of the best passage first; empty where none is open.
+    """Returns the versions to choose from, as customers read them, that of the best passage first; empty where it is
+    decided.
 
     found: what may be answered from, best first.
     """

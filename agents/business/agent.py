@@ -1,4 +1,4 @@
-"""Questions about the customer's own data, answered from the company's database, or not at all."""
+"""Answers questions about the customer's own data from the company's database, or not at all."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class BusinessParts:
-    """What the agent is built from. Without a `writer` the offline layer answers alone; `today`: the shop's date;
-    `company`: tools of the company's own, which a model may call.
+    """What the agent is built from.
+
+    Without a `writer` the offline layer answers alone; `today`: the shop's date; `company`: the company's own tools,
+    which a model may call.
     """
 
     database: BusinessDatabase
@@ -57,17 +59,17 @@ documents answered too in 25: below it lie 5 of the 8 about rules and 3 of the 1
 
 
 class TicketProposer(Protocol):
-    """The ticket agent, as a tool reaches it."""
+    """Proposes a ticket: the ticket agent."""
 
     async def propose_ticket(self, question: Question, category: Category | None) -> Answer:
-        """A ticket in the customer's own words, which they are asked to confirm."""
+        """Proposes a ticket in the customer's own words, to be confirmed by them."""
 
 
 class BusinessAgent:
-    """Finds out who asks before what is asked; a language model only writes SQL or names a tool, and what is said comes
-    from rows.
+    """Checks who asks before what is asked. A language model only writes SQL or names a tool; replies are written from
+    rows.
 
-    profile: only its language.
+    `profile`: only its language is used.
     """
 
     name = "business"
@@ -99,7 +101,7 @@ class BusinessAgent:
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.
 
-        NO_EVIDENCE says that the question is none that rows can answer, so that another agent may.
+        NO_EVIDENCE means that rows cannot answer the question, so that another agent may.
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
@@ -113,7 +115,7 @@ class BusinessAgent:
         yield Done(answer)
 
     async def _answer_question(self, question: Question, whole: bool) -> Answer:
-        """whole: nothing of the question was left out, so that a plan by rules may say that it understood all."""
+        """Answers a question. whole: nothing of it was cut off, so that a plan by rules may count as complete."""
         if not question.caller:
             return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
         if refusal := await self._identity.find_refusal(question, self._is_english(question)):
@@ -144,7 +146,7 @@ class BusinessAgent:
             raise BusinessUnavailable(str(error)) from error
 
     async def _answer_by_model(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
-        """By a statement of the model; by the plan where there is none that can be executed."""
+        """Answers by a statement of the model; by the plan where none can be executed."""
         usage, refused, failed, slow = Usage(), None, False, False
         for _ in range(min(ATTEMPTS, question.max_calls)):
             written = await writer.write(question, self._parts.today(), refused)
@@ -174,9 +176,7 @@ class BusinessAgent:
         return replace(answer, usage=usage, degraded=("llm",) if failed else ())
 
     async def _grant_request(self, question: Question, requested: ToolRequest) -> Answer | None:
-        """What a model wishes besides rows, as far as anybody may have it; None for nothing that is done here. Raises
-        BusinessUnavailable.
-        """
+        """Serves what a model requests besides rows; None for what is not done here. Raises BusinessUnavailable."""
         if (company := self._parts.company) is not None and requested.tool in company.tools:
             rows = await company.call(requested.tool, requested.arguments, question.caller)
             reply = DeclaredReplies({}, company.schema).write(rows, None, self._parts.today())

@@ -1,8 +1,7 @@
-"""Tools of the company's own MCP server that may answer a question about a customer's data: what the YAML says of them,
-and what of their results counts.
+"""Tools of the company's own MCP server: what the YAML says of them, and which of their results count.
 
-The server is not trusted with more than rows: its words about its tools reach no model, and of a result only the
-columns listed here are told, of rows that say themselves whose they are.
+The server is trusted with rows only: its words about its tools reach no model, and of a result only the listed columns
+are told, of rows that name their owner.
 """
 
 from __future__ import annotations
@@ -35,8 +34,10 @@ _TABLE = {"description", "columns", "owner", "key"}
 
 @dataclass(frozen=True, slots=True)
 class CompanyTool:
-    """table: its rows, as those of a table whose owner column holds the member; caller: the argument that is filled
-    with the proved member; arguments: a JSON schema of each that a model gives; rows: where in a result the list of
+    """A tool of the company.
+
+    `table`: its rows, as those of a table whose owner column holds the member; `caller`: the argument that is filled
+    with the proved member; `arguments`: a JSON schema of each that a model gives; `rows`: where in a result the list of
     rows is, empty where the result is one row.
     """
 
@@ -47,28 +48,28 @@ class CompanyTool:
     rows: str
 
     def build_tool(self) -> Tool:
-        """As a model is told of it."""
+        """Returns the tool as it is offered to a model."""
         return Tool(self.name, self.table.description, self.arguments)
 
     def can_accept(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether they are those declared: no other, none missing, and of their types."""
+        """Whether the arguments are those declared: no other, none missing, and of their types."""
         return arguments.keys() == self.arguments.keys() and all(
             _is_valid(schema, arguments[name]) for name, schema in self.arguments.items()
         )
 
 
 class CompanyTools(Protocol):
-    """Calls them: `agents/business/mcp_client.py`."""
+    """Calls the tools: `agents/business/mcp_client.py`."""
 
     tools: Mapping[str, CompanyTool]
     schema: Schema
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: str) -> Rows:
-        """caller: the proved member. Raises BusinessUnavailable."""
+        """Returns the rows of a call. caller: the proved member. Raises BusinessUnavailable."""
 
 
 def load_company_tools(path: Path) -> Mapping[str, CompanyTool]:
-    """Raises InvalidConfiguration, naming the tool."""
+    """Reads the tools of a YAML file. Raises InvalidConfiguration, naming the tool."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         tools = read_named("tools", read_entry("顶层", data, {"tools"})["tools"])
@@ -78,13 +79,15 @@ def load_company_tools(path: Path) -> Mapping[str, CompanyTool]:
 
 
 def build_schema(tools: Mapping[str, CompanyTool]) -> Schema:
-    """Their rows as a schema, which replies and sources are written by."""
+    """Returns the schema of their rows, for replies and sources."""
     return Schema({tool.table.name: tool.table for tool in tools.values()})
 
 
 def read_result(tool: CompanyTool, result: object, caller: str, max_rows: int) -> Rows:
-    """The rows of a result, masked. Raises BusinessUnavailable for a result of another shape, or with a row of anybody
-    else: then nothing of it is told.
+    """Returns the rows of a result, masked.
+
+    Raises:
+        BusinessUnavailable: the result has another shape, or a row of somebody else; then nothing of it is told.
     """
     found = result.get(tool.rows) if tool.rows and isinstance(result, dict) else [result]
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
@@ -101,7 +104,7 @@ def read_result(tool: CompanyTool, result: object, caller: str, max_rows: int) -
 
 
 def _read_value(tool: CompanyTool, column: Column, value: object) -> Value:
-    """What is told of a value; None of one of another type, and of a text that speaks to a model."""
+    """Returns what may be told of a value; None for another type, and for a text that addresses a model."""
     if column.type in _NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         return value if number else None  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""The company's own database, as far as the YAML describes it: one member's rows at a time, values masked."""
+"""The company's own database, as far as the YAML describes it: rows of one member at a time, values masked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ CHECKED = 512
 
 @dataclass(frozen=True, slots=True)
 class BusinessOptions:
-    """url: of SQLAlchemy; schema: the YAML that describes the database; timeout: seconds; max_rows: of an answer."""
+    """`url`: of SQLAlchemy; `schema`: the YAML that describes the database; `timeout`: seconds; `max_rows`: of an
+    answer.
+    """
 
     url: str
     schema: Path
@@ -40,7 +42,7 @@ class BusinessOptions:
 
 
 class BusinessDatabase:
-    """Every statement passes the guard; there is no other way in. Serves many at once; close it at the end."""
+    """Every statement passes the guard; there is no other way in. Serves many requests at once; close it at the end."""
 
     def __init__(self, options: BusinessOptions) -> None:
         """Raises InvalidConfiguration."""
@@ -54,18 +56,18 @@ class BusinessDatabase:
 
     @property
     def dialect(self) -> str:
-        """As sqlglot calls it."""
+        """The dialect, as sqlglot calls it."""
         return self._engine.dialect
 
     @property
     def missing_file(self) -> Path | None:
-        """The file that the address names, where there is none; a server has no file."""
+        """The file of the address, where it does not exist; None otherwise, and for a server."""
         return self._file if self._file is not None and not self._file.exists() else None
 
     async def check_description(self) -> None:
-        """Whether every table and column of the description can be read; no row is.
+        """Checks that every table and column of the description can be read, without reading a row.
 
-        Raises BusinessUnavailable, with a message for people that names what cannot.
+        Raises BusinessUnavailable with a message for people that names what cannot be read.
         """
         if self.missing_file is not None:
             raise BusinessUnavailable(f"业务库的文件 {self.missing_file} 不存在")
@@ -80,10 +82,18 @@ class BusinessDatabase:
                 raise BusinessUnavailable(f"读不到表 {table.name}：{error}") from error
 
     async def query(self, sql: str, caller: str, written_in: str = "", *, facts_only: bool = False) -> Rows:
-        """What a statement finds among the caller's own rows. written_in: its dialect, if not the database's own;
-        facts_only: without what the statement itself says, for those that nobody of the company wrote.
+        """Returns what a statement finds among the caller's own rows.
 
-        Raises UnsafeQuery, when nothing of it was executed, StatementFailed, BusinessUnavailable.
+        Args:
+            sql: the statement.
+            caller: the proved member.
+            written_in: its dialect, if not the database's own.
+            facts_only: leave out what the statement itself says; for statements that nobody of the company wrote.
+
+        Raises:
+            UnsafeQuery: nothing was executed.
+            StatementFailed: the database refused the statement.
+            BusinessUnavailable: the database is out of reach.
         """
         guarded = self._checked(sql, written_in)
         if facts_only and all(field.stated for field in guarded.fields):
@@ -101,7 +111,7 @@ class BusinessDatabase:
     async def has_value(
         self, caller: str, value: str, places: Mapping[str, tuple[str, ...]], *, at_end: bool = False
     ) -> bool:
-        """Whether a value stands in the caller's own rows. places: table -> columns; see `ownership.search`.
+        """Whether a value stands in the caller's own rows. places: table -> columns; see `ownership.build_search`.
 
         Raises BusinessUnavailable.
         """
@@ -126,14 +136,14 @@ class BusinessDatabase:
         await self._engine.close()
 
     def _convert_caller(self, caller: str) -> str | int | None:
-        """The caller as the database writes it; None for one that cannot be."""
+        """Returns the caller as the database writes it; None for an impossible one."""
         if self.schema.identity == "text":
             return caller if caller and caller.isprintable() else None
         return int(caller) if caller.isascii() and caller.isdigit() and len(caller) <= 18 else None
 
 
 def keep_facts(rows: Rows) -> Rows:
-    """The columns that were read, under names that say no more than what they are."""
+    """Keeps the columns that were read, under names that say no more than what they are."""
     places = [place for place, field in enumerate(rows.fields) if not field.stated]
     fields = tuple(
         replace(field, name=field.name if _is_plain(field.name) else field.column or f"column_{place + 1}")
@@ -144,12 +154,12 @@ def keep_facts(rows: Rows) -> Rows:
 
 
 def _is_plain(name: str) -> bool:
-    """A word, and no sentence with a number in it."""
+    """Whether a name is a word, and no sentence with a number in it."""
     return len(name) <= MAX_NAME_CHARS and name.isidentifier() and not any(map(str.isdigit, name))
 
 
 def _convert_value(value: Any) -> Value:
-    """The same whatever the database is: dates as ISO text, amounts as floats, truth as 0 and 1."""
+    """Converts a value to the same form for every database: dates as ISO text, amounts as floats, truth as 0 and 1."""
     match value:
         case bool():
             return int(value)

@@ -1,4 +1,4 @@
-"""What offers depend on, out of the business database: the member's own rows, through the guard that all pass."""
+"""The facts that offers depend on, from the member's own rows in the business database, through the guard."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BusinessFacts:
         }
 
     def _format_value(self, field: Field, value: Value) -> str:
-        """Codes as their meanings, whole numbers without a point."""
+        """Returns a code as its meaning, a whole number without a point."""
         table = self._database.schema.tables.get(field.table)
         column = table.columns.get(field.column) if table and not field.function else None
         text = f"{value:.2f}".removesuffix(".00") if isinstance(value, float) else str(value)

@@ -1,9 +1,9 @@
-"""What of a generated statement may reach the business database: one SELECT, over the caller's own rows alone.
+"""The guard of the business database: turns a generated statement into one SELECT over the caller's own rows.
 
 Nothing of the statement is trusted. Its syntax tree may only hold node types of `ALLOWED`; every name in it has to
 stand for a listed table or column (`agents/business/scope.py`); every table, wherever it stands, is replaced by a
-subquery over the listed columns of the caller's own rows, masked where they are, so no condition, join or subquery of
-the statement can reach another row or an unmasked value; what is executed is written anew from that tree.
+subquery over the listed columns of the caller's own rows, masked where they are, so that no condition, join or subquery
+of the statement can reach another row or an unmasked value; what is executed is written anew from that tree.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ALLOWED: frozenset[type[exp.Expression]] = frozenset(
 @dataclass(frozen=True, slots=True)
 class GuardedQuery:
     """`sql` has the one parameter CALLER, or none where all rows are everybody's (`of_caller` is false); `fields` are
-    its output columns, `tables` the ones it reads.
+    its output columns, `tables` the tables that it reads.
     """
 
     sql: str
@@ -69,7 +69,7 @@ class SqlGuard:
         self._rows: dict[str, str] = {}
 
     def check(self, sql: str, written_in: str = "") -> GuardedQuery:
-        """The statement over the caller's own rows. written_in: another dialect than the database's. Raises
+        """Returns the statement over the caller's own rows. written_in: another dialect than the database's. Raises
         UnsafeQuery.
         """
         if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
@@ -89,7 +89,7 @@ class SqlGuard:
         return GuardedQuery(text, fields, tables, of_caller)
 
     def _build_own_rows(self, table: Table) -> str:
-        """Written once: it is most of a statement."""
+        """Returns the cached subquery of a table, which is most of a statement."""
         if table.name not in self._rows:
             self._rows[table.name] = build_own_rows(self._schema, table, self._dialect)
         return self._rows[table.name]
@@ -110,7 +110,7 @@ class SqlGuard:
         return tree
 
     def _limit_rows(self, tree: exp.Select) -> None:
-        """A limit of its own may be lower; it has to be a plain number, and an offset too."""
+        """Limits the rows. A limit of the statement may be lower; limit and offset have to be plain numbers."""
         wanted = [self._limit]
         for clause in (tree.args.get("limit"), tree.args.get("offset")):
             if clause is not None and not (isinstance(clause.expression, exp.Literal) and clause.expression.is_int):

@@ -1,7 +1,7 @@
-"""Before any language model is asked: a question about somebody else's data is refused.
+"""Refuses questions about somebody else's data, before any language model is asked.
 
-What decides are the words of the question and the caller's own rows, never anybody else's: the refusal is the same
-whether or not another member, phone or order exists.
+The words of the question and the caller's own rows decide, never those of others: the refusal is the same whether or
+not another member, phone or order exists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class IdentityCheck:
         self._words = _join_words(database.schema)
 
     async def find_refusal(self, question: Question, english: bool) -> str | None:
-        """What to reply instead, None for a question about one's own data. Raises BusinessUnavailable."""
+        """Returns the refusal, None for a question about one's own data. Raises BusinessUnavailable."""
         private = say("rows_private", english)
         texts = {question.text, question.expanded_text}
         if any(is_about_others(text) for text in texts):
@@ -38,7 +38,7 @@ class IdentityCheck:
         return None
 
     async def is_own(self, mention: Mention, caller: str) -> bool:
-        """Whether it stands in the caller's own rows. Raises BusinessUnavailable."""
+        """Whether the mention stands in the caller's own rows. Raises BusinessUnavailable."""
         value = mention.value
         if value.upper() == caller.upper():
             return True
@@ -52,7 +52,7 @@ class IdentityCheck:
 
 
 def _list_places(schema: Schema, mask: Mask | None) -> dict[str, tuple[str, ...]]:
-    """Columns with a mask, or all, of the tables whose rows belong to somebody."""
+    """Returns the columns with a mask, or all, of the tables whose rows belong to somebody."""
     places = {
         table.name: tuple(column.name for column in table.columns.values() if mask in (None, column.mask))
         for table in schema.tables.values()
@@ -62,7 +62,7 @@ def _list_places(schema: Schema, mask: Mask | None) -> dict[str, tuple[str, ...]
 
 
 def _join_words(schema: Schema) -> str:
-    """All that the YAML says: a word of it is a level or a product, and no person."""
+    """Returns all words of the YAML: each of them is a level or a product, and no person."""
     columns = [column for table in schema.tables.values() for column in table.columns.values()]
     texts = [table.description for table in schema.tables.values()]
     texts += [column.description for column in columns]

@@ -1,6 +1,6 @@
-"""Whom a question is about, by its words alone: names, numbers and phrases of `strangers.yaml`.
+"""Finds whom a question is about, by its words alone: names, numbers and phrases of `strangers.yaml`.
 
-Nothing here looks anything up, so that what is refused is the same whether or not somebody of that name exists.
+No data is looked up here, so that what is refused is the same whether or not somebody of that name exists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GRAMMAR = frozenset("cdpmqrtuf")
 
 
 class MentionKind(StrEnum):
-    """What names somebody."""
+    """What a mention names somebody by."""
 
     NAME = "name"
     PHONE = "phone"
@@ -38,7 +38,7 @@ class MentionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`value` is the caller's own, or somebody else's; whose decides the database."""
+    """`value` is the caller's own, or somebody else's; the database tells whose."""
 
     about: MentionKind
     value: str
@@ -64,7 +64,7 @@ def is_about_others(text: str) -> bool:
 
 
 def find_mentions(text: str, caller: str) -> frozenset[Mention]:
-    """Everything in a text that names a person, an account or an order; caller: what a member number looks like."""
+    """Returns everything in a text that names a person, an account or an order. caller: an example of a member number."""
     found = load_shipped_extractor().extract(text).certain
     kinds = {"phone": MentionKind.PHONE, "order_number": MentionKind.NUMBER}
     numbers = {Mention(kinds[entity.kind], entity.value) for entity in found if entity.kind in kinds}
@@ -92,7 +92,7 @@ def _find_members(text: str, caller: str) -> Iterator[str]:
 
 
 def _find_names(text: str) -> Iterator[str]:
-    """Names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
+    """Yields names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
     phrases = _load_phrases()
     for name in _find_tagged_names(text):
         first = (find_tag(name[:2]) or "") if len(name) == 3 else ""
@@ -102,7 +102,7 @@ def _find_names(text: str) -> Iterator[str]:
 
 
 def _find_tagged_names(text: str) -> Iterator[str]:
-    """What the dictionary tags as a name, and unknown words after a surname where somebody is named."""
+    """Yields what the dictionary tags as a name, and unknown words after a surname where somebody is named."""
     phrases = _load_phrases()
     for word, tag in tag_words(text):
         if tag.startswith("nr") and 2 <= len(word) <= _MAX_NAME and phrases.surname.match(word):
@@ -119,7 +119,7 @@ def _find_tagged_names(text: str) -> Iterator[str]:
 
 
 def _is_word(text: str) -> bool:
-    """Whether the dictionary knows it as anything but a name, whole or as the beginning of what follows."""
+    """Whether the dictionary knows it as anything but a name."""
     tag = find_tag(text)
     return tag is not None and not tag.startswith("nr")
 

@@ -1,6 +1,6 @@
-"""Which values of a statement are facts: those that are read from columns, not those that the statement itself writes.
+"""Tells which values of a statement are facts: read from columns, not written by the statement itself.
 
-A literal is harmless in a condition, as a number of digits, and as the unit or the nothing of a calculation (100 for a
+A literal is harmless in a condition, as a number of digits, and as the unit or zero of a calculation (100 for a
 percentage, 0 where there is no row, 1 and 0 that are summed up to count). Anywhere else it could become the value.
 """
 
@@ -35,8 +35,13 @@ def is_stated(
     query: Callable[[exp.Select], bool],
     harmless: frozenset[str] = _NONE,
 ) -> bool:
-    """Whether a literal may become the value of an expression. column, query: whether that holds for a name, and for
-    the one value of a subquery; harmless: numbers that may be part of it.
+    """Whether a literal may become the value of an expression.
+
+    Args:
+        node: the expression.
+        column: whether that holds for a name.
+        query: whether that holds for the one value of a subquery.
+        harmless: numbers that may be part of it.
     """
 
     def has_stated_part(parts: list[exp.Expr | None], allowed: frozenset[str] = harmless) -> bool:

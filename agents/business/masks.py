@@ -1,6 +1,6 @@
-"""How a masked column is shown: 138****8888, 张*, a***@x.com.
+"""Masks columns: 138****8888, 张*, a***@x.com.
 
-The mask is part of the SQL in which a statement finds the caller's rows: values as they are never leave the database.
+The mask is part of the SQL in which a statement finds the caller's rows: unmasked values never leave the database.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ HIDDEN = "****"
 
 
 def mask_expression(value: exp.Expression, mask: Mask) -> exp.Expression:
-    """The SQL expression that shows a column's value under its mask; NULL stays NULL."""
+    """Returns the SQL expression of a masked column; NULL stays NULL."""
     return _MASKS[mask](exp.cast(value, "text"))
 
 
 def _build_ends_mask(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
-    """`head` characters, the mask, then `tail` characters; nothing is shown of a value of which the mask would hide
-    less than its own length: 12345678 is no 123****5678.
+    """Returns a mask that shows `head` characters, the mask, then `tail` characters.
+
+    Nothing is shown of a value of which the mask would hide less than its own length: 12345678 is no 123****5678.
     """
 
     def mask_ends(value: exp.Expression) -> exp.Expression:
@@ -64,7 +65,7 @@ def _cut_part(value: exp.Expression, start: exp.Expression, length: exp.Expressi
 
 
 def _build_hidden(value: exp.Expression) -> exp.Expression:
-    """The mask alone, NULL for NULL."""
+    """Returns the mask alone, NULL for NULL."""
     empty = exp.Is(this=value.copy(), expression=exp.Null())
     return exp.Case(ifs=[exp.If(this=empty, true=exp.Null())], default=_build_text(HIDDEN))
 
@@ -84,7 +85,7 @@ def _build_text(value: str) -> exp.Expression:
 
 
 def mask_text(text: str, mask: Mask) -> str:
-    """The same of a value that no database masked."""
+    """Masks a value that no database masked."""
     return _TEXT_MASKS[mask](text)
 
 

@@ -1,6 +1,6 @@
-"""Calls tools of the company's own MCP server: those that the YAML lists and the server says only read.
+"""Calls tools of the company's own MCP server: those that the YAML lists and the server declares as read-only.
 
-Takes a second to import, so that only who has such a server does, before the first question.
+Takes a second to import, so that only installations with such a server import it, before the first question.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class McpTools:
 
 
 async def _require_reading(client: Client, name: str) -> None:
-    """Raises BusinessUnavailable for a tool that is not there, or that does not say that it only reads."""
+    """Raises BusinessUnavailable for a tool that does not exist, or does not declare that it only reads."""
     cursor = None
     for _ in range(_PAGES):
         page = await client.list_tools(cursor=cursor)
@@ -99,7 +99,7 @@ async def _require_reading(client: Client, name: str) -> None:
 
 
 def _read_structured(tool: CompanyTool, answer: CallToolResult) -> object:
-    """The structured result, else the JSON of the only text. Raises BusinessUnavailable."""
+    """Returns the structured result, else the JSON of the only text. Raises BusinessUnavailable."""
     if answer.is_error:
         raise BusinessUnavailable(f"MCP 工具 {tool.name} 报错")
     if answer.structured_content is not None:
@@ -115,8 +115,8 @@ def _find_first_error(error: BaseException) -> BaseException:
 
 
 def _build_bounded_transport() -> httpx2.AsyncBaseTransport:
-    """A transport that ends where a call's responses have more than MAX_BYTES, or are packed, so that their size is not
-    known.
+    """Returns a transport that fails where a call's responses have more than MAX_BYTES, or are packed, so that their
+    size is unknown.
     """
 
     class Bounded(httpx2.AsyncHTTPTransport):

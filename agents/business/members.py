@@ -1,4 +1,4 @@
-"""What a member's own row says of the person: the name under its mask, and the level."""
+"""Name and level of a member, from the member's own row."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ LEVEL, LEVEL_WORD = "level", "等级"
 
 
 class MemberRows:
-    """One company's members, each by the own identity."""
+    """The members of one company."""
 
     def __init__(self, database: BusinessDatabase) -> None:
         self._database = database
         self._statement, self._columns = _build_statement(database.schema, database.dialect)
 
-    async def find_member(self, caller: str) -> tuple[str, str]:
-        """Name, masked, and level, in words; empty where the database does not tell. Raises BusinessUnavailable."""
+    async def find(self, caller: str) -> tuple[str, str]:
+        """Returns name, masked, and level, in words; empty where the database does not tell. Raises
+        BusinessUnavailable.
+        """
         if not self._statement:
             return "", ""
         try:
@@ -42,7 +44,7 @@ class MemberRows:
 
 
 def _build_statement(schema: Schema, dialect: str) -> tuple[str, dict[str, Column]]:
-    """Of the table whose rows are the members themselves; empty where none is."""
+    """Returns the SELECT on the table whose rows are the members, and its columns; empty without such a table."""
     for table in schema.tables.values():
         if columns := _choose_columns(table):
             chosen = [exp.Column(this=quote_name(name), table=quote_name(table.name)) for name in columns]

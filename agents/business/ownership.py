@@ -1,4 +1,4 @@
-"""Whose rows: the subquery that stands for a table, and the search for a value among one's own rows."""
+"""Restricts tables to the caller's own rows: the subquery that stands for a table, and the search for a value in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ statement's own over everybody's rows first, and a division by zero there tells 
 
 
 def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
-    """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
+    """Returns a SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
     shown = [
         exp.alias_(_build_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()
     ]
@@ -36,10 +36,10 @@ def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
 def build_search(
     schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False
 ) -> exp.Query:
-    """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
+    """Returns a SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
-    places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not,
-    there blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
+    places: table -> columns, neither empty. at_end: compare the end of the value. Hyphens do not count, and at the end
+    blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
     """
     parts: list[exp.Query] = []
     for name, columns in places.items():
@@ -51,7 +51,7 @@ def build_search(
 
 
 def quote_name(name: str) -> exp.Identifier:
-    """A name as it is written, whatever it means to the database otherwise."""
+    """Quotes a name, whatever else it means to the database."""
     return exp.to_identifier(name, quoted=True)
 
 
@@ -66,9 +66,9 @@ def _limit_to_owner(query: exp.Select, schema: Schema, table: Table, dialect: Di
 
 
 def _build_owner_test(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
-    """column = CALLER, or column IN (the keys of the caller's own rows of the table above).
+    """Returns column = CALLER, or column IN (the keys of the caller's own rows of the parent table).
 
-    seen: what of both is compared: first as they are, which an index helps to find, then exactly.
+    seen: what of both is compared: first the plain values, which an index helps to find, then the exact ones.
     """
     column = seen(_build_column(table, owner.column))
     if not owner.table:
@@ -96,7 +96,7 @@ def _build_shown(table: Table, column: Column) -> exp.Expression:
 
 
 def _build_column(table: Table, name: str) -> exp.Column:
-    """With the table's name: SQLite takes a quoted name alone for a text when there is no such column."""
+    """Returns a column with its table's name: SQLite takes a quoted name alone for a text when there is no such column."""
     return exp.Column(this=quote_name(name), table=quote_name(table.name))
 
 

@@ -1,4 +1,4 @@
-"""Writes rows as a reply that cites `[SQL]`: by the templates of a subject, or by the columns' descriptions."""
+"""Writes rows as a reply that cites `[SQL]`: by the templates of a subject, or by the descriptions of the columns."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class DeclaredReplies:
 
 
 def load_replies(path: Path, schema: Schema) -> DeclaredReplies:
-    """The templates of a business description. Raises InvalidConfiguration, naming the subject."""
+    """Loads the templates of a business description. Raises InvalidConfiguration, naming the subject."""
     return DeclaredReplies(load_templates(path), schema)
 
 
 class _ReplyWriter:
-    """The rows of one known question."""
+    """Writes the rows of one declared question."""
 
     def __init__(self, template: Template, rows: Rows, words: Mapping[str, str], schema: Schema, today: date) -> None:
         self._template, self._rows, self._words = template, rows, words
@@ -73,7 +73,7 @@ class _ReplyWriter:
         return "\n".join([head, *lines])
 
     def _write_opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
-        """Says so where none of the rows that were meant is there."""
+        """Says so where none of the preferred rows is there."""
         template = self._template
         if not template.otherwise or not self._open:
             return ""
@@ -109,7 +109,7 @@ class _ReplyWriter:
         return fill_template(template, lambda name, form: self._find_value(rows, name, form))
 
     def _find_value(self, rows: Sequence[tuple[Value, ...]], name: str, form: str = "") -> str:
-        """The different values of a column in these rows, or a word of the question."""
+        """Returns the different values of a column in these rows, or a word of the question."""
         if name in ("filters", "thing", "unit"):
             return self._join_filters() if name == "filters" else str(getattr(self._template, name))
         if name == "counted":
@@ -126,14 +126,14 @@ class _ReplyWriter:
         return rows[0][self._columns[name][0]]
 
     def _join_filters(self) -> str:
-        """What the rows were narrowed by, in the customer's words."""
+        """Returns what the rows were narrowed by, in the customer's words."""
         said = [self._words[name] for name in FILTERS if self._words.get(name)]
         text = "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
         return text.removesuffix("的")
 
 
 def _describe_rows(rows: Rows, schema: Schema, today: date) -> str:
-    """Rows of any statement, told by the descriptions of their columns."""
+    """Writes rows of any statement by the descriptions of their columns."""
     told = [said for row in rows.values if (said := _write_pairs(row, rows.fields, schema, today))]
     if not told:
         return NOTHING

@@ -1,7 +1,7 @@
-"""Which numbers and names of a message are in the business database: for the router, and only of who asks.
+"""Finds which numbers and names of a message are in the caller's own rows, for the router.
 
-An entity of another member resolves no more than one that does not exist, so that where a question goes tells nobody
-whether a phone, an order or a person is known here.
+An entity of another member resolves no more than one that does not exist, so that a route reveals to nobody whether a
+phone, an order or a person is known here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class OwnEntities:
         self._identity = IdentityCheck(database)
 
     async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
-        """Those in the caller's own rows. Raises BusinessUnavailable."""
+        """Returns those in the caller's own rows. Raises BusinessUnavailable."""
         if not caller:
             return ()
         return [

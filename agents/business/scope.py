@@ -1,4 +1,4 @@
-"""What every name in a generated statement stands for; a name that stands for nothing listed is refused."""
+"""Resolves every name in a generated statement; a name that stands for nothing listed is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NO_NAME = re.compile(r"""['"`\\\[\]]""")
 
 
 class UnsafeQuery(Exception):
-    """The statement asks for something it must not; the message says what, for the trace and for who wrote it."""
+    """The statement asks for something that it must not; the message says what, for the trace and for whoever wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ Columns = Mapping[str, Origin]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Names that a SELECT sees: tables by alias, its own output names, and what its surroundings see."""
+    """The names that a SELECT sees: tables by alias, its own output names, and what its surroundings see."""
 
     tables: Mapping[str, Columns]
     outputs: Mapping[str, Origin] = field(default_factory=dict)
@@ -69,20 +69,23 @@ class Scope:
 
 
 class Resolver:
-    """Rewrites a statement in place: tables become the caller's own rows, columns get their table, all names quoted.
+    """Rewrites a statement in place: tables become the caller's own rows, columns get their table, all names are
+    quoted.
 
-    A masked column may only be shown: computed with or compared, its mask would be taken for its value.
+    A masked column may only be shown: in a calculation or comparison its mask would be taken for its value.
     """
 
     def __init__(self, schema: Schema, rows: Callable[[Table], str]) -> None:
-        """rows: the SELECT that stands for a table, see `ownership.own_rows`."""
+        """rows: returns the SELECT that stands for a table, see `ownership.build_own_rows`."""
         self._rows = rows
         self._listed = {name.lower(): table for name, table in schema.tables.items()}
         self.tables: list[str] = []
         self._outputs: dict[int, tuple[Origin, ...]] = {}
 
     def resolve_select(self, tree: exp.Select, outer: Scope | None = None, *, shows: bool = True) -> tuple[Origin, ...]:
-        """The output columns. shows: the rows are given out or read from, not compared with. Raises UnsafeQuery."""
+        """Returns the output columns. shows: the rows are given out or read from, not compared with. Raises
+        UnsafeQuery.
+        """
         source = tree.args.get("from_")
         if source is None:
             raise UnsafeQuery("a SELECT needs a table")
@@ -110,7 +113,7 @@ class Resolver:
         return outputs
 
     def _resolve_relation(self, relation: exp.Expression, outer: Scope | None) -> tuple[str, Columns]:
-        """Alias and columns of what stands after FROM or JOIN."""
+        """Returns alias and columns of what stands after FROM or JOIN."""
         if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
             alias = _get_alias(relation)
             outputs = self.resolve_select(relation.this, outer)
@@ -132,7 +135,7 @@ class Resolver:
         }
 
     def _resolve_output(self, tree: exp.Select, place: int, scope: Scope, *, shows: bool) -> Origin:
-        """One output column, which gets a name of its own."""
+        """Resolves one output column, which gets a name of its own."""
         given = tree.expressions[place]
         value = given.this if isinstance(given, exp.Alias) else given
         name = _get_name(given.args["alias"]) if isinstance(given, exp.Alias) else ""
@@ -147,7 +150,7 @@ class Resolver:
         return origin
 
     def _describe_computed(self, value: exp.Expression, name: str, scope: Scope) -> Field:
-        """A field that knows what it is computed from, where that is one aggregate of one column."""
+        """Returns a field with its source, where that is one aggregate of one column."""
         if not isinstance(value, exp.AggFunc):
             return Field(name)
         function = value.key
@@ -171,7 +174,7 @@ class Resolver:
         return is_stated(node, column, query)
 
     def _check_node(self, node: exp.Expression | None, scope: Scope) -> None:
-        """Every name below a node that is no SELECT itself."""
+        """Checks every name below a node that is no SELECT itself."""
         if node is None:
             return
         if isinstance(node, exp.Select):
@@ -194,7 +197,7 @@ class Resolver:
 
 
 def _find_column(column: exp.Column, scope: Scope | None) -> tuple[str, Origin]:
-    """Alias of the table that has the column, empty for an output name; the innermost SELECT goes first."""
+    """Returns the alias of the table that has the column, empty for an output name; the innermost SELECT goes first."""
     name, table = _get_name(column.this), _get_name(column.args["table"]) if column.args.get("table") else ""
     while scope is not None:
         if not table and name in scope.outputs:
@@ -237,7 +240,7 @@ def _get_alias(relation: exp.Expression) -> str:
 
 
 def _get_name(identifier: exp.Expression) -> str:
-    """Names are told apart by their letters alone, as databases do with names that are not quoted."""
+    """Returns a name in lower case: databases do not tell apart unquoted names by case."""
     if not isinstance(identifier, exp.Identifier) or not identifier.name:
         raise UnsafeQuery(f"{identifier.sql()} is no name")
     name: str = identifier.name.lower()

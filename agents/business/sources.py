@@ -10,7 +10,7 @@ MAX_SOURCES = 10
 
 
 def build_row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
-    """One for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
+    """Returns a source for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
     if not rows.values:
         return tuple(RowSource(table, "", {}) for table in rows.tables[:1])
     place, table = _find_key(rows, schema)
@@ -30,8 +30,8 @@ def build_row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
 
 
 def _find_key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
-    """Which column names the row, and of which table: that of the last table of a join whose key is there, since
-    its rows are the finer ones.
+    """Returns which column names the row, and of which table: of a join the last table whose key is there, since its
+    rows are finer.
     """
     for table in reversed(rows.tables):
         for place, field in enumerate(rows.fields):
@@ -41,7 +41,7 @@ def _find_key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
 
 
 def _list_names(rows: Rows) -> list[str]:
-    """What the statement calls the columns, with the table where two have one name."""
+    """Returns the statement's names of the columns, with the table where two have one name."""
     plain = [field.name for field in rows.fields]
     names = [
         f"{field.table}.{field.name}" if field.table and plain.count(field.name) > 1 else field.name
@@ -51,7 +51,7 @@ def _list_names(rows: Rows) -> list[str]:
 
 
 def _format_value(value: Value, field: Field, schema: Schema) -> str:
-    """A code as its meaning, an amount without a tail of noughts."""
+    """Returns a code as its meaning, an amount without trailing zeros."""
     if field.table and field.function in ("", "min", "max"):
         value = schema.tables[field.table].columns[field.column].values.get(str(value), value)
     return f"{value:.2f}".removesuffix(".00") if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Questions that the offline layer does not know, as SQL of a language model: text, until the guard has read it."""
+"""Writes SQL by a language model for questions that the offline layer does not know; the guard checks it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from knowledge.tracing import span
 
 @dataclass(frozen=True, slots=True)
 class WrittenSql:
-    """`sql` is None where the model says that the tables do not hold it, or did not answer as told; `failed`: it was
-    late or out of reach; `requested`: what else it would do.
+    """`sql` is None where the model says that the tables do not hold it, or did not reply as told.
+
+    `failed`: it was late or out of reach; `requested`: the other tool that it called.
     """
 
     sql: str | None
@@ -36,10 +37,11 @@ class WrittenSql:
 
 
 class SqlWriter:
-    """Asks a model for one statement, or for another tool; it sees the schema and the day, never who asks.
+    """Asks a model for one statement, or for another tool; the model sees the schema and the day, never who asks.
 
-    Whether the model calls tools at all its first reply tells; one that does not is asked for JSON alone from then on.
-    timeout: seconds for a reply; prompts: gives those in force; company: its own tools, offered beside ours.
+    Its first reply tells whether the model calls tools at all; one that does not is asked for JSON alone from then on.
+    `timeout`: seconds for a reply; `prompts`: gives those in force; `company`: the company's tools, offered beside
+    ours.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class SqlWriter:
         self._calls_tools: bool | None = None
 
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> WrittenSql:
-        """refused: the statement before this one, and what was wrong with it."""
+        """Writes a statement. refused: the statement before this one, and what was wrong with it."""
         try:
             with span("write_sql"):
                 if self._calls_tools is not False:
@@ -77,7 +79,7 @@ class SqlWriter:
         return WrittenSql(parse_sql(reply), usage)
 
     async def _write_or_call(self, messages: PromptedMessages) -> WrittenSql | None:
-        """None where the endpoint knows no tools. Raises GenerationError."""
+        """As `write`; None where the endpoint knows no tools. Raises GenerationError."""
         try:
             reply, usage = await self._model.complete_or_call(messages, self._tools, self._timeout)
         except (GenerationForbidden, BudgetExhausted):
@@ -121,7 +123,7 @@ def _build_message(role: str, **fields: str) -> ChatMessage:
 
 
 def parse_sql(reply: str) -> str | None:
-    """`{"sql": "…"}`; None as well for a reply of another shape."""
+    """Reads `{"sql": "…"}`; None as well for a reply of another shape."""
     try:
         sql = read_object(reply, sql=(str, NoneType))["sql"]
     except UnreadableReply as error:

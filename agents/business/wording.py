@@ -1,4 +1,4 @@
-"""Values of the business database as a customer reads them, and the templates that hold them."""
+"""Formats values of the business database for customers, and fills the templates that hold them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 
 
 def format_value(value: Value, field: Field, schema: Schema, today: date, form: str = "") -> str:
-    """A value in words: a code by its meaning, a date as 11月20日, an amount without empty decimals; none of None."""
+    """Returns a value in words: a code by its meaning, a date as 11月20日, an amount without empty decimals; empty for
+    None.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -29,7 +31,9 @@ def format_value(value: Value, field: Field, schema: Schema, today: date, form: 
 
 
 def fill_template(template: str, value: Callable[[str, str], str]) -> str:
-    """A template with its values; value(name, format). A part in brackets goes when one of its values is empty."""
+    """Fills a template; value(name, format) gives the values. A part in brackets is dropped when one of its values is
+    empty.
+    """
 
     def fill_part(match: re.Match[str]) -> str:
         places = list(_PLACE.finditer(match.group(1)))
@@ -39,12 +43,12 @@ def fill_template(template: str, value: Callable[[str, str], str]) -> str:
 
 
 def list_placeholders(template: str) -> list[str]:
-    """The names that a template needs, in order."""
+    """Returns the names that a template needs, in order."""
     return [match["name"] for match in _PLACE.finditer(template)]
 
 
 def get_label(field: Field, schema: Schema) -> str:
-    """What an output column is, by the description of its source."""
+    """Returns what an output column is, by the description of its source."""
     table = schema.tables.get(field.table)
     column = table.columns.get(field.column) if table else None
     if column is None:
@@ -57,7 +61,7 @@ _AGGREGATES: Mapping[str, str] = {"sum": "合计", "avg": "平均", "max": "最�
 
 
 def get_meanings(field: Field, schema: Schema) -> Mapping[str, str]:
-    """The codes of an output column and what they mean; none of a column without codes."""
+    """Returns the codes of an output column and their meanings; empty for a column without codes."""
     table = schema.tables.get(field.table)
     column = table.columns.get(field.column) if table else None
     return column.values if column else {}

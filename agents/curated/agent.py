@@ -1,4 +1,4 @@
-"""Curated answers: given word for word where a question means an entry beyond doubt, by no model."""
+"""Gives curated answers word for word, without a model, where a question surely means an entry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIMILAR = 0.85
 
 
 class CuratedAgent:
-    """profile: its language, and topics that nobody speaks of."""
+    """`profile`: only its language and the topics to avoid are used."""
 
     name = "curated"
 
@@ -31,8 +31,8 @@ class CuratedAgent:
         self._avoided = tuple(fold(topic) for topic in self._profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Of several questions each is looked up, entries among the rest; whoever is in danger or
-        beside themselves is served by who takes care of that.
+        """See `Agent.bid`. Several questions are looked up one by one, entries among the rest; a customer who is in
+        danger or very angry is left to the care agent.
         """
         question = turn.question
         match = question.curated

@@ -1,9 +1,9 @@
 """A tenant's curated answers in memory, and which of them a question means. Pure.
 
-A wording that is the same but for politeness, punctuation and spelling decides by itself. Else the nearest wordings
-compete by meaning and by rare words, those that differ in negation, numbers, models or by one word in the place of
-another being out of it; how near the first is, and how far ahead of the next entry that says something else, is the
-probability that it answers.
+A wording that is the same but for politeness, punctuation and spelling decides alone. Else the nearest wordings compete
+by meaning and by rare words; those that differ in negation, numbers, models or by one word in the place of another are
+out. The probability of the answer comes from how near the first one is, and how far ahead of the next entry with
+another answer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ MOST = 0.96
 
 @dataclass(frozen=True, slots=True)
 class LikenessWeights:
-    """Of a logistic head: cosine of the meanings around their centre, cosine of the words by their rarity, margin."""
+    """Weights of a logistic head: cosine of the meanings around their centre, cosine of the words by their rarity,
+    margin.
+    """
 
     meaning: float
     words: float
@@ -54,7 +56,7 @@ WEIGHTS = LikenessWeights(4.6, 3.4, 6.1, -5.6)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One way to ask, and what is known of it beforehand. entry: its place; words: its terms."""
+    """One way to ask, with what is known of it beforehand. entry: place of its entry; words: its terms."""
 
     text: str
     entry: int
@@ -67,7 +69,7 @@ Scored = tuple[float, float, int]
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How a question compares with the first of the wordings: the features of the head."""
+    """How a question compares with the nearest wording: the features of the head."""
 
     wording: int
     meaning: float
@@ -75,14 +77,14 @@ class Likeness:
     margin: float
 
     def compute_probability(self, weights: LikenessWeights = WEIGHTS) -> float:
-        """That the entry answers the question."""
+        """Returns the probability that the entry answers the question."""
         return apply_logistic(
             weights.meaning * self.meaning + weights.words * self.words + weights.margin * self.margin + weights.bias
         )
 
 
 class Book:
-    """Safe to share; made anew where an entry changes."""
+    """Safe to share; built anew where an entry changes."""
 
     def __init__(
         self,
@@ -92,8 +94,14 @@ class Book:
         typical: Vector | None,
         revision: int = 0,
     ) -> None:
-        """vectors: of the wordings, shape (wordings, dimension); typical: the mean of sentences of all kinds; None
-        without an embedder that knows meanings: then a question has to be in the words of an entry.
+        """Args:
+            entries: published answers.
+            wordings: all ways to ask them.
+            vectors: of the wordings, shape (wordings, dimension).
+            typical: the mean of sentences of all kinds.
+            revision: of the knowledge base.
+
+        Without an embedder that knows meanings `vectors` and `typical` are None; then only exact wordings are found.
         """
         self.entries, self.wordings, self.revision = tuple(entries), tuple(wordings), revision
         self._forms = {normalise_wording(wording.text): place for place, wording in reversed(list(enumerate(wordings)))}
@@ -108,7 +116,7 @@ class Book:
             self._meanings = normalize_length(vectors - self._center)
 
     def copy_at_revision(self, revision: int) -> Book:
-        """The same entries, which a later revision did not change."""
+        """Returns the same entries for a later revision that did not change them."""
         later = copy(self)
         later.revision = revision
         return later
@@ -117,7 +125,7 @@ class Book:
         return len(self.entries)
 
     def find_by_wording(self, text: str) -> CuratedMatch | None:
-        """The entry that has the text as one of its wordings."""
+        """Returns the entry that has the text as one of its wordings; None without one."""
         place = self._forms.get(normalise_wording(text))
         if place is None:
             return None
@@ -127,7 +135,7 @@ class Book:
         return CuratedMatch(entry, wording.text, stage, SURE, 1.0, self.revision)
 
     def find_similar(self, text: str, vector: Vector) -> CuratedMatch | None:
-        """The entry that is likeliest to answer. text: in one spelling, as `Reading.normal`; vector: its embedding."""
+        """Returns the entry that is likeliest to answer. text: normalised; vector: its embedding."""
         found = self.find_likeness(text, vector)
         if found is None:
             return None
@@ -137,8 +145,9 @@ class Book:
         return CuratedMatch(entry, wording.text, MatchStage.SIMILAR, probability, found.margin, self.revision)
 
     def find_likeness(self, text: str, vector: Vector, without: Iterable[int] = ()) -> Likeness | None:
-        """Of the wording that is nearest and agrees in its facts; None where none does. without: places of entries that
-        are left out.
+        """Returns the likeness of the nearest wording with the same facts; None where there is none.
+
+        without: places of entries that are left out.
         """
         if self._meanings is None or self._center is None:
             return None
@@ -166,7 +175,7 @@ class Book:
         return Likeness(first[2], first[0], first[1], _score_nearness(first)) if first is not None else None
 
     def _list_nearest(self, meanings: Vector) -> list[int]:
-        """Places of the nearest wordings; and where all of them have one answer, those of the nearest others too: an
+        """Returns places of the nearest wordings. Where all have one answer, the nearest of the others are added: an
         entry with many wordings must not hide that another one is as near.
         """
         if len(meanings) <= POOL:
@@ -179,7 +188,7 @@ class Book:
         return nearest + further
 
     def _find_rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
-        """The nearest of others that has another answer."""
+        """Returns the nearest of the others that has another answer."""
         answer = self._get_answer(first[2])
         return next((each for each in others if self._get_answer(each[2]) != answer), None)
 
@@ -203,7 +212,7 @@ def _score_nearness(scored: Scored) -> float:
 
 
 def list_wordings(entries: Sequence[CuratedEntry]) -> list[Wording]:
-    """All ways to ask, entry by entry."""
+    """Returns all ways to ask, entry by entry."""
     return [
         Wording(text, place, extract_terms(read(text).normalized_text))
         for place, entry in enumerate(entries)
@@ -212,7 +221,7 @@ def list_wordings(entries: Sequence[CuratedEntry]) -> list[Wording]:
 
 
 def extract_terms(text: str) -> frozenset[str]:
-    """Words, pairs and single characters of a text in one spelling."""
+    """Returns words, pairs and single characters of a normalised text."""
     return frozenset(_load_analyzer().tokens(text))
 
 
@@ -223,5 +232,5 @@ def _compute_rarity(wordings: int, holding: int) -> float:
 
 @cache
 def _load_analyzer() -> Analyzer:
-    """Everybody's: a tenant's own words are compared by their characters."""
+    """Returns the analyzer of all tenants: a tenant's own words are compared by their characters."""
     return Analyzer()

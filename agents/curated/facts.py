@@ -1,5 +1,5 @@
-"""What must be the same in a question and in the wording that answers it: negation, numbers, models, and the one word
-in which both differ. Pure.
+"""Compares the facts of a question and of a wording: negation, numbers, models, and one word in the place of another.
+Pure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ of 普通. What is longer is put in other words altogether.
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one wording. units: its characters and Latin words without those that only ask."""
+    """The facts of one wording. `units`: its characters and Latin words without question words."""
 
     polarity: Polarised
     numbers: frozenset[Quantity]
@@ -38,15 +38,15 @@ class Facts:
 
 @lru_cache(maxsize=4096)
 def read_facts(text: str) -> Facts:
-    """The facts of a normalised wording."""
+    """Returns the facts of a normalised wording."""
     folded = fold(text)
     units = units_of(strip_question_words(folded))
     return Facts(Polarised.of(folded), quantities(folded).said, codes_in(text), units)
 
 
 def has_same_subject(one: Facts, other: Facts) -> bool:
-    """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
-    names a model does not agree with one that names none.
+    """Whether both have the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; a wording
+    with a model does not agree with one without.
     """
     return one.numbers == other.numbers and names_all(one.models, other.models) and names_all(other.models, one.models)
 
@@ -57,8 +57,9 @@ def has_same_polarity(one: Facts, other: Facts) -> bool:
 
 
 def is_one_word_apart(one: Facts, other: Facts) -> bool:
-    """Whether both say the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号,
-    积分什么时候到账 and 积分什么时候过期. An embedder takes these for one; whether they mean the same nobody knows.
+    """Whether both are the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号.
+
+    An embedder takes such wordings for one; whether they mean the same is not known.
     """
     if abs(len(one.units) - len(other.units)) > LONGEST:
         return False
@@ -67,8 +68,9 @@ def is_one_word_apart(one: Facts, other: Facts) -> bool:
 
 
 def _find_differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
-    """How many units of either side stand at each place where they differ, and how many are the same. A single one
-    between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
+    """Returns how many units of either side stand at each place where they differ, and how many are the same.
+
+    A single common unit between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
     """
     apart: list[tuple[int, int]] = []
     same, between = 0, 2

@@ -1,4 +1,4 @@
-"""The form in which two wordings are the same."""
+"""The normal form of a wording: two wordings with the same form are the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDING = frozenset("+#%")
 
 
 def normalise_wording(text: str) -> str:
-    """Without politeness, punctuation and white space, folded: 请问，怎么退货？ and 怎么退货 are one. Linear."""
+    """Returns the form without politeness, punctuation and white space, folded: 请问，怎么退货？ is 怎么退货. Linear."""
     folded = fold(normalise_text(text))
     return "".join(_keep_characters(folded))
 

@@ -1,4 +1,4 @@
-"""What sentences of all kinds have in common for an embedder: nearness is told around it."""
+"""The mean embedding of sentences of all kinds: nearness is measured around it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from knowledge.types import Vector
 
 
 async def compute_typical_meaning(embedder: Embedder) -> Vector:
-    """The mean of the sentences that ship with the product, which are in the cache. Raises EmbeddingUnavailable."""
+    """Returns the mean of the shipped sentences, which are in the cache. Raises EmbeddingUnavailable."""
     sentences = [anchor.text for anchor in load_shipped_anchors().sentences]
     return np.asarray((await embedder.queries(sentences)).mean(axis=0), dtype=np.float32)

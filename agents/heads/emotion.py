@@ -1,4 +1,4 @@
-"""Anger and despair by meaning, for the words that no list has: a linear head over the embedding of a message.
+"""Measures anger and despair by meaning, for words that no list has: a linear head over a message's embedding.
 
 With e5, of 25 angry messages that neither had seen, the lists alone find 12 and both together 23.
 """
@@ -32,13 +32,18 @@ class EmotionHead:
     linear: Linear
 
     def compute_chance(self, vector: Vector) -> float:
-        """In [0, 0.85], that the writer of a message with this embedding is beside themselves."""
+        """Returns the probability in [0, 0.85] that the writer of a message with this embedding is very angry or
+        desperate.
+        """
         (score,) = self.linear.compute_scores(vector)
         return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
 
 
 async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
-    """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
+    """Fits the head. Raises EmbeddingUnavailable.
+
+    head: the router's; its examples, except those of high stakes, are calm.
+    """
     furious, others = _load_examples()
     vectors = await embedder.queries([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
@@ -49,12 +54,12 @@ async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
 
 
 def list_emotion_examples() -> list[str]:
-    """All that is embedded to fit the head."""
+    """Returns all texts that are embedded to fit the head."""
     furious, others = _load_examples()
     return [*furious, *others]
 
 
 def _load_examples() -> tuple[list[str], list[str]]:
-    """The furious ones, and those that are not."""
+    """Returns the furious examples, and the others."""
     examples = load_yaml((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
     return examples["furious"], [*examples["discontent"], *examples["calm"]]

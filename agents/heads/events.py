@@ -1,7 +1,7 @@
-"""What happened on a day, by meaning: linear heads over the embeddings of parts of a message and of a rule.
+"""Judges by meaning what happened on a day: linear heads over the embeddings of parts of a message and of a rule.
 
-`kinds` tells events apart, in whatever words; `subjects` whose doing stands before a verb; `conditions` what else is
-said that a rule may exclude; `goods` the kinds of things that rules exclude.
+`kinds` tells events apart, in whatever words; `subjects` whose action a clause tells; `conditions` what else is said
+that a rule may exclude; `goods` the kinds of things that rules exclude.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ FILLINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class JudgedTexts:
-    """What the heads say of texts that were embedded."""
+    """Scores of the heads for texts that were embedded."""
 
     heads: Mapping[str, Linear]
     vectors: Mapping[str, Vector]
 
     def get_scores(self, head: str, text: str) -> dict[str, float]:
-        """By class of a head, about +1 where the text is like its examples and -1 where not; empty for a text that was
-        not embedded.
+        """Returns the scores by class of a head, about +1 where the text is like its examples and -1 where not; empty
+        for a text that was not embedded.
         """
         vector = self.vectors.get(text)
         return (
@@ -53,18 +53,18 @@ class EventHead:
     heads: Mapping[str, Linear]
 
     async def judge_texts(self, texts: Iterable[str]) -> JudgedTexts:
-        """Raises EmbeddingUnavailable."""
+        """Embeds the texts for the heads. Raises EmbeddingUnavailable."""
         known = list(dict.fromkeys(texts))
         return JudgedTexts(self.heads, dict(zip(known, await self.embedder.queries(known), strict=True)))
 
 
 async def fit_event_head(embedder: Embedder) -> EventHead:
-    """Raises EmbeddingUnavailable."""
+    """Fits the heads on the shipped examples. Raises EmbeddingUnavailable."""
     return EventHead(embedder, {head: await _fit_classes(embedder, _load_examples()[head]) for head in HEADS})
 
 
 def list_event_examples() -> list[str]:
-    """All that is embedded to fit the heads."""
+    """Returns all texts that are embedded to fit the heads."""
     return [text for head in HEADS for frames in _load_examples()[head].values() for text in _fill_frames(frames)]
 
 
@@ -77,7 +77,7 @@ async def _fit_classes(embedder: Embedder, classes: Mapping[str, Sequence[str]])
 
 
 def _fill_frames(frames: Iterable[str]) -> list[str]:
-    """Examples, each with an X once for several things, which are not the same for all."""
+    """Returns the examples, each with an X filled with several things, which are not the same for all."""
     things, texts = _load_examples()["things"], []
     for frame in frames:
         first, count = crc32(frame.encode()), FILLINGS if "X" in frame else 1

@@ -1,4 +1,4 @@
-"""What of a document says what to do first in a danger: a linear head over the embedding of a sentence.
+"""Finds sentences of documents that say what to do first in a danger: a linear head over a sentence's embedding.
 
 In danger nothing else is quoted: neither what it costs, nor what a warranty excludes, nor who is liable.
 """
@@ -35,7 +35,7 @@ class GuidanceHead:
 
 
 async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
-    """Raises EmbeddingUnavailable."""
+    """Fits the head on the shipped examples. Raises EmbeddingUnavailable."""
     examples = _load_examples()
     vectors = await embedder.passages(list(examples))
     holds = np.array(list(examples.values()))
@@ -43,12 +43,12 @@ async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
 
 
 def list_guidance_examples() -> list[str]:
-    """All that is embedded to fit the head."""
+    """Returns all texts that are embedded to fit the head."""
     return list(_load_examples())
 
 
 @cache
 def _load_examples() -> dict[str, bool]:
-    """Sentences of documents, and whether they say what to do first."""
+    """Returns sentences of documents, and whether they say what to do first."""
     data = load_yaml((files("agents") / "examples" / "guidance.yaml").read_text(encoding="utf-8"))
     return {text: kind == "guidance" for kind, texts in data.items() for text in texts}

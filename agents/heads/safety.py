@@ -1,7 +1,7 @@
-"""Danger to a person, fraud under way and thoughts of ending one's life, which come before whatever else is meant.
+"""Detects danger to a person, fraud under way and thoughts of suicide, which go before whatever else a message means.
 
-Judged by what a message means and how it is worded, by a head fitted on `agents/examples/dangers.yaml`. Where there is
-no vector, words that are danger by themselves (smoke, a pretended employee) speak alone.
+A head judges meaning and wording, fitted on `agents/examples/dangers.yaml`. Where there is no vector, words that are
+danger by themselves (smoke, a pretended employee) decide alone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FRAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """chance: in [0, 1], that somebody is in this danger, now or since a short while."""
+    """`chance`: probability in [0, 1] that somebody is in this danger, now or since a short while."""
 
     kind: Danger
     chance: float
@@ -73,8 +73,10 @@ class SafetyHead:
     bias: Vector
 
     def read(self, text: str, vector: Vector) -> Safety:
-        """The likelier danger of a message. A ridge regression is linear in its targets, so that the sum of the scores
-        of harm and fraud is the score of either against none.
+        """Returns the likelier danger of a message.
+
+        A ridge regression is linear in its targets, so that the sum of the scores of harm and fraud is the score of
+        either.
         """
         buckets, weights = hash_ngrams(fold(text))
         meant = normalize_length(vector - self.centre)
@@ -89,8 +91,10 @@ class SafetyHead:
 
 
 def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None) -> Safety | None:
-    """The danger that a message tells of. vector: of its normal form, as `Embedder.query` gives, which is that of the
-    beginning of a long one: its words speak beside it.
+    """Returns the danger that a message tells of.
+
+    vector: of its normalised text, as `Embedder.query` gives; of a long one only the beginning, so its words count
+    beside it.
     """
     unread = head is None or vector is None or len(reading.normalized_text) > MAX_QUERY_CHARS
     worded = next((Safety(kind, WORDED) for kind in Danger if unread and kind in reading.dangers), None)
@@ -101,9 +105,9 @@ def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None
 
 
 async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
-    """head: the router's, whose examples, as those of feelings, are of no danger but where a cue says so.
+    """Fits the head. Raises EmbeddingUnavailable.
 
-    Raises EmbeddingUnavailable.
+    head: the router's; its examples, and those of emotions, are of no danger unless a cue says so.
     """
     own = list(_load_examples())
     feelings = [text for text in list_emotion_examples() if not find_dangers(split_statements(text))]
@@ -120,7 +124,7 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
 def fit_examples(
     texts: list[str], vectors: Matrix, labels: list[Danger | None], importance: NDArray[np.floating]
 ) -> SafetyHead:
-    """A head of labelled messages; importance: of the error of each."""
+    """Fits a head on labelled messages. importance: of the error of each."""
     centre: Vector = vectors.mean(axis=0)
     meant = normalize_length(vectors - centre)
     told_by = [hash_ngrams(fold(text)) for text in texts]
@@ -131,20 +135,20 @@ def fit_examples(
 
 
 def _choose_target(kind: Danger, label: Danger | None) -> float:
-    """What the score of a kind should be for an example."""
+    """Returns what the score of a kind should be for an example."""
     if kind is label:
         return 1.0
     return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
 def list_safety_examples() -> list[str]:
-    """All that is embedded to fit the head: of each danger in turn, and of neither."""
+    """Returns all texts that are embedded to fit the head: of each danger in turn, and of none."""
     return list(_load_examples())
 
 
 @cache
 def _load_examples() -> dict[str, Danger | None]:
-    """The sentences, and of which danger each is."""
+    """Returns the sentences, and of which danger each is."""
     data = load_yaml((files("agents") / "examples" / "dangers.yaml").read_text(encoding="utf-8"))
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}
     told_of = {text: kinds[name] for name in kinds for text in data[name]}

@@ -1,4 +1,4 @@
-"""Requests to language models, noted one by one: for the trace of the turn that they are made for, and as spans."""
+"""Records requests to language models: for the trace of the turn that they are made for, and as spans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTE: ContextVar[CallRecorder | None] = ContextVar("model_calls", default=None)
 
 @contextmanager
 def record_calls(note: CallRecorder) -> Iterator[None]:
-    """Requests that are made meanwhile, in tasks that are begun meanwhile too, are told to `note` as they end."""
+    """While the context lasts, passes each finished request, of tasks started within it too, to `note`."""
     token = _NOTE.set(note)
     try:
         yield
@@ -30,7 +30,7 @@ def record_calls(note: CallRecorder) -> Iterator[None]:
 
 
 class RecordedModel:
-    """A chat model whose requests are noted. provider: whose it is; price: what usage costs."""
+    """A chat model whose requests are recorded. provider: of the model; price: gives the cost of a usage."""
 
     def __init__(self, model: ChatModel, provider: str, price: Callable[[Usage], float]) -> None:
         self.name = model.name

@@ -1,4 +1,4 @@
-"""A model reads the reply once more: does it answer, and do the fragments say what it claims?"""
+"""Checks a reply by a model: does it answer the question, and do the fragments support its claims?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CRITIQUE = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """quality: 0 to 100; relevance: 0 to 1; supported: for every claim, in order, whether a fragment says it."""
+    """`quality`: 0 to 100; `relevance`: 0 to 1; `supported`: for every claim, in order, whether a fragment supports it."""
 
     coverage: Coverage
     quality: int
@@ -45,7 +45,7 @@ class Critique:
 
 @dataclass(frozen=True, slots=True)
 class Critic:
-    """seconds: deadline of the one request; max_chunk_chars: of a fragment in the prompt."""
+    """`seconds`: deadline of the request; `max_chunk_chars`: of a fragment in the prompt."""
 
     model: Completer
     seconds: float
@@ -55,7 +55,7 @@ class Critic:
     async def judge(
         self, question: str, reply: str, claims: Sequence[str], fragments: Mapping[int, Chunk]
     ) -> tuple[str, Usage]:
-        """The model's words, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
+        """Returns the model's reply, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
         prompt = self.prompts.fill(
             "verify_reply",
             tag=secrets.token_hex(8),
@@ -73,9 +73,15 @@ class Critic:
 
 
 def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique:
-    """claims: how many were given; fragments: their numbers. Raises UnreadableReply.
+    """Reads the model's reply. Every claim has to be judged once, and a supported one has to name its fragment.
 
-    Every claim has to be judged once, and one that is said to be supported has to name where.
+    Args:
+        reply: of the model.
+        claims: how many were given.
+        fragments: their numbers.
+
+    Raises:
+        UnreadableReply: the reply has another shape.
     """
     fields = _CRITIQUE.read(reply)
     coverage, relevance = fields["verdict"], float(fields["relevance"])
@@ -94,5 +100,5 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
 
 
 def format_fragment(number: int, chunk: Chunk, max_chars: int) -> str:
-    """A fragment under its number, without the sentences that address a model."""
+    """Returns a fragment under its number, without the sentences that address a model."""
     return f"[{number}] {format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, max_chars, chunk.layout)}"

@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible endpoint: deadlines, retries and errors of our own."""
+"""A chat model behind an OpenAI-compatible endpoint, with deadlines, retries and errors of our own."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ class EndpointModel:
             return read_first_call(choice["message"]) or self._read_whole(choice), usage
 
     def _read_whole(self, choice: Any) -> str:
-        """The text of a reply that comes at once. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        """Returns the text of a reply that is not streamed. Raises TypeError, AttributeError, LookupError,
+        GenerationError.
+        """
         message = choice["message"]
         self._thinks = self._thinks or has_headless_thoughts("" + (message.get("content") or ""))
         reading = _ReplyReader(ThoughtFilter(within=self._thinks))
@@ -123,8 +125,8 @@ class EndpointModel:
         return "".join(piece for piece in pieces if isinstance(piece, str))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`. An endpoint that does not tell probabilities, or whose model thinks first, is asked
-        for the word from then on.
+        """See `ChatModel.choose`. An endpoint that tells no probabilities, or whose model thinks first, is asked for
+        the word from then on.
         """
         if self._tells_probabilities and not self._thinks:
             try:
@@ -171,8 +173,8 @@ class EndpointModel:
             raise
 
     async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
-        """A whole reply. How to ask for a shape is found out by the first request that wants one: what the endpoint
-        refuses is not tried again.
+        """Returns a whole reply. The first request for a shape finds out how to ask for it; what the endpoint refuses
+        is not tried again.
         """
         shape = get_shape(messages)
         if shape is None:
@@ -196,14 +198,14 @@ class EndpointModel:
                 logger.bind(model=self.name).info("the endpoint knows no {}: {}", mode, error)
 
     async def _request_json(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
-        """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
+        """Returns a whole reply as plain JSON: `chat.completions.create` would build objects, which takes 1 ms."""
         options: Any = {"headers": dict(current().headers())}
         body = {**self._body, **(further or {}), "messages": list(messages)}
         return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 
     @asynccontextmanager
     async def _enforce_deadline(self, seconds: float) -> AsyncIterator[None]:
-        """One step of the client: its deadline, and its errors as ours."""
+        """Wraps one step of the client with a deadline, and turns its errors into ours."""
         import openai
 
         try:
@@ -224,7 +226,7 @@ class EndpointModel:
 
 
 class _ReplyReader:
-    """A streamed reply as it is read. Usage may be told once, in every event, or twice: each token counts once."""
+    """Reads a streamed reply. Usage may be told once, in every event, or twice: each token counts once."""
 
     def __init__(self, thoughts: ThoughtFilter) -> None:
         self._thoughts = thoughts
@@ -232,7 +234,7 @@ class _ReplyReader:
         self._thinking = False
 
     def read_event(self, chunk: Any) -> list[Part]:
-        """What one event tells. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        """Returns the parts of one event. Raises TypeError, AttributeError, LookupError, GenerationError."""
         pieces: list[Part] = self._count_new_usage(chunk)
         for choice in chunk["choices"]:
             pieces += self._count_new_usage(choice)
@@ -252,7 +254,7 @@ class _ReplyReader:
         return pieces
 
     def finish(self) -> list[Part]:
-        """What was held back."""
+        """Returns what was held back."""
         rest = self._thoughts.finish()
         return [rest] if rest else []
 
@@ -275,6 +277,6 @@ def _read_usage(reply: Any) -> Usage:
 
 
 def _read_retry_after(error: Any) -> float:
-    """Seconds of the header; 0.0 without, or when it is a date."""
+    """Returns the seconds of the header; 0.0 without it, or when it is a date."""
     value = error.response.headers.get("retry-after", "")
     return float(value) if value.replace(".", "", 1).isdigit() else 0.0

@@ -1,4 +1,4 @@
-"""The generator that needs no model: it quotes the sentences that answer best."""
+"""The generator without a model: quotes the sentences that answer best."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from knowledge.text import Analyzer
 
 @dataclass(frozen=True, slots=True)
 class QuotedFragment:
-    """What is shown of one fragment, in pieces, and what of it that rests on."""
+    """What is shown of one fragment, in pieces, and the citation for it."""
 
     pieces: tuple[str, ...]
     citation: Citation
@@ -29,17 +29,19 @@ class QuotedFragment:
 
 
 class ExtractiveGenerator:
-    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table under
-    its header.
+    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table under its
+    header.
 
-    What a citation quotes is verbatim throughout. Several questions are answered one by one, in numbered lines.
+    Citations quote verbatim. Several questions are answered one by one, in numbered lines.
     """
 
     name = "extractive"
 
     def __init__(self, analyzer: Analyzer, max_sources: int, meaning: Meaning | None = None) -> None:
-        """analyzer: the tenant's; max_sources: fragments cited at most, though each of several questions has one;
-        meaning: None chooses by words alone.
+        """Args:
+        analyzer: the tenant's.
+        max_sources: fragments cited at most, though each of several questions has one.
+        meaning: of sentences; None chooses by words alone.
         """
         self._selector = SentenceSelector(analyzer, max_sources)
         self._max_sources = max_sources
@@ -63,7 +65,7 @@ class ExtractiveGenerator:
             yield Unanswered()
 
     async def _answer_part(self, request: Request, part: SubRequest) -> tuple[QuotedFragment, ...]:
-        """What answers one of several questions; empty: nothing of what was found."""
+        """Returns the quotes for one of several questions; empty where nothing answers it."""
         if not part.fragments:
             return ()
         own = request.build_sub_request(part)
@@ -85,7 +87,9 @@ class ExtractiveGenerator:
 
 
 async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> AsyncGenerator[Piece]:
-    """opening: what stands before the first piece, and with it, since the language of a text is told by its piece."""
+    """Yields the quotes. opening: text before the first piece, in the same piece, since its language is detected by
+    piece.
+    """
     for place, one in enumerate(quoted):
         if place:
             yield Text("\n")
@@ -98,7 +102,7 @@ async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> 
 
 
 def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], place: int) -> str:
-    """Of a question that nothing answers, or that an earlier answer answers too."""
+    """Returns the sentence for a question that nothing answers, or that an earlier answer answers too."""
     if answers[place]:
         return say("part_same", request.english, number=answers.index(answers[place]) + 1)
     return say("part_not_found", request.english, seed=request.sub_requests[place].question)

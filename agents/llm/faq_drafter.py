@@ -1,4 +1,4 @@
-"""A model writes the draft of a curated answer, out of what staff said and what the knowledge base holds."""
+"""Drafts a curated answer by a model, from what staff said and what the knowledge base holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<![第\d.])\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class DraftText:
-    """A question and its answer; the answer is empty where the material does not hold one."""
+    """A question and its answer; the answer is empty where the material holds none."""
 
     question: str
     answer: str
@@ -31,16 +31,23 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class FaqDrafter:
-    """seconds: deadline of the one request; prompts: those in force."""
+    """`seconds`: deadline of the request; `prompts`: those in force."""
 
     model: Completer
     seconds: float
     prompts: Prompts = field(default_factory=load_shipped_prompts)
 
     async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
-        """questions: as customers asked; staff: what was answered, fragments: of the knowledge base, each may be
-        empty. Raises GenerationUnavailable, GenerationRejected, and UnreadableReply, also where a number is in none of
-        them.
+        """Drafts question and answer.
+
+        Args:
+            questions: as customers asked.
+            staff: what staff answered, may be empty.
+            fragments: of the knowledge base, may be empty.
+
+        Raises:
+            GenerationUnavailable, GenerationRejected: see `ChatModel.complete`.
+            UnreadableReply: the reply has another shape, or a number that is not in the material.
         """
         material = "\n\n".join(format_prompt_text(fragment, MAX_CHARS) for fragment in fragments)
         prompts = self.prompts
@@ -68,5 +75,5 @@ class FaqDrafter:
 
 
 def _find_numbers(text: str) -> list[str]:
-    """In digits, however they are written: 七天 is 7."""
+    """Returns the numbers in digits, however they are written: 七天 is 7."""
     return _NUMBER.findall(in_digits(fold(text)))

@@ -1,4 +1,4 @@
-"""Several chat models as one: in their order, those that are out of order left out."""
+"""Several chat models as one: asked in order, those out of order left out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ class GuardedModel:
     """A chat model behind its circuit breaker."""
 
     def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float, slow: float | None = None) -> None:
-        """patience: seconds after which silence is an outage; a request with less may well be late; slow: seconds of
-        silence after which it counts as a failure that somebody stops to wait, None for never: a model that always
-        loses to another one should not be asked first.
+        """Args:
+        model: the chat model.
+        breaker: its circuit breaker.
+        patience: seconds after which silence is an outage; a request with less may well be late.
+        slow: seconds of silence after which a request that nobody waits for any more counts as a failure, None
+            for never: a model
+            that always loses to another one should not be asked first.
         """
         self.name, self.breaker = model.name, breaker
         self._model, self._patience, self._slow = model, patience, slow
@@ -61,7 +65,8 @@ class GuardedModel:
 
 
 class ModelFleet:
-    """The first that manages. One that fails after its first word is the caller's to judge, who may have passed it on.
+    """The first model that succeeds. One that fails after its first word is left to the caller, who may have passed the
+    word on.
 
     Whoever built the models closes them; `close` does so for those that have nobody else.
     """

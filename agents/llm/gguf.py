@@ -1,4 +1,4 @@
-"""A model in a GGUF file, by llama.cpp in a process of its own: what breaks there breaks nothing here."""
+"""A model in a GGUF file, run by llama.cpp in a process of its own, so that a crash there breaks nothing here."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from agents.llm.gguf_serve
 
 
 class ServerProcess:
-    """A process that serves a model, with a key that nobody else knows. It ends with this one."""
+    """A process that serves a model, with a key that only this process knows. It ends with this process."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        """Returns once it serves, which takes as long as the file takes to be read. Raises OSError, ValueError."""
+        """Returns once the process serves, which takes as long as reading the file. Raises OSError, ValueError."""
         self.key = secrets.token_urlsafe(24)
         self._process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-c", _BOOT, str(_ROOT)],
@@ -61,7 +61,7 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The number of the process."""
         return self._process.pid
 
     @property
@@ -70,13 +70,13 @@ class ServerProcess:
         return self._process.poll() is None
 
     def has_ended(self) -> bool:
-        """Whether it has, or is about to: a connection breaks a moment earlier. Blocking."""
+        """Whether it has ended or is about to: a connection breaks a moment earlier. Blocking."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING_SECONDS)
         return not self.is_alive
 
     def close(self) -> None:
-        """Ends it, and what it is computing."""
+        """Ends the process, and what it is computing."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -105,12 +105,14 @@ class _Running:
 
 
 class GgufModel:
-    """Loaded behind, from a file that may come later. A process that ended is started again; what it was asked is
-    unavailable. A request that nobody waits for any more ends with the batch that is being computed.
+    """A model that is loaded in the background, from a file that may come later.
+
+    A process that ended is started again; its requests are unavailable. A request that nobody waits for any more ends
+    with the batch that is being computed.
     """
 
     def __init__(self, options: ModelOptions, open_client: Callable[[ModelOptions], ChatModel]) -> None:
-        """options.name: the file; open_client: of an OpenAI-compatible endpoint. Raises MissingDependency."""
+        """options.name: the file; open_client: opens an OpenAI-compatible endpoint. Raises MissingDependency."""
         require("xllamacpp", INSTALL)
         self._path = Path(options.name)
         self.name = self._path.stem
@@ -158,12 +160,15 @@ class GgufModel:
 
     @property
     def process(self) -> ServerProcess | None:
-        """The one that serves, if any does."""
+        """The process that serves; None without one."""
         return self._running.process if self._running is not None else None
 
     @asynccontextmanager
     async def _acquire_client(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[ChatModel]:
-        """One's turn. Raises GenerationUnavailable: the model is still loaded, cannot be, or too many wait."""
+        """Waits for a free place and yields the client.
+
+        Raises GenerationUnavailable: the model is still loading, cannot be loaded, or too many requests wait.
+        """
         if self._asked >= self._options.queue + AT_ONCE:
             raise GenerationUnavailable(f"{self.name}: {self._asked} requests are computed or waited for already")
         self._asked += 1

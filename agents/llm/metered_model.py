@@ -1,4 +1,4 @@
-"""A chat model whose use is written down, and that is not asked once a budget is used up."""
+"""A chat model whose usage is recorded, and that is not asked once a budget is used up."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from agents.types import Usage
 
 
 class Meter(Protocol):
-    """Of one tenant."""
+    """The budget of one tenant."""
 
     async def allow(self) -> None:
-        """Raises BudgetExhausted."""
+        """Raises BudgetExhausted where nothing more may be asked."""
 
     def record_usage(self, model: str, usage: Usage) -> None:
-        """Writes down what was used, at once or soon."""
+        """Records what was used, at once or soon."""
 
     def count_unreadable(self, provider: str, model: str) -> None:
-        """Counts a reply that could not be read, asked for once more or not."""
+        """Counts a reply that could not be read, whether it is asked for again or not."""
 
 
 class MeteredModel:
-    """Every request is allowed first; what it cost is written down as it is told, by failed requests too."""
+    """Asks the meter before every request, and records its cost, of failed requests too."""
 
     def __init__(self, model: ChatModel, meter: Meter) -> None:
         self.name = model.name

@@ -1,4 +1,4 @@
-"""What endpoints want differently, by provider: address, parameters, and how to ask for a reply without thoughts."""
+"""Differences between providers: address, parameters, and how to ask for a reply without thoughts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _build_plain_parameters(_: str, limit: int) -> Parameters:
 
 
 def _build_openai_parameters(model: str, limit: int) -> Parameters:
-    """Reasoning models take no temperature; `max_tokens` is deprecated for all, refused by those."""
+    """Reasoning models take no temperature; `max_tokens` is deprecated for all, and refused by those."""
     sure: Parameters = {} if _OPENAI_THINKS.match(model) else {"temperature": 0.0}
     return sure | {"max_completion_tokens": limit}
 
@@ -60,9 +60,11 @@ def _build_vllm_parameters(model: str, limit: int) -> Parameters:
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """base_url: where it is unless told otherwise, empty for none; at: host and port that tell it, `.x` for all below;
-    tags: whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends
-    on how they were started.
+    """The profile of a provider.
+
+    `base_url`: its usual address, empty for none; `at`: host and port that identify it, `.x` for all below; `tags`:
+    whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends on
+    their options.
     """
 
     base_url: str
@@ -72,7 +74,7 @@ class ModelProfile:
     tags: bool = False
 
     def is_thinking_model(self, model: str) -> bool:
-        """Whether the model's text may begin within thoughts, as far as its name tells."""
+        """Whether the model's text may begin within thoughts, by its name."""
         return self.tags and _THINKS.search(model) is not None
 
 
@@ -93,7 +95,7 @@ PROFILES: dict[str, ModelProfile] = {
 
 
 def find_profile(base_url: str) -> str:
-    """The name of the profile that an address tells; `compatible` for all others."""
+    """Returns the name of the profile for an address; `compatible` for unknown ones."""
     where = (urlsplit(base_url).netloc.rpartition("@")[2]).lower()
     host = re.sub(r":\d+$", "", where)
     for name, profile in PROFILES.items():

@@ -1,4 +1,4 @@
-"""A model writes what customers may ask about a passage: once what it states, once what it leaves open."""
+"""Writes by a model what customers may ask about a passage: one question that it answers, one that it leaves open."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ MAX_QUESTION_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class QuestionWriter:
-    """seconds: deadline of one request; prompts: those in force."""
+    """`seconds`: deadline of one request; `prompts`: those in force."""
 
     model: Completer
     seconds: float
     prompts: Prompts = field(default_factory=load_shipped_prompts)
 
     async def write(self, chunk: Chunk) -> tuple[str, str]:
-        """A question that the passage is meant to answer, and one that it is not; whether they are so is for others to
-        judge. Raises GenerationUnavailable, GenerationRejected, UnreadableReply.
+        """Returns a question that the passage should answer, and one that it should not; others judge whether that is
+        so.
+
+        Raises GenerationUnavailable, GenerationRejected, UnreadableReply.
         """
         passage = f"{format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, MAX_PASSAGE_CHARS, chunk.layout)}"
         rules = self.prompts.get_template("calibration_questions")

@@ -17,11 +17,11 @@ from knowledge.text import Analyzer
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
-    """What providers are built from.
+    """What generators are built from.
 
-    analyzer: the tenant's; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
-    model: what writes, for those that need one; objections: to what it writes; meaning: of sentences, None chooses them
-    by their words alone.
+    `analyzer`: the tenant's; `max_sources`: fragments cited at most; `max_chunk_chars`: of a fragment in a prompt;
+    `model`: the writer, for generators that need one; `objections`: to what it writes; `meaning`: of sentences, None
+    chooses by words alone.
     """
 
     analyzer: Analyzer
@@ -56,7 +56,7 @@ GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {
 
 
 def get_generator(name: str, options: GeneratorOptions) -> Generator:
-    """The generator of that name. Raises InvalidConfiguration."""
+    """Returns the generator of that name. Raises InvalidConfiguration."""
     if name not in GENERATORS:
         raise InvalidConfiguration(f"生成器 {name} 不存在，可选：{', '.join(GENERATORS)}")
     return GENERATORS[name](options)
@@ -78,7 +78,7 @@ MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _build_endpo
 
 
 def get_model(provider: str, options: ModelOptions) -> ChatModel:
-    """The chat model of that provider. Raises InvalidConfiguration, MissingDependency."""
+    """Returns the chat model of that provider. Raises InvalidConfiguration, MissingDependency."""
     if provider not in MODELS:
         raise InvalidConfiguration(f"LLM_PROVIDER={provider} 不存在，可选：{', '.join(MODELS)}")
     return MODELS[provider](options)

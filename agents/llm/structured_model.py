@@ -33,7 +33,7 @@ class Mode(StrEnum):
 
 
 def build_request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
-    """What a request says of the shape besides the prompt."""
+    """Returns the fields of a request that ask for the shape, besides the prompt."""
     match mode:
         case Mode.SCHEMA:
             told = {"name": shape.name, "strict": True, "schema": shape.schema}
@@ -49,7 +49,7 @@ def build_request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
 
 
 def get_shape(messages: Sequence[ChatMessage]) -> Shape | None:
-    """Of the reply that is wanted; None for any text."""
+    """Returns the shape of the wanted reply; None for any text."""
     return messages.shape if isinstance(messages, PromptedMessages) else None
 
 
@@ -68,8 +68,9 @@ class StructuredModel:
                 yield piece
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`. A reply that cannot be read is asked for once more, where as much time is left as
-        it took. Raises UnreadableReply.
+        """See `ChatModel.complete`. An unreadable reply is asked for once more, where as much time is left as it took.
+
+        Raises UnreadableReply.
         """
         started = time.monotonic()
         reply, usage = await self._model.complete(messages, seconds)

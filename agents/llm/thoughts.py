@@ -1,7 +1,7 @@
-"""What a reasoning model thinks before it answers is for nobody: it is taken out of the text as it streams.
+"""Removes the thoughts of a reasoning model from its text as it streams.
 
-Such thoughts come in a field of their own, which is not read at all, or in the text between tags, which chunks split
-anywhere. Where a server puts the opening tag into the prompt, the text begins within the thoughts.
+They come in a field of their own, which is not read, or in the text between tags, which chunks split anywhere. Where a
+server puts the opening tag into the prompt, the text begins within the thoughts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = max(map(len, _BEGINNINGS))
 
 
 class ThoughtFilter:
-    """Of one reply. Give it the pieces as they come; it returns what may be said, often nothing."""
+    """The filter of one reply: takes pieces as they come and returns what may be shown, often nothing."""
 
     def __init__(self, *, within: bool = False) -> None:
         """within: whether the text begins in thoughts that no tag opens."""
@@ -29,12 +29,14 @@ class ThoughtFilter:
         self._spoken, self._fresh = False, True
 
     def leave_thoughts(self) -> None:
-        """Thoughts came in a field of their own: the text does not begin within them."""
+        """Notes that thoughts came in a field of their own: the text does not begin within them."""
         if self._headless:
             self._depth, self._headless = 0, False
 
     def feed(self, text: str) -> str:
-        """Raises GenerationUnavailable where what was taken for the reply turns out to have been thoughts."""
+        """Takes a piece and returns what may be shown. Raises ThoughtsAloud where shown text turns out to have been
+        thoughts.
+        """
         self._pending += text
         said = ""
         while tag := _TAG.search(self._pending):
@@ -52,17 +54,17 @@ class ThoughtFilter:
         return said + self._drop_thoughts(ready)
 
     def finish(self) -> str:
-        """What was held back as the possible beginning of a tag. Thoughts that never end are not said."""
+        """Returns what was held back as the possible beginning of a tag. Thoughts that never end are not shown."""
         rest, self._pending = self._pending, ""
         return self._drop_thoughts(rest)
 
     def _count_held_back(self) -> int:
-        """Characters at the end that may become a tag."""
+        """Returns how many characters at the end may become a tag."""
         tail = self._pending[-_LONGEST:].lower()
         return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
 
     def _drop_thoughts(self, text: str) -> str:
-        """The text, unless it is a thought; without empty lines at the beginning and behind one."""
+        """Returns the text, unless it is a thought; without empty lines at the beginning and after a thought."""
         if self._depth:
             return ""
         if self._fresh:

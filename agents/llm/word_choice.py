@@ -1,4 +1,4 @@
-"""Reads which of two words a model's reply begins with, by the probabilities of its first token or by what it wrote."""
+"""Reads which of two words a model's reply begins with, by the probabilities of its first token or by its text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LIKELY = 0.1
 
 
 def read_alternatives(choice: Any) -> list[tuple[str, float]]:
-    """The likeliest first tokens of a reply with their log-probabilities, from one `choice` of a chat completion; empty
-    where the endpoint tells none.
+    """Returns the likeliest first tokens with their log-probabilities from a `choice` of a chat completion; empty where
+    the endpoint tells none.
     """
     match choice:
         case {"logprobs": {"content": [{"top_logprobs": [_, *_] as told}, *_]}}:
@@ -28,9 +28,9 @@ def read_alternatives(choice: Any) -> list[tuple[str, float]]:
 
 
 def choose_by_probability(alternatives: Sequence[tuple[str, float]], words: WordPair) -> float:
-    """Log-odds of the first word against the second.
+    """Returns the log-odds of the first word against the second.
 
-    Every alternative that begins as a word does counts for it: tokenizers cut words differently. Raises
+    Every alternative that begins as a word does counts for it, since tokenizers cut words differently. Raises
     GenerationRejected where neither is likely.
     """
     chances = [_LEAST, _LEAST]
@@ -44,7 +44,7 @@ def choose_by_probability(alternatives: Sequence[tuple[str, float]], words: Word
 
 
 def choose_by_word(reply: str, words: WordPair) -> float:
-    """CERTAIN for the first word, -CERTAIN for the second. Raises GenerationRejected."""
+    """Returns CERTAIN for the first word, -CERTAIN for the second. Raises GenerationRejected."""
     said = reply.strip().lstrip("“\"'「【*")
     for word, odds in zip(words, (CERTAIN, -CERTAIN), strict=True):
         if said.startswith(word[0]):

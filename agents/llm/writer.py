@@ -1,4 +1,4 @@
-"""The generator that lets a language model write, and holds it to the fragments."""
+"""The generator that lets a language model write, and checks each sentence against the fragments."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Objections(Protocol):
 
 
 class ModelGenerator:
-    """Streams what the model writes, sentence by sentence as each is checked. Where the main one does not hold, the
-    model is not listened to any longer.
+    """Streams what the model writes, sentence by sentence as each is checked. It stops where the main sentence does not
+    hold.
     """
 
     name = "model"
@@ -49,8 +49,13 @@ class ModelGenerator:
         prompts: Prompts | None = None,
         objections: Objections | None = None,
     ) -> None:
-        """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt; objections: a model's to
-        what the check without one lets stand.
+        """Args:
+        model: writes the reply.
+        profile: the tenant's.
+        max_sources: fragments cited at most.
+        max_chunk_chars: of a fragment in the prompt.
+        prompts: those in force.
+        objections: a model's, to sentences that the check without a model accepts.
         """
         self._objections = objections
         self._model = model
@@ -97,7 +102,7 @@ class ModelGenerator:
         yield Spent(Usage(), checking * 1000)
 
     async def _settle_doubts(self, pieces: Pieces, request: Request) -> list[Piece]:
-        """All pieces, with doubts answered by the model."""
+        """Returns all pieces, with doubts answered by the model."""
         settled, objected = list[Piece](), None
         with suppress(StopIteration):
             while True:
@@ -111,7 +116,7 @@ class ModelGenerator:
         return settled
 
     def _build_messages(self, request: Request) -> PromptedMessages:
-        """The rules, the conversation so far, then the fragments between marks that nobody can guess."""
+        """Returns the rules, the conversation, then the fragments between marks that nobody can guess."""
         labelled = (self._format_fragment(number, chunk) for number, chunk in request.chunks.items())
         prompt = self._prompts.fill(
             "question",
@@ -136,18 +141,18 @@ class ModelGenerator:
 
 
 def _convert_mark(said: str | Mark) -> str | Mark:
-    """A mark by the numbers of the request's fragments, which the prompt counts from 1, and the page as 0."""
+    """Returns a mark with the request's numbers; the prompt counts fragments from 1, and the page as 0."""
     return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
 def format_prompt_heading(chunk: Chunk) -> str:
-    """What stands above a passage, without what addresses a model."""
+    """Returns the headings above a passage, without those that address a model."""
     named = (chunk.context, chunk.question or "")
     return " > ".join(join_lines(part) for part in named if part and is_safe_text(part))
 
 
 def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
-    """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
+    """Returns the sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}
     size = 0
     for sentence in split_quotable_sentences(text, layout)[0]:

@@ -1,4 +1,4 @@
-"""A passage as its reader unfolds it: which of its blocks a reply quotes, and all of them as Markdown."""
+"""Shows a passage as a whole: which of its blocks a reply quotes, and all of them as Markdown."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _NOT_READ = (BlockKind.HEADING, BlockKind.IMAGE)
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Of the blocks of a passage, counted from 0: those that a reply quotes; how many it leaves out, and how many
-    characters these have. Headings and pictures are no blocks to be left out.
+    """Numbers, from 0, of the blocks that a reply quotes; how many blocks it leaves out, and how many characters these
+    have.
+
+    Headings and pictures are never counted as left out.
     """
 
     quoted: tuple[int, ...] = ()
@@ -28,7 +30,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class PassagePart:
-    """Consecutive blocks that are all quoted, or of which none is; `blocks`: their numbers."""
+    """Consecutive blocks that are all quoted, or all not quoted; `blocks`: their numbers."""
 
     blocks: tuple[int, ...]
     quoted: bool
@@ -36,7 +38,7 @@ class PassagePart:
 
 
 def measure_coverage(text: str, layout: Layout | None, quotes: Sequence[str]) -> Coverage:
-    """What is quoted of a passage. quotes: verbatim; layout: None guesses it."""
+    """Measures what is quoted of a passage. quotes: verbatim; layout: None guesses it."""
     spans, marked = _mark_quoted(text, layout, quotes)
     left = [span for span, quoted in zip(spans, marked, strict=True) if not quoted and span.kind not in _NOT_READ]
     return Coverage(
@@ -47,7 +49,7 @@ def measure_coverage(text: str, layout: Layout | None, quotes: Sequence[str]) ->
 
 
 def split_by_quotes(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[PassagePart, ...]:
-    """All of a passage in order, but for its pictures."""
+    """Returns the whole passage in order, without pictures, as parts that are quoted or not."""
     spans, marked = _mark_quoted(text, layout, quotes)
     shown = [number for number, span in enumerate(spans) if span.kind is not BlockKind.IMAGE]
     parts = []
@@ -58,7 +60,7 @@ def split_by_quotes(text: str, layout: Layout | None, quotes: Sequence[str]) -> 
 
 
 def _mark_quoted(text: str, layout: Layout | None, quotes: Sequence[str]) -> tuple[tuple[Span, ...], list[bool]]:
-    """The blocks, and for each whether one of its sentences is quoted; a heading is where what it heads is."""
+    """Returns the blocks, and for each whether a sentence of it is quoted; a heading counts as the block below it."""
     spans = guessed_spans(text) if layout is None else spans_of(layout)
     lines = [line for quote in quotes for line in quote.splitlines()]
     said = {
@@ -74,7 +76,7 @@ def _mark_quoted(text: str, layout: Layout | None, quotes: Sequence[str]) -> tup
 
 
 def _render_markdown(text: str, spans: Sequence[Span]) -> str:
-    """Lists and tables in one piece each, everything else apart."""
+    """Renders lists and tables in one piece each, everything else apart."""
     pieces = []
     for (kind, _), some in groupby(spans, key=lambda span: (span.kind, span.group)):
         if kind is BlockKind.ROW:
@@ -102,7 +104,7 @@ def _render_block(text: str, span: Span) -> str:
 
 
 def _render_table(text: str, rows: Sequence[Span]) -> str:
-    """Under the names of its columns, where every row has the same; else line by line."""
+    """Renders rows under the names of their columns, where these are the same for all; else line by line."""
     names = tuple(name for name, _ in rows[0].cells)
     if not any(names) or any(tuple(name for name, _ in row.cells) != names for row in rows):
         return "\n".join(text[row.start : row.end] for row in rows)

@@ -1,4 +1,4 @@
-"""Sentences that have to be quoted together: a list with its lead-in, a remark with what it remarks on."""
+"""Groups sentences that have to be quoted together: a list with its lead-in, a note with what it warns of."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHORT_LIST_CHARS = 160
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The sentences of one fragment that may be quoted, with the line of its text, if any, that heads each.
+    """The sentences of one fragment that may be quoted, each with the line that heads it, if any.
 
     `total` counts all sentences of the fragment, headings too.
     """
@@ -44,14 +44,17 @@ class Passage:
         return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
 
     def get_text_above(self, index: int) -> str:
-        """What a reader sees above a sentence: the title, the last heading, and the line or question that heads it."""
+        """Returns what a reader sees above a sentence: the title, the last heading, and the line or question that heads
+        it.
+        """
         title = self.chunk.document.title
         above = dict.fromkeys((title, self.section, self.headings[index], self.chunk.question or ""))
         return " > ".join(text for text in above if text)
 
     def get_text_in_place(self, index: int) -> str:
-        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does. Code has
-        no sentences: what is said above it stands for all of its lines.
+        """Returns a sentence behind its heading, as it is embedded: 一年 says nothing, 保修期：一年 does.
+
+        Code has no sentences: what is said above it stands for all of its lines.
         """
         heading = self.headings[index] or self.chunk.question or self.section
         sentence = self.sentences[index]
@@ -63,7 +66,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Indices into `Passage.sentences`, consecutive, at least one."""
+    """Sentences that are quoted together: consecutive indices into `Passage.sentences`, at least one."""
 
     passage: Passage
     indices: tuple[int, ...]
@@ -83,7 +86,7 @@ class Unit:
 
     @property
     def texts_in_place(self) -> tuple[str, ...]:
-        """See `Passage.in_place`."""
+        """See `Passage.get_text_in_place`."""
         return tuple(map(self.passage.get_text_in_place, self.indices))
 
     @property
@@ -92,7 +95,7 @@ class Unit:
 
     @property
     def is_row(self) -> bool:
-        """A row of a table."""
+        """Whether it is a row of a table."""
         return len(self.indices) == 1 and self.sentences[0].is_row
 
     @property
@@ -102,12 +105,12 @@ class Unit:
 
     @property
     def is_announcement(self) -> bool:
-        """A question or lead-in whose answer or list is not there."""
+        """Whether it is only a question or lead-in, without its answer or list."""
         return all(sentence.is_lead_in for sentence in self.sentences)
 
 
 def build_passage(fragment: int, chunk: Chunk) -> Passage:
-    """Splits a fragment and leaves out what must not be quoted, and what only heads other sentences."""
+    """Splits a fragment and leaves out what must not be quoted, and lines that only head others."""
     kept, total = split_quotable_sentences(chunk.text, chunk.layout)
     headings = _find_headings(kept)
     said = [(sentence, heading) for sentence, heading in zip(kept, headings, strict=True) if heading is not None]
@@ -117,7 +120,7 @@ def build_passage(fragment: int, chunk: Chunk) -> Passage:
 
 
 def list_quoted_headings(passage: Passage, quotes: Sequence[str]) -> tuple[str, ...]:
-    """The lines that head the quoted sentences, in document order; those of no quote are left out."""
+    """Returns the lines that head the quoted sentences, in document order."""
     headed = zip(passage.sentences, passage.headings, strict=True)
     return tuple(
         dict.fromkeys(
@@ -128,7 +131,7 @@ def list_quoted_headings(passage: Passage, quotes: Sequence[str]) -> tuple[str, 
 
 @lru_cache(maxsize=8192)
 def split_quotable_sentences(text: str, layout: Layout | None = None) -> tuple[tuple[Sentence, ...], int]:
-    """The quotable sentences of a text and how many it has in all; 0.5 ms for 400 characters, so remembered."""
+    """Returns the quotable sentences of a text and how many it has in all; cached, since 400 characters take 0.5 ms."""
     sentences = split_sentences(text, layout)
     allowed = check_quotable(sentences)
     return tuple(sentence for sentence, ok in zip(sentences, allowed, strict=True) if ok), len(sentences)
@@ -136,7 +139,7 @@ def split_quotable_sentences(text: str, layout: Layout | None = None) -> tuple[t
 
 @lru_cache(maxsize=8192)
 def _find_headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
-    """For every sentence the line or question that heads it, or an empty text; None for headings themselves."""
+    """Returns for every sentence the line or question that heads it, or an empty text; None for headings themselves."""
     lines = [list(line) for _, line in groupby(sentences, key=lambda sentence: sentence.line)]
     heads = [False] * len(lines)
     for number in range(len(lines) - 2, -1, -1):
@@ -159,16 +162,16 @@ def _find_headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
 
 
 def _is_heading_line(line: Sequence[Sentence]) -> bool:
-    """A line of its own that names or asks what the next lines tell."""
+    """Whether a line names or asks what the next lines tell."""
     return len(line) == 1 and (line[0].can_head and not line[0].is_marked_question)
 
 
 def split_units(passage: Passage) -> list[Unit]:
-    """Cuts a passage into its groups of blocks, in order.
+    """Cuts a passage into its units, in order.
 
-    A lead-in goes with what it announces, code with what is said of it, the steps of a procedure together, an item
-    with those below it, and a note with what it warns of, as far as they are short. A row of a table stands alone:
-    which rows answer is chosen later.
+    A lead-in goes with what it announces, code with what is said of it, the steps of a procedure together, an item with
+    those below it, and a note with what it warns of, as far as they are short. A row of a table stands alone: which
+    rows answer is chosen later.
     """
     groups: list[list[int]] = []
     whole = _find_lists(passage)
@@ -183,7 +186,7 @@ def split_units(passage: Passage) -> list[Unit]:
 
 
 def _find_lists(passage: Passage) -> dict[int, int]:
-    """Sentence -> first sentence of the list, with its lead-in if it has one, that is kept together."""
+    """Returns sentence -> first sentence of the list, with its lead-in, that is kept together."""
     found: dict[int, int] = {}
     sentences, end = passage.sentences, 0
     for start, sentence in enumerate(sentences):
@@ -201,7 +204,9 @@ def _find_lists(passage: Passage) -> dict[int, int]:
 
 
 def _is_in_list(passage: Passage, index: int) -> bool:
-    """An item, what goes on in one, or another block of the same list, under the same heading."""
+    """Whether a sentence continues a list: an item, a part of one, or another block of the same list, under the same
+    heading.
+    """
     previous, sentence = passage.sentences[index - 1 : index + 1]
     goes_on = sentence.is_item or sentence.block.group == previous.block.group != 0 or sentence.block is previous.block
     goes_on = goes_on and not (

@@ -1,7 +1,7 @@
-"""Example sentences by intent, the data that the router learns from: `agents/anchors/*.yaml` and a tenant's own.
+"""Example sentences by intent, which the router learns from: `agents/anchors/*.yaml` and a tenant's own.
 
-A file has the `intent`, `examples` of it alone, `with` other intents at once, and sentences that look like it and are
-`not` it but another.
+A file has the `intent`, `examples` of it alone, `with` other intents at once, and sentences that look like it but are
+`not`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What a head is fitted on."""
+    """The sentences that a head is fitted on."""
 
     sentences: tuple[Anchor, ...]
     labels: tuple[str, ...] = field(init=False, compare=False)
@@ -42,14 +42,14 @@ class Anchors:
         object.__setattr__(self, "labels", (*Intent, *sorted(own.difference(Intent))))
 
     def extend(self, own: Iterable[Anchor]) -> Anchors:
-        """With a tenant's own sentences, which overrule shipped ones of the same text."""
+        """Returns the anchors with a tenant's own sentences, which replace shipped ones of the same text."""
         merged = {anchor.text: anchor for anchor in (*self.sentences, *own)}
         return Anchors(tuple(merged.values()))
 
 
 @cache
 def load_shipped_anchors() -> Anchors:
-    """The sentences that come with the project."""
+    """Returns the sentences that come with the project."""
     folder = files("agents") / "anchors"
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
     written = read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
@@ -58,8 +58,8 @@ def load_shipped_anchors() -> Anchors:
 
 
 def read_anchors(documents: Iterable[str]) -> Anchors:
-    """Anchors of YAML texts, one for an intent: shipped ones, and those of agents of one's own, which a text's `intent`
-    declares. Raises InvalidConfiguration.
+    """Reads YAML texts, one for an intent: shipped ones, or those of a company's own agents. Raises
+    InvalidConfiguration.
     """
     intents: dict[str, set[str]] = {}
     try:

@@ -50,7 +50,9 @@ class IntentDecision:
 
 
 def weigh_scores(scores: Mapping[str, float], closeness: float | None, suggested: Collection[str]) -> dict[str, float]:
-    """Scores of the head with the other evidence: nearness to the tenant's knowledge speaks against off-topic."""
+    """Adds the other evidence to the scores of the head: nearness to the tenant's knowledge speaks against off-topic
+    intents.
+    """
     near = NEUTRAL_CLOSENESS if closeness is None else min(max(closeness, CLOSENESS_RANGE[0]), CLOSENESS_RANGE[1])
     against = CLOSENESS_WEIGHT * (near - NEUTRAL_CLOSENESS) + ENTITY_WEIGHT * bool(suggested)
     return {
@@ -60,7 +62,7 @@ def weigh_scores(scores: Mapping[str, float], closeness: float | None, suggested
 
 
 def decide_intents(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> IntentDecision:
-    """The intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
+    """Returns the intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)
     leads = off is Intent.OUT_OF_SCOPE and scores[on] >= 0

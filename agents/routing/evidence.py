@@ -1,4 +1,4 @@
-"""How near a message is to the tenant's own knowledge, without a recall."""
+"""Measures how near a message is to the tenant's own knowledge, without a search."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MIN_SPREAD = 0.005
 
 
 class KnowledgeEvidence(Protocol):
-    """Says how near a message is to what the tenant's documents are about."""
+    """Measures how near a message is to what the tenant's documents are about."""
 
     async def measure_closeness(self, vector: Vector) -> float | None:
-        """Standard deviations above unrelated sentences; None of an empty base and of one without vectors yet."""
+        """Returns standard deviations above unrelated sentences; None for a base that is empty or has no vectors yet."""
 
 
 class BaseCloseness:
-    """Mean cosine to the nearest chunks, against that of sentences that have nothing to do with any company.
+    """Mean cosine to the nearest chunks, compared with that of sentences that have nothing to do with any company.
 
-    unrelated: their vectors, shape (sentences, dimension). Measured anew when the index has moved on.
+    `unrelated`: their vectors, shape (sentences, dimension). It is measured again when the index has changed.
     """
 
     def __init__(self, index: Index, unrelated: Matrix) -> None:
@@ -37,7 +37,7 @@ class BaseCloseness:
         self._measured: _MeasuredBase | None = None
 
     async def measure_closeness(self, vector: Vector) -> float | None:
-        """See `KnowledgeEvidence.closeness`."""
+        """See `KnowledgeEvidence.measure_closeness`."""
         snapshot = self._index.snapshot()
         if not len(snapshot) or not embedded(snapshot):
             return None
@@ -48,7 +48,7 @@ class BaseCloseness:
 
 
 class _MeasuredBase:
-    """One revision of a base."""
+    """The measurement of one revision of a base."""
 
     def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
         self.revision = snapshot.revision

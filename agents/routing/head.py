@@ -1,8 +1,8 @@
 """A linear head per intent over a message's embedding and the n-grams of its characters: ridge regression, at load.
 
-The embedding tells what a message is about, the n-grams in what manner it is said: 帮我, 了吗, 怎么. On 1,084 public
-messages they are worth .02 of macro-F1, more than patterns of such words; logistic regression, neighbours and other
-kernels instead of ridge regression changed less than .02.
+The embedding tells what a message is about, the n-grams how it is said: 帮我, 了吗, 怎么. On 1,084 public messages they
+are worth .02 of macro-F1, more than patterns of such words; logistic regression, neighbours and other kernels changed
+less.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class IntentHead:
     bias: Vector
 
     def compute_scores(self, text: str, vector: Vector | None) -> dict[str, float]:
-        """About +1 where the message is like an intent's examples, -1 where it is not.
+        """Returns a score by intent, about +1 where the message is like its examples, -1 where it is not.
 
-        Without a vector the words alone speak, as for a sentence of average meaning.
+        Without a vector the words alone count, as for a sentence of average meaning.
         """
         buckets, weights = hash_ngrams(fold(text))
         found = weights @ self.words[buckets] + self.bias
@@ -53,7 +53,7 @@ class IntentHead:
 
     @property
     def version(self) -> str:
-        """Of what it was fitted on: the same in every process that learnt the same sentences."""
+        """Identifies what it was fitted on: the same in every process that learnt the same sentences."""
         told = repr([(anchor.text, sorted(anchor.intents), anchor.weight) for anchor in self.anchors.sentences])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -64,7 +64,7 @@ class IntentHead:
 
 
 async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
-    """Embeds the anchors (through the embedder's cache) and fits them. Raises EmbeddingUnavailable."""
+    """Embeds the anchors, through the embedder's cache, and fits the head. Raises EmbeddingUnavailable."""
     vectors = await embedder.queries([anchor.text for anchor in anchors.sentences])
     return await asyncio.to_thread(_fit_anchors, anchors, vectors)
 
@@ -78,7 +78,7 @@ def _fit_anchors(anchors: Anchors, vectors: Matrix) -> IntentHead:
 
 
 def _compute_importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
-    """How much the error of each example counts: by the root of the rarity of its rarest intent."""
+    """Returns how much the error of each example counts: by the root of the rarity of its rarest intent."""
     rarity = holds.sum(axis=0).max() / np.maximum(holds.sum(axis=0), 1)
     importance: NDArray[np.floating] = np.array(weights) * np.sqrt(np.where(holds, rarity, 0).max(axis=1))
     return importance

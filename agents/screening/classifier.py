@@ -21,9 +21,9 @@ REST_THRESHOLD = 0.85
 
 
 class Screening:
-    """Ready, within a second, with what the text shows; `learn` adds the head that hears the embedding too.
+    """Ready within a second with signatures and n-grams; `learn` adds the head that uses the embedding too.
 
-    An outage of the embedder does not open the door: `check` without a vector goes by signatures and n-grams.
+    An outage of the embedder lets nothing pass: `check` without a vector uses signatures and n-grams.
     """
 
     def __init__(self) -> None:
@@ -31,21 +31,24 @@ class Screening:
         self._full: AttackHead | None = None
 
     async def learn(self, embedder: Embedder) -> None:
-        """Fits the head of this embedder; the examples' vectors come out of its cache from the second start on.
+        """Fits the head of this embedder; from the second start on the examples' vectors come out of its cache.
 
-        Raises EmbeddingUnavailable, MissingDependency; what was learnt before stays.
+        Raises EmbeddingUnavailable, MissingDependency; then what was learnt before stays.
         """
         vectors = await embedder.queries([example.text for example in load_examples()])
         self._full = await asyncio.to_thread(fit_head, self._found, self._attacks, vectors)
 
     def extract_features(self, text: str) -> Features:
-        """What there is to see before the embedding is there."""
+        """Returns the features of a text that need no embedding."""
         return extract_features(list_views(text))
 
     def check(self, text: str, vector: Vector | None = None, found: Features | None = None) -> Verdict:
-        """vector: the turn's embedding of the text, made by the embedder of `learn`; None while it is out of reach.
+        """Judges a text.
 
-        found: what `look` saw, where that was done before.
+        Args:
+            text: the message.
+            vector: its embedding, by the embedder of `learn`; None while that is out of reach.
+            found: the result of `extract_features`, where it is known already.
         """
         found = found or self.extract_features(text)
         seen = [signature for signature, sign in zip(SIGNATURES, found.signs, strict=True) if sign]
@@ -63,7 +66,9 @@ class Screening:
 
 @cache
 def _load_shipped_model() -> tuple[list[Features], list[bool], AttackHead]:
-    """What the examples show, which of them are attacks, and the head without an embedding; once a process."""
+    """Returns the features of the examples, which of them are attacks, and the head without an embedding; once a
+    process.
+    """
     found = [extract_features(list_views(example.text)) for example in load_examples()]
     attacks = [example.attack for example in load_examples()]
     joined = [extract_features(list_views(example.text)) for example in build_long_benign()]

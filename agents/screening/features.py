@@ -1,4 +1,4 @@
-"""What a head sees of a message besides its embedding: hashed character n-grams and the signatures found."""
+"""The features of a message besides its embedding: hashed character n-grams and the signatures found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Features:
 
 
 def extract_features(views: Sequence[str]) -> Features:
-    """Of the forms of one message; hidden words count like open ones."""
+    """Returns the features of the forms of one message; hidden words count like open ones."""
     buckets, weights = hash_ngrams("\n".join(views))
     found = [any(map(signature.is_found_in, views)) for signature in SIGNATURES]
     return Features(buckets, weights, np.array(found, dtype=np.float32))
@@ -39,9 +39,10 @@ def extract_features(views: Sequence[str]) -> Features:
 
 @lru_cache(REMEMBERED)
 def hash_ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
-    """Buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that occurs once.
+    """Returns buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that
+    occurs once.
 
-    Hashed a whole text at a time: 2,000 characters take half a millisecond.
+    A text is hashed as a whole: 2,000 characters take half a millisecond.
     """
     codes = np.frombuffer(f" {text} ".encode("utf-32-le"), dtype=np.uint32)
     rolling = np.zeros(len(codes), dtype=np.uint32)

@@ -28,7 +28,9 @@ class AttackHead:
     bias: float
 
     def compute_probability(self, found: Features, vector: Vector | None) -> float:
-        """Of an attack, in [0, 1]. vector: shape (dimension,), not looked at by a head without embedding."""
+        """Returns the probability of an attack, in [0, 1]. vector: shape (dimension,), not used by a head without
+        embedding.
+        """
         logit = self.bias + float(self.ngrams[found.buckets] @ found.weights) + float(self.signs @ found.signs)
         if self.embedding is not None and vector is not None and self.centre is not None:
             logit += float(self.embedding @ normalize_length(vector - self.centre))
@@ -36,7 +38,7 @@ class AttackHead:
 
 
 def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix | None) -> AttackHead:
-    """The head of the examples, both classes weighing the same.
+    """Fits the head on the examples, both classes weighing the same.
 
     vectors: shape (len(found), dimension), or None for a head without embedding.
     """

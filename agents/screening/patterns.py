@@ -1,6 +1,6 @@
-"""Patterns of orders to a language model, from `orders.yaml`, for the two who look for them.
+"""Patterns of orders to a language model, from `orders.yaml`.
 
-Messages are matched in the forms of `agents.screening.views`, sentences of documents by `agents.passages.quotable`;
+Messages are matched in the forms of `agents.screening.views`, sentences of documents in `agents.passages.quotable`;
 both are half width, Simplified and lower case.
 """
 
@@ -37,5 +37,5 @@ CASE_RECORD = _compile_pattern(_DATA["documents"]["case_record"])
 
 
 def find_certain(views: Iterable[str]) -> Signature | None:
-    """The first certain signature found in any form of a message."""
+    """Returns the first certain signature found in any form of a message."""
     return next((each for view in views for each in CERTAIN if each.is_found_in(view)), None)

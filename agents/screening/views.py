@@ -27,7 +27,7 @@ _WORDS = re.compile(r"[a-z]{2,}(?: [a-z]+)+|[\u4e00-\u9fff]{4,}", re.IGNORECASE)
 
 
 def list_views(text: str) -> list[str]:
-    """The folded text first, then each further form that differs from it: between 1 and 4 strings."""
+    """Returns the folded text first, then each further form that differs from it: 1 to 4 strings."""
     folded = fold(clean(text))
     forms = [folded, _remove_disguise(folded)]
     forms += [fold(clean(payload)) for payload in decode_payloads(text)]
@@ -35,7 +35,9 @@ def list_views(text: str) -> list[str]:
 
 
 def decode_payloads(text: str) -> list[str]:
-    """What base64, hexadecimal, percent and character escapes in a message say, when it is words. At most 2 texts."""
+    """Returns what base64, hexadecimal, percent and character escapes in a message say, where it is words; at most 2
+    texts.
+    """
     found = [payload for run in _BASE64.findall(text) if (payload := _decode_base64(run))]
     found += [payload for run in _HEX.findall(text) if (payload := _decode_hex(run))]
     plain = _ESCAPED.sub(_decode_character, unquote(text) if "%" in text else text)
@@ -45,7 +47,7 @@ def decode_payloads(text: str) -> list[str]:
 
 
 def _remove_disguise(folded: str) -> str:
-    """i g n o r e, 忽*略, 1gn0re and Cyrillic look-alikes as the words they stand for."""
+    """Returns i g n o r e, 忽*略, 1gn0re and Cyrillic look-alikes as the words they stand for."""
     text = folded if folded.isascii() else _HIDDEN.sub("", folded).translate(_LOOKALIKE)
     text = _SPACED_LATIN.sub(lambda match: _SEPARATOR.sub("", match.group()), text)
     text = _SPACED_CHINESE.sub("", text)

@@ -1,4 +1,4 @@
-"""The ticket that is proposed, in the customer's own words."""
+"""Drafts the ticket that is proposed, in the customer's own words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_DESCRIPTION_CHARS = 2000
 
 
 def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
-    """The ticket for a message in the light of what was said before, None where nobody can tell what it is about.
+    """Drafts the ticket of a message with what was said before; None where its subject is unknown.
 
-    english: in which what was said before is told.
+    english: language of the lines for what was said before.
     """
     subject, said = extract_ticket_subject(text), text.strip()
     before = [turn for turn in _list_turns_since_ticket(history) if _has_description(turn)][-MAX_TURNS:]
@@ -36,14 +36,14 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
 
 
 def describe_ticket(text: str) -> NewTicket:
-    """The ticket of a message that was asked for: its whole text is what it is about."""
+    """Drafts the ticket of a description that was asked for: the whole text is the description."""
     said = text.strip()
     subject = extract_ticket_subject(said) or said[:MAX_SUBJECT_CHARS]
     return NewTicket(subject, said[:MAX_DESCRIPTION_CHARS], detect_category(said), detect_priority(said))
 
 
 def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
-    """What was said since a ticket was made: what lies before that is in it."""
+    """Returns the turns since the last ticket was created; earlier ones are in that ticket."""
     made = 0
     for index, (before, turn) in enumerate(pairwise(history), start=1):
         reply = read(turn.question).reply
@@ -53,7 +53,7 @@ def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _has_description(turn: Turn) -> bool:
-    """Whether the customer said there what it is about: 好的 does not, nor does a question about a ticket."""
+    """Whether the customer described something: 好的 does not, nor does a question about a ticket."""
     said = read(turn.question)
     mere_word = said.reply is not None and not said.reply.text
     about_ticket = said.has_ticket_reference or said.ticket_number

@@ -1,4 +1,4 @@
-"""What customers are told of tickets, in the words of the catalogue."""
+"""Writes what customers read about tickets, with the sentences of the catalogue."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _PRIORITIES = {
 
 
 class TicketReplies:
-    """zone: in which times are told, the company's."""
+    """`zone`: the company's, in which times are written."""
 
     def __init__(self, english: bool, zone: ZoneInfo) -> None:
         self.english = english
         self._zone = zone
 
     def say(self, key: str, **values: str) -> str:
-        """A sentence of the catalogue."""
+        """Returns a sentence of the catalogue."""
         return say(key, self.english, **values)
 
     def write_proposal(self, draft: NewTicket) -> str:
-        """Everything that would be submitted."""
+        """Returns all that would be submitted."""
         lines = [self.say("ticket_please_confirm"), self.say("ticket_subject", text=draft.subject)]
         if draft.description.strip() != draft.subject:
             lines.append(self.say("ticket_description", text=_cut_text(draft.description)))
@@ -49,16 +49,16 @@ class TicketReplies:
         return "\n".join([*lines, self.say("ticket_how_to_answer")])
 
     def say_about(self, key: str, ticket: CustomerTicket | None) -> str:
-        """A sentence of the catalogue about a ticket, or that there is none."""
+        """Returns a sentence of the catalogue about a ticket, or that there is none."""
         return self.say(key, **self._build_values(ticket)) if ticket else self.say("ticket_not_found")
 
     def write_urged(self, ticket: CustomerTicket | None) -> str:
-        """The customer presses: what is done stays as it is."""
+        """Returns the reply to a customer who urges; a finished ticket is only listed."""
         done = ticket is not None and ticket.state in DONE
         return self.list_tickets([ticket]) if ticket and done else self.say_about("ticket_pressed", ticket)
 
     def list_tickets(self, tickets: Sequence[CustomerTicket]) -> str:
-        """How the tickets stand."""
+        """Returns the state of the tickets."""
         lines = [self._build_values(ticket)["line"] for ticket in tickets[:MAX_LISTED]]
         if len(tickets) == 1:
             return lines[0]
@@ -67,13 +67,13 @@ class TicketReplies:
         return "\n".join([self.say("ticket_listed", count=str(len(tickets))), *lines])
 
     def ask_which(self, tickets: Sequence[CustomerTicket]) -> str:
-        """Several could be meant."""
+        """Asks which of several tickets is meant."""
         return "\n".join(
             [self.say("ticket_which"), *(self._build_values(one)["named"] for one in tickets[:MAX_LISTED])]
         )
 
     def _build_values(self, ticket: CustomerTicket) -> dict[str, str]:
-        """All that sentences tell of a ticket."""
+        """Returns the values of a ticket for the sentences."""
         values = {
             "number": ticket.number,
             "subject": ticket.subject,
@@ -89,7 +89,7 @@ class TicketReplies:
         return values | {"line": self.say("ticket_standing", **values) + note}
 
     def _format_time(self, moment: datetime) -> str:
-        """A time as people say it, in the company's zone; with its year where that is not near."""
+        """Returns a time in the company's zone, with its year where that is not near."""
         local, far = moment.astimezone(self._zone), abs(moment - datetime.now(UTC)) >= timedelta(days=300)
         return f"{format_day(local.date(), self.english, year=far)} {local:%H:%M}"
 

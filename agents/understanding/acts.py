@@ -1,4 +1,6 @@
-"""What a message does, as far as its words say: it greets, thanks, asks for a person, asks, or tells something."""
+"""The dialogue act of a message, as far as its words tell: a greeting, thanks, a request for a person, a question, a
+statement.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from knowledge.text import fold
 
 
 class Act(StrEnum):
-    """A dialogue act. All but the last two say one thing in so many words, as a whole."""
+    """A dialogue act. All but the last two are said explicitly by the whole message."""
 
     NOISE = "nonsense"
     """No word, one that is repeated without end, or keys pressed one after the other."""
@@ -60,7 +62,7 @@ _MIN_MASHED = 4
 
 
 def detect_act(text: str) -> Act:
-    """What a message does; one that says more than one thing asks or tells."""
+    """Returns the act of a message; one that says more than one thing is a question or a statement."""
     folded = fold(text).strip()
     words, spaced = _SPACE.sub("", folded), _SPACE.sub(" ", folded).strip()
     if not words or _REPEATED.fullmatch(words) or _is_mashed(words):
@@ -75,10 +77,10 @@ def detect_act(text: str) -> Act:
 
 
 def has_person_mention(text: str) -> bool:
-    """Whoever writes 人工客服 is offered one, whatever else is asked; but not of 不用转人工."""
+    """Whether the text asks for a person: 人工客服, whatever else it says, but not 不用转人工."""
     return any(not found["unwanted"] for found in _NAMED.finditer(fold(text)))
 
 
 def _is_mashed(words: str) -> bool:
-    """Neighbouring keys, pressed one after the other."""
+    """Whether neighbouring keys were pressed one after the other."""
     return len(words) >= _MIN_MASHED and any(words in row * 2 for row in _ROWS)

@@ -18,7 +18,7 @@ _COMPARISONS = (
 
 
 def parse_amount(text: str) -> str:
-    """A number with its comparison, or two numbers joined by `..`."""
+    """Returns the number with its comparison sign, or two numbers joined by `..`."""
     numbers = [_parse_number(match.group()) for match in _NUMBER.finditer(text)]
     if len(numbers) > 1:
         return "..".join(numbers)
@@ -27,7 +27,7 @@ def parse_amount(text: str) -> str:
 
 
 def _parse_number(number: str) -> str:
-    """Digits of a number written in either way: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
+    """Returns the digits of a number in either script: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
     if number[0].isdigit():
         scale = _UNITS.get(number[-1], 1)
         return f"{(Decimal(number.rstrip('万千百').replace(',', '')) * scale).normalize():f}"

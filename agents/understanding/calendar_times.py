@@ -38,7 +38,7 @@ _YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天|�
 
 
 def parse_calendar(text: str, today: date) -> Period | None:
-    """The days that an expression names, None for one that is not known. `text` is folded."""
+    """Returns the days that an expression names; None for an unknown one. `text` is folded."""
     for parse in (
         _parse_half_year,
         _parse_quarter,
@@ -116,7 +116,7 @@ def _parse_month_or_day(text: str, today: date) -> Period | None:
 
 
 def _parse_feast(text: str, today: date) -> Period | None:
-    """The last one, where no year is said. What lies around a single day is not known."""
+    """Returns the last such feast where no year is said; None for the time around a single day."""
     match = re.fullmatch(FEAST, text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What a complaint is about, by its words."""
+"""The cause of a complaint, by its words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from knowledge.text import fold
 
 
 class Cause(StrEnum):
-    """What a customer of high stakes is about."""
+    """What a customer with high stakes complains about."""
 
     CANCELLATION = "cancellation"
     BILLING = "billing"
@@ -41,7 +41,7 @@ _CAUSES = {
 
 
 def detect_cause(text: str) -> Cause:
-    """A complaint where nothing else is said."""
+    """Returns the cause; COMPLAINT where the words name no other."""
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), Cause.COMPLAINT)
 

@@ -34,18 +34,19 @@ Bounds = tuple[tuple[str, Decimal], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Where it stands in the text, and what it says."""
+    """`bounds`: conditions on the amount, which all hold; `start` and `end`: where it stands in the text."""
 
     start: int
     end: int
     bounds: Bounds
 
     def to_sql(self, column: str) -> str:
+        """Returns the condition on a column as SQL."""
         return " AND ".join(f"{column} {sign} {number.normalize():f}" for sign, number in self.bounds)
 
 
 def find_amounts(text: str) -> list[Comparison]:
-    """The comparisons of a folded text, in which spaces stand for what else has numbers (dates, models)."""
+    """Finds the comparisons of a folded text, in which blanks stand for other things with numbers (dates, models)."""
     kept: list[Comparison] = []
     covered = bytearray(len(text))
     for pattern, bounds in _FORMS:

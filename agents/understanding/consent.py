@@ -1,4 +1,4 @@
-"""What a message says to a proposal: yes, no, more to it, or something else altogether."""
+"""What a message answers to a proposal: yes, no, an addition, or something else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knowledge.text import fold
 
 
 class Consent(StrEnum):
-    """The proposal is taken, dropped, or added to."""
+    """Whether the proposal is accepted, rejected or extended."""
 
     CONFIRM = "confirm"
     CANCEL = "cancel"
@@ -21,7 +21,7 @@ class Consent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`text` is what is added, in the customer's own writing; empty with a mere yes or no."""
+    """`text` is what the customer adds, as it was written; empty for a mere yes or no."""
 
     consent: Consent
     text: str = ""
@@ -65,11 +65,10 @@ MAX_DECISION_CHARS = 24
 
 
 def read_reply(text: str, act: Act) -> Reply | None:
-    """What a message of this act says to a proposal, None when it is about something else; a supplement of nothing is
-    no answer yet, for example 我再想想.
+    """Returns what a message of this act answers to a proposal; None when it is about something else.
 
-    A statement adds to it: what comes right after 请补充 is rarely anything else. A question, a command or a word of
-    thanks does not, and a question back (可以吗) is no consent.
+    A statement is an addition: what follows 请补充 is rarely anything else. A question, a command or thanks is none,
+    and asking back (可以吗) is no consent. An empty addition is no answer yet, for example 我再想想.
     """
     words = fold(text).strip()
     if not words or act is Act.ASKS_PERSON:

@@ -1,4 +1,4 @@
-"""What a conversation is about, as a search for its next message needs it."""
+"""The context that the search for the next message of a conversation needs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def list_earlier_questions(question: Question) -> tuple[str, ...]:
-    """What the customer asked before, oldest first, without what the message takes back of it; then what is written in
-    the pictures that it is about.
+    """Returns the earlier questions, oldest first, without what the message withdraws of them; then texts in its
+    pictures.
     """
     questions = question.state.context.questions
     for what in question.reading.withdrawn_words:
@@ -24,8 +24,10 @@ def list_earlier_questions(question: Question) -> tuple[str, ...]:
 
 
 def build_search_context(question: Question) -> Context:
-    """A day that the customer names (12 月是几号) is in no document: behind the questions before it the message is read
-    without, since it would only lead away from what was talked about.
+    """Builds the context of the search for a message.
+
+    A day that the customer names (12 月是几号) is in no document, so the message is read without it behind earlier
+    questions.
     """
     context = question.state.context
     questions = tuple(map(normalise_text, list_earlier_questions(question)))
@@ -40,9 +42,7 @@ def build_search_context(question: Question) -> Context:
 
 
 def build_part_context(question: Question, place: int) -> Context:
-    """Of one of `spoken`: what is asked first in a message is talked about when the rest of it is asked, as if the
-    customer had sent one question after another.
-    """
+    """Builds the context of one of `sub_questions`: the questions before it in the message count as earlier questions."""
     before, part = question.sub_questions[:place], question.sub_questions[place]
     context = build_search_context(question)
     if not context and not before:

@@ -1,4 +1,4 @@
-"""The days that a message says: 上周三, 11月2号, 2026-11-02, 昨天晚上8点, November 3, last Wednesday."""
+"""Finds days in a message: 上周三, 11月2号, 2026-11-02, 昨天晚上8点, November 3, last Wednesday."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """Where a time stands in the folded text, and its days from `first` to `last`; `at`: the hour of a single day;
-    `any_year`: the year is a guess, the last one in which the day was; `following`: the days of the next, where they
-    are others.
+    """Where a time stands in the folded text, and its days from `first` to `last`.
+
+    `at`: the hour of a single day. `any_year`: the year is a guess, the last one in which the day was. `following`: the
+    days a year later, where these are others.
     """
 
     start: int
@@ -53,7 +54,7 @@ class DateMention:
         return self.first == self.last
 
     def get_coming_days(self, today: date) -> tuple[date, date]:
-        """Its days, those to come where the year is open."""
+        """Returns its first and last day, those to come where no year is said."""
         if not self.any_year:
             return self.first, self.last
         stretch = move_ahead(Period(self.first, self.last + DAY, self.following), today)
@@ -61,7 +62,8 @@ class DateMention:
 
 
 def find_date_mentions(text: str, named: Sequence[str], today: date) -> tuple[DateMention, ...]:
-    """The times of a folded text whose days are certain but for the year, in order; a mere hour is one of today.
+    """Returns the times of a folded text whose days are certain but for the year, in order; a mere hour is one of
+    today.
 
     named: its date entities.
     """
@@ -75,7 +77,7 @@ def find_date_mentions(text: str, named: Sequence[str], today: date) -> tuple[Da
 
 
 def remove_days(text: str, days: Sequence[DateMention]) -> str:
-    """What a folded text says besides its days of the calendar; 周末 and 这个月 stay: rules speak of them, too."""
+    """Removes the days of the calendar from a folded text; 周末 and 这个月 stay, since rules also name them."""
     for said in reversed(days):
         if re.search(r"\d", text[said.start : said.end]):
             text = f"{text[: said.start]} {text[said.end :]}"

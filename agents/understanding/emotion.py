@@ -1,7 +1,7 @@
-"""How angry or desperate a message is, by rules; and whether somebody speaks of ending their life.
+"""Measures by rules how angry or desperate a message is, and whether somebody speaks of suicide.
 
-A cue is a word with a weight, the chance that its writer is beside themselves. Cues are combined as independent
-chances; words that make it stronger, exclamation marks and repetition raise what is there and are nothing by
+A cue is a word with a weight: the probability that its writer is very angry or desperate. Cues are combined as
+independent probabilities. Intensifiers, exclamation marks and repetition raise what is there and are nothing by
 themselves, so that a neutral question in haste stays neutral.
 """
 
@@ -19,9 +19,9 @@ from knowledge.yaml_files import load_yaml
 
 @dataclass(frozen=True, slots=True)
 class Emotion:
-    """score: anger or despair in [0, 1]. crisis: the message hints at suicide or self-harm; then the score is 1.
+    """`score`: anger or despair in [0, 1]. `crisis`: the message hints at suicide or self-harm; then the score is 1.
 
-    denied: the customer says of themselves that they are not angry. loudness: 1 and more, by how it is said.
+    `denied`: the customer says that they are not angry. `loudness`: 1 and more, by how it is said.
     """
 
     score: float
@@ -30,12 +30,12 @@ class Emotion:
     loudness: float = 1.0
 
     def add_repetitions(self, times: int) -> Emotion:
-        """Of what the customer has said before in the same words, so many times."""
+        """Returns the emotion of a message that the customer has sent so many times before."""
         louder = self.loudness + 0.2 * min(times, 2)
         return replace(self, score=round(1 - (1 - self.score) ** (louder / self.loudness), 3), loudness=louder)
 
     def add_evidence(self, chance: float) -> Emotion:
-        """With other evidence that is as independent: `chance` of the meaning as a whole."""
+        """Returns the emotion with independent evidence: `chance` by the meaning of the message."""
         if self.crisis or (self.denied and not self.score):
             return self
         return replace(self, score=round(1 - (1 - self.score) * (1 - chance), 3))
@@ -56,7 +56,7 @@ _SHOUTS = re.compile(r"\b[A-Z]{3,}\b(?:\W+\b[A-Z]{2,}\b){2,}")
 
 
 def detect_emotion(text: str) -> Emotion:
-    """The emotion of a message by its words."""
+    """Returns the emotion of a message by its words."""
     words, lexicon = fold(text), _load_lexicon()
     if lexicon.crisis.search(words) and not lexicon.not_crisis.search(words):
         return Emotion(1.0, crisis=True)
@@ -103,7 +103,7 @@ def _join_patterns(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 def _list_weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
-    """Of what is said; the same stretch of text counts once, for the heaviest cue."""
+    """Yields the weights of the cues; the same place in the text counts once, for the heaviest cue."""
     taken = bytearray(len(words))
     asking = lexicon.asking.search(words) is not None
     for weight, pattern in lexicon.cues:
@@ -119,6 +119,6 @@ def _list_weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
 
 
 def _is_denied(words: str, start: int) -> bool:
-    """Whether what stands before a cue takes it back."""
+    """Whether a cue is negated by what stands before it."""
     before = words[max(start - MAX_BEFORE, 0) : start].rstrip()
     return bool(_NEGATED.search(before)) and not _RHETORIC.search(before)

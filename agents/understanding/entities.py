@@ -1,4 +1,4 @@
-"""What a message names: order numbers, phones, models, dates ..., by the patterns of `agents/entities.yaml`."""
+"""Finds what a message names: order numbers, phones, models, dates ..., by the patterns of `agents/entities.yaml`."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Mentions:
     alone: bool
 
     def add_candidates(self, more: Iterable[Entity]) -> Mentions:
-        """With more candidates."""
+        """Returns the mentions with more candidates."""
         candidates = dict.fromkeys((*self.candidates, *more))
         return replace(self, candidates=tuple(entity for entity in candidates if entity not in self.certain))
 
     def add_names(self, text: str, kinds: Mapping[str, str]) -> Mentions:
-        """With what a text names of a company's own; kinds: of each name, folded, the kind of entity."""
+        """Returns the mentions with the company's own names that a text has. kinds: name, folded -> kind of entity."""
         folded, codes = fold(text), codes_in(text)
         named = [Entity(kind, name, name) for name, kind in kinds.items() if _is_named(name, folded, codes)]
         return replace(self, certain=tuple(dict.fromkeys((*self.certain, *named)))) if named else self
@@ -85,7 +85,7 @@ class EntityExtractor:
         self.kinds: Mapping[str, Kind] = {kind.name: kind for kind in kinds}
 
     def extract(self, text: str) -> Mentions:
-        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
+        """Finds the entities of a text. They do not overlap; earlier kinds and longer places go first."""
         folded = fold(text)
         covered = bytearray(len(folded))
         taken = {
@@ -112,7 +112,7 @@ class EntityExtractor:
         return Mentions(_sort_entities(taken), (), alone).add_candidates(_sort_entities(weak))
 
     def convert_slots(self, words_of: Iterable[tuple[str, str]]) -> Iterator[Entity]:
-        """What a model found named besides, kinds and words, where the kind has to be known."""
+        """Yields entities for what a model found named, given as kinds and words; unknown kinds are skipped."""
         for name, words in words_of:
             kind = self.kinds.get(name)
             if kind is not None and kind.resolve:
@@ -122,7 +122,7 @@ class EntityExtractor:
 
 @cache
 def load_shipped_extractor() -> EntityExtractor:
-    """The kinds that come with the project."""
+    """Returns the extractor of the kinds that come with the project."""
     return read_extractor((files("agents") / "entities.yaml").read_text(encoding="utf-8"))
 
 
@@ -173,7 +173,7 @@ def _find_codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Enti
 
 
 def _extend_to_code(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
-    """A place in a text, or that of the code it is a part of: hc_sr04 of sr04."""
+    """Returns a place in a text, or that of the code which contains it: hc_sr04 of sr04."""
     return next(((code.start, code.end) for code in codes if code.start <= span[0] and span[1] <= code.end), span)
 
 
@@ -185,7 +185,7 @@ def _is_named(name: str, folded: str, codes: Sequence[Code]) -> bool:
 
 
 def _claim_span(span: tuple[int, int], covered: bytearray) -> bool:
-    """Whether a place in the text is free; from now on it is not."""
+    """Returns whether a place in the text is free, and marks it as taken."""
     start, end = span
     if any(covered[start:end]):
         return False

@@ -1,6 +1,4 @@
-"""What no rewriting of a message may lose, change or add: numbers, model names, order ids, negations and the words that
-say what it is about.
-"""
+"""Compares a message with its rewrite: numbers, model names, order ids, negations and content words must stay the same."""
 
 from __future__ import annotations
 
@@ -21,8 +19,8 @@ _DIGITS = re.compile(r"\d+")
 
 
 def has_all_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, code and negation of the original is in the rewrite, unchanged but for the spelling of a
-    code: h30pro is H30 Pro.
+    """Whether the rewrite has every number, code and negation of the original; codes may be spelt differently (h30pro,
+    H30 Pro).
     """
     before, after = fold(original), fold(rewritten)
     held = codes_in(rewritten)
@@ -40,27 +38,25 @@ def has_new_facts(known: str, rewritten: str) -> bool:
 
 
 def has_new_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite is about something of which neither what is known nor a synonym of it speaks."""
+    """Whether a rewrite has a content word that is not in what is known, nor a synonym of it."""
     words, folded = extract_content_words(rewritten, analyzer), fold(known)
     return not all(_is_made_of(word, folded) for word in words - analyzer.occurring(known).among(words))
 
 
 def has_most_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite, or a synonym in it, says most of what the original is about."""
+    """Whether a rewrite, with synonyms, has most content words of the original."""
     words = extract_content_words(original, analyzer)
     return len(analyzer.occurring(rewritten).among(words)) >= MIN_KEPT * len(words)
 
 
 def has_shared_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite, or a synonym in it, says anything of what the original is about, where that is about
-    something.
-    """
+    """Whether a rewrite, with synonyms, has any content word of the original, where that has some."""
     words = extract_content_words(original, analyzer)
     return not words or bool(analyzer.occurring(rewritten).among(words))
 
 
 def extract_content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
-    """The Chinese words of a text that say what it is about."""
+    """Returns the Chinese words of a text that say what it is about."""
     words = analyzer.segments(strip_question_words(fold(text)))
     return frozenset(
         word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.frequency(word) < COMMON

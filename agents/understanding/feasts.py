@@ -1,4 +1,4 @@
-"""Feasts of the sun and of the moon, and their days in a year, from `feasts.yaml`."""
+"""Holidays of the solar and of the lunar calendar, and their days in a year, from `feasts.yaml`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from knowledge.yaml_files import load_yaml
 
 @dataclass(frozen=True, slots=True)
 class Feast:
-    """`names`: a pattern; `days`: how many it lasts. `month` and `day`: when it begins, in every year; a feast of the
-    moon has `first_days` by year instead.
+    """`names`: a pattern; `days`: how many it lasts. `month` and `day`: its first day, in every year; a lunar one has
+    `first_days` by year instead.
     """
 
     names: str
@@ -29,12 +29,12 @@ class Feast:
         return bool(self.first_days)
 
     def get_period(self, year: int) -> Period | None:
-        """Its days; None for a feast of the moon in a year that the file does not hold."""
+        """Returns its days in a year; None for a lunar one in a year that the file does not hold."""
         first = self.first_days.get(year) if self.is_lunar else date(year, self.month, self.day)
         return None if first is None else Period(first, first + self.days * DAY)
 
     def get_last_period(self, today: date) -> Period | None:
-        """The one that has begun last, with the one after it where that is not on the same days of the next year."""
+        """Returns the last one that has begun, with the next one where that is not on the same days."""
         this = self.get_period(today.year)
         if this is None or this.start is None:
             return None
@@ -47,7 +47,7 @@ class Feast:
 
 
 def find_feast(text: str) -> Feast:
-    """The feast whose name a text begins with. Raises StopIteration where there is none."""
+    """Returns the holiday whose name a text begins with. Raises StopIteration where there is none."""
     return next(feast for feast in FEASTS if re.match(feast.names, text))
 
 

@@ -1,7 +1,7 @@
-"""Recognises follow-ups and makes them self-contained by rules: 那运费呢, 它多少钱, 第二个呢.
+"""Recognises follow-ups and completes them by rules: 那运费呢, 它多少钱, 第二个呢.
 
-A rewrite only adds what the conversation was about. It is guarded: one that loses a number, a model name, an order id
-or a negation of the customer's words is discarded, and the original question is searched in any case.
+A rewrite only adds what the conversation was about. One that loses a number, a model name, an order id or a negation is
+discarded, and the original question is searched in any case.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六�
 
 
 def rewrite_by_rules(text: str, history: Sequence[Turn]) -> str | None:
-    """A message that leans on what was said before with its topic filled in; None for any other."""
+    """Returns a follow-up completed with its topic; None for any other message."""
     text = text.strip()
     rewritten = _rewrite_follow_up(text, history[-1]) if text and history else None
     return rewritten if rewritten and rewritten != text and has_all_facts(text, rewritten) else None
 
 
 def find_choice(reading: Reading, history: Sequence[Turn]) -> str | None:
-    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
+    """Returns what a message chooses of the options in the last reply: 第二个, or a yes to the only one; else None."""
     if not history or not _is_clarification(history[-1]):
         return None
     if _ORDINAL_ONLY.fullmatch(_strip_marks(reading.text)):
@@ -53,7 +53,7 @@ def find_choice(reading: Reading, history: Sequence[Turn]) -> str | None:
 
 
 def fill_subject(text: str, subject: str) -> str | None:
-    """这个怎么充电 about a subject that is in view; None when nothing in the text stands for it."""
+    """Returns the text with a subject in the place of a pronoun: 这个怎么充电; None where no pronoun stands for it."""
     rewritten = _PRONOUN.sub(lambda _: subject, text, count=1)
     return rewritten if subject and rewritten != text and has_all_facts(text, rewritten) else None
 
@@ -74,7 +74,7 @@ def _rewrite_follow_up(text: str, last: Turn) -> str | None:
 
 
 def _is_completion(text: str, last: Turn) -> bool:
-    """A word or two after the assistant asked back."""
+    """Whether the message is a word or two after the assistant asked back."""
     return (
         _is_clarification(last)
         and len(text) <= MAX_FOLLOW_UP_CHARS
@@ -91,7 +91,7 @@ def _is_elliptical(text: str, core: str) -> bool:
 
 
 def _fill_topic(core: str, previous: str, topic: str) -> str:
-    """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
+    """Completes an elliptical follow-up: 那运费呢 with the topic, 那 YS-W5 呢 with the question before it."""
     named, earlier = first_code(core), first_code(previous)
     if named and earlier:
         rest = replace_codes(core, "").strip()
@@ -104,7 +104,7 @@ def _fill_topic(core: str, previous: str, topic: str) -> str:
 
 
 def _find_option(text: str, last: Turn) -> str | None:
-    """第二个呢: what the last reply offered at that place."""
+    """Returns the option at the place that is named: 第二个呢."""
     match = _ORDINAL.search(text) or re.search(r"第\s*([一二三四五六七八九1-9])", text)
     if match is None:
         return None
@@ -117,12 +117,12 @@ def _find_option(text: str, last: Turn) -> str | None:
 
 
 def _is_clarification(last: Turn) -> bool:
-    """The last reply listed what the customer may have meant: a word or two now complete that question."""
+    """Whether the reply listed what the customer may have meant, so that a word or two complete the question."""
     return bool(last.suggestions) and all(suggestion in last.reply for suggestion in last.suggestions)
 
 
 def _extract_subject(question: str, topic: str) -> str:
-    """The thing asked about: a model name when there is one, else the whole topic."""
+    """Returns the thing asked about: a model name, else the whole topic."""
     named = first_code(question)
     return named.text if named else topic
 

@@ -1,4 +1,4 @@
-"""Stretches of days, and how to get from one to another."""
+"""Periods of days, and how to get from one to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20,
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `start` up to but without `end`; None: open. `following`: the same a year on, where the days differ."""
+    """From `start` up to but without `end`; None: open. `following`: the same a year later, where the days differ."""
 
     start: date | None
     end: date | None
@@ -28,7 +28,7 @@ def build_day(day: date) -> Period:
 
 
 def build_day_range(year: int, month: int, first: int, last: int) -> Period | None:
-    """From the first to the last day of a month; None where it has no such days."""
+    """Returns the period from the first to the last day of a month; None where the month has no such days."""
     try:
         start, end = date(year, month, first), date(year, month, last)
     except ValueError:
@@ -37,7 +37,7 @@ def build_day_range(year: int, month: int, first: int, last: int) -> Period | No
 
 
 def build_month_part(first: date, part: str) -> Period:
-    """The month that begins on `first`, or a part of it."""
+    """Returns the month that begins on `first`, or a part of it."""
     following = move_back_months(first, -1)
     if part.endswith("一天"):
         return build_day(following - DAY if "最后" in part else first)
@@ -48,7 +48,7 @@ def build_month_part(first: date, part: str) -> Period:
 
 
 def move_back_months(day: date, months: int) -> date:
-    """The same day of another month, or that month's last."""
+    """Returns the same day of an earlier month, or that month's last day."""
     place = day.year * 12 + day.month - 1 - months
     year, month = place // 12, place % 12 + 1
     last = (date(year + month // 12, month % 12 + 1, 1) - DAY).day
@@ -56,7 +56,7 @@ def move_back_months(day: date, months: int) -> date:
 
 
 def move_ahead(stretch: Period, today: date) -> Period:
-    """A time of no said year, where what is asked for lies ahead: of this year, or of the next."""
+    """Returns a time without a year as the next one to come."""
     start, end = stretch.start, stretch.end
     if start is not None and end == today + DAY:  # 这几天
         return Period(today, today + (end - start))
@@ -68,7 +68,7 @@ def move_ahead(stretch: Period, today: date) -> Period:
 
 
 def choose_nearest(stretch: Period, today: date) -> Period:
-    """A time of no said year, where what is asked for may lie ahead or behind: of the year in which it is nearer."""
+    """Returns a time without a year in the year in which it is nearer, past or to come."""
     later = move_ahead(stretch, today)
     if stretch.end is None or stretch.start is None or later.start is None:
         return stretch

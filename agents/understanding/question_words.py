@@ -1,4 +1,4 @@
-"""What a question is about, without the words that only ask."""
+"""Words that only ask, and what is left of a question without them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def is_question(text: str) -> bool:
 
 
 def strip_question_words(text: str) -> str:
-    """What a question is about: 怎么申请退货？ -> 退货; may be empty."""
+    """Returns what a question is about: 怎么申请退货？ -> 退货; may be empty."""
     return re.sub(r"\s+", " ", _ASKING.sub(" ", text)).strip(" 的了是")
 
 
 def extract_bare_name(text: str) -> str | None:
-    """The model name or code of a question that says nothing else: E03 是什么意思 -> E03."""
+    """Returns the model name or code of a question that says nothing else: E03 是什么意思 -> E03; None for any other."""
     rest = strip_question_words(text)
     return rest if is_code(rest) else None

@@ -58,7 +58,9 @@ _FORMS = tuple(
 
 
 def find_ranks(text: str) -> list[Ranking]:
-    """The ranks of a folded text, in which spaces stand for times and amounts; the longer form where two overlap."""
+    """Finds the ranks of a folded text, in which blanks stand for times and amounts; of two that overlap the longer
+    form.
+    """
     found: list[Ranking] = []
     for pattern, by in _FORMS:
         for match in pattern.finditer(text):

@@ -1,4 +1,4 @@
-"""What one message says, read once: everything downstream takes the Reading, and nobody else looks at the words."""
+"""What one message says, read once: all later steps use the Reading, and no other place matches patterns on the words."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ from knowledge.text import fold
 
 @dataclass(frozen=True)
 class Reading:
-    """Of a text alone: the same text gives the same Reading, whoever wrote it and whatever was said before. What is
-    rarely asked is read when it is asked; nothing is read twice.
+    """The reading of a text alone: the same text always gives the same Reading. Each property is computed when it is
+    first used.
     """
 
     text: str
 
     @cached_property
     def normalized_text(self) -> str:
-        """In one spelling, without greetings, thanks and what it takes back; what is embedded, searched and routed."""
+        """The text in one spelling, without greetings, thanks and what it withdraws; it is embedded, searched and
+        routed.
+        """
         return corrections.remove_withdrawn_words(normalise_text(self.text))
 
     @cached_property
     def withdrawn_words(self) -> tuple[str, ...]:
-        """What it takes back, in favour of what else it says."""
+        """What it withdraws in favour of what else it says."""
         return corrections.find_withdrawn_words(self.text)
 
     @cached_property
     def folded(self) -> str:
-        """In half-width, lower-case, simplified characters; what patterns are matched against."""
+        """The text in half-width, lower-case, simplified characters, for matching patterns."""
         return fold(self.text)
 
     @cached_property
     def is_english(self) -> bool | None:
-        """None where the words do not tell."""
+        """Whether it is English; None where the words do not tell."""
         return language.detect_english(self.text)
 
     @cached_property
     def has_lone_english_word(self) -> bool:
-        """Whether it is one English word, which tells where nothing else does."""
+        """Whether it is one English word, which counts where nothing else tells the language."""
         return language.has_lone_english_word(self.text)
 
     @cached_property
@@ -60,47 +62,47 @@ class Reading:
 
     @cached_property
     def act(self) -> acts.Act:
-        """What it does: greets, thanks, asks for a person or a ticket, asks, tells."""
+        """Its dialogue act: greets, thanks, asks for a person or a ticket, asks, tells."""
         return acts.detect_act(self.text)
 
     @cached_property
     def has_person_mention(self) -> bool:
-        """Whether it speaks of a person of the staff, whatever else is asked."""
+        """Whether it asks for a person of the staff, whatever else it says."""
         return acts.has_person_mention(self.text)
 
     @cached_property
     def reply(self) -> consent.Reply | None:
-        """What it says to a proposal, if one was made; None where it is about something else."""
+        """What it answers to a proposal, if one was made; None where it is about something else."""
         return consent.read_reply(self.text, self.act)
 
     @cached_property
     def answer_types(self) -> tuple[AnswerType, ...]:
-        """What sort of thing an answer has to hold."""
+        """The types of answer that it asks for."""
         return detect_answer_types(self.text)
 
     @cached_property
     def bare_name(self) -> str | None:
-        """The model or code that it names and says nothing of."""
+        """The model or code that it names without saying anything of it; None otherwise."""
         return question_words.extract_bare_name(self.text)
 
     @cached_property
     def sub_question_texts(self) -> tuple[str, ...]:
-        """The questions of it in one spelling, by its structure; empty where it is one."""
+        """Its questions in normalised spelling, by its structure; empty where it is one."""
         return split_questions(self.normalized_text)
 
     @cached_property
     def emotion(self) -> Emotion:
-        """Anger, despair, a hint at ending one's life."""
+        """Anger or despair by its words, and whether it hints at suicide."""
         return detect_emotion(self.text)
 
     @cached_property
     def statement_clauses(self) -> tuple[str, ...]:
-        """Its clauses, folded, that are no question about a rule."""
+        """Its clauses, folded, that do not ask about a rule."""
         return tuple(safety.split_statements(self.text))
 
     @cached_property
     def dangers(self) -> frozenset[safety.Danger]:
-        """Those that have a word in what is told."""
+        """The dangers that a word of its statements names."""
         return safety.find_dangers(self.statement_clauses)
 
     @cached_property
@@ -115,36 +117,36 @@ class Reading:
 
     @cached_property
     def wish(self) -> tickets.Wish:
-        """What it wants done, where it is about tickets."""
+        """What it wants to be done, where it is about tickets."""
         return tickets.detect_wish(self.text)
 
     @cached_property
     def ticket_number(self) -> str:
-        """As it is stored; empty without one."""
+        """The ticket number as it is stored; empty without one."""
         return tickets.find_ticket_number(self.text)
 
     @cached_property
     def has_ticket_reference(self) -> bool:
-        """Whether it may be about tickets that its conversation has."""
+        """Whether it may be about tickets of its conversation."""
         return tickets.has_ticket_reference(self.text)
 
     @cached_property
     def words_beside_request(self) -> tuple[str, ...] | None:
-        """What it says beside a request, in so many words, to note something down; None without one."""
+        """What it says besides an explicit request to record something; None without such a request."""
         return tickets.split_request(self.text)
 
     def find_dates(self, today: date) -> tuple[DateMention, ...]:
-        """The times that it says, where they stand in the folded text and which days they are."""
+        """Returns the times that it names: where they stand in the folded text, and their days."""
         dates = [entity.text for entity in self.mentions.certain if entity.kind == "date"]
         return find_date_mentions(self.folded, dates, today)
 
     @cached_property
     def text_without_dates(self) -> str:
-        """What it says besides the days of the calendar, folded; empty when that is nothing."""
+        """The text without days of the calendar, folded; may be empty."""
         return remove_days(self.folded, self.find_dates(date.today()))  # where they stand is the same on any day
 
 
 @lru_cache(maxsize=64)
 def read(text: str) -> Reading:
-    """The Reading of a message, of one of its questions, or of what a model made of it; one for the whole turn."""
+    """Returns the Reading of a message, of a sub-question or of a rewrite; cached, so that a turn reads each text once."""
     return Reading(text)

@@ -42,7 +42,7 @@ _MONTHS = {"月": 1, "季度": 3, "年": 12}
 
 
 def parse_relative(text: str, today: date) -> Period | None:
-    """The days that an expression names, None for one that is not known. `text` is folded."""
+    """Returns the days that an expression names; None for an unknown one. `text` is folded."""
     for parse in (_parse_day, _parse_week, _parse_month, _parse_quarter, _parse_last, _parse_ago, _parse_recent):
         if (found := parse(text, today)) is not None:
             return found
@@ -97,7 +97,7 @@ def _parse_quarter(text: str, today: date) -> Period | None:
 
 
 def _parse_last(text: str, today: date) -> Period | None:
-    """上两个月: so many whole ones, up to this one."""
+    """Parses 上两个月: so many whole months, up to this one."""
     match = _LAST.fullmatch(text)
     if match is None or match["unit"] in "天日":
         return None
@@ -106,7 +106,7 @@ def _parse_last(text: str, today: date) -> Period | None:
 
 
 def _parse_ago(text: str, today: date) -> Period | None:
-    """三天前: that day; 两个月前: that month."""
+    """Parses 三天前 as that day, 两个月前 as that month."""
     match = _AGO.fullmatch(text)
     if match is None:
         return None
@@ -116,7 +116,7 @@ def _parse_ago(text: str, today: date) -> Period | None:
 
 
 def find_exact_day(text: str, today: date) -> date | None:
-    """The very day of 三天前 and 两周前; a month is too long to mean one."""
+    """Returns the day of 三天前 and 两周前; None for a month, which is too long to mean one day."""
     match = _AGO.fullmatch(text)
     return (
         None
@@ -142,7 +142,7 @@ def _parse_recent(text: str, today: date) -> Period | None:
 
 
 def _find_first_day(unit: str, today: date) -> date:
-    """The first day of the week, month ... that is now."""
+    """Returns the first day of the current week, month ..."""
     if unit in ("天", "日"):
         return today
     if unit not in _MONTHS:
@@ -152,7 +152,7 @@ def _find_first_day(unit: str, today: date) -> date:
 
 
 def _go_back(day: date, number: int, unit: str) -> date:
-    """So many units earlier, later where the number is negative."""
+    """Returns the day so many units earlier, later where the number is negative."""
     if unit in _MONTHS:
         return move_back_months(day, number * _MONTHS[unit])
     return day - timedelta(days=number * (1 if unit in "天日" else 7))

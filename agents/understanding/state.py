@@ -39,11 +39,11 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
+    """`questions`: the last messages that were about something, oldest first; `topics`: what the answers rested on,
+    oldest first.
 
-    `versions` of products are those that the customer named, the last first.
-    `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
-    choose from; `member` is the one whose data a reply held: only they go on from here.
+    `agent` and `outcome` are those of the last such turn; `offered`: the options of its reply; `member`: whose data a
+    reply held, only they continue from here; `versions` of products that the customer named, the last first.
     """
 
     questions: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class DialogueState:
 
     @property
     def context(self) -> Context:
-        """What the search needs of it."""
+        """The context for the search."""
         *before, last = self.topics or (Topic("", (), ()),)
         return Context(
             self.questions,
@@ -71,7 +71,9 @@ class DialogueState:
         )
 
     def add_turn(self, question: str, answer: Answer, member: str = "") -> DialogueState:
-        """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
+        """Returns the state after a question and its answer. member: whose data the answer holds; the state stays
+        theirs.
+        """
         if answer.agent in OFF_TOPIC_AGENTS:
             return self
         sources = [source for source in answer.fragments if source.document_id]
@@ -92,7 +94,7 @@ class DialogueState:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept with a turn."""
+        """Returns the state as it is kept with a turn."""
         return {
             "questions": self.questions,
             "topics": [[topic.subject, topic.documents, topic.sections] for topic in self.topics],
@@ -105,7 +107,7 @@ class DialogueState:
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Self:
-        """The state of a turn; an empty one of a turn that was kept without."""
+        """Reads the state of a turn; an empty state where the turn was kept without."""
         if not kept:
             return cls()
         topics = (
@@ -127,7 +129,7 @@ NOTHING_SAID = DialogueState()
 
 
 def build_state(turns: Iterable[Turn]) -> DialogueState:
-    """The state of a conversation that a client tells, which knows no documents."""
+    """Returns the state of a conversation that a client sends, which knows no documents."""
     state = NOTHING_SAID
     for turn in turns:
         questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]

@@ -1,4 +1,4 @@
-"""The questions of one message, told apart by its structure: numbered items, sentences that ask, A 和 B 分别. Pure."""
+"""Splits a message into its questions by its structure: numbered items, sentences that ask, A 和 B 分别. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EACH = re.compile(
 
 
 def split_questions(text: str) -> tuple[str, ...]:
-    """The questions of a message, in order, each with what is told before it; empty where it asks one thing."""
+    """Returns the questions of a message, in order, each with the statements before it; empty where it asks one thing."""
     if len(text) > MAX_STRUCTURED_CHARS:
         return ()
     parts = _split_numbered(text) or _split_sentences(text) or _split_each(text)
@@ -47,7 +47,7 @@ def split_questions(text: str) -> tuple[str, ...]:
 
 
 def _split_numbered(text: str) -> tuple[str, ...]:
-    """1.… 2.…: what stands before the first item goes with it. Steps of a story are numbered too, and do not ask."""
+    """Splits 1.… 2.…; the text before the first item goes with it. Numbered steps of a story do not ask."""
     marks: list[re.Match[str]] = []
     for match in _MARKER.finditer(text):
         if _parse_marker(match) == len(marks) + 1:
@@ -72,7 +72,7 @@ def _parse_marker(match: re.Match[str]) -> int:
 
 
 def _split_sentences(text: str) -> tuple[str, ...]:
-    """Sentences that ask, each with what is told before it; what is told last goes with the last question."""
+    """Splits at sentences that ask, each with the statements before it; the last statements go with the last question."""
     sentences = _SENTENCE.findall(text)
     last = len(sentences) - 1
     parts: list[str] = []
@@ -97,7 +97,7 @@ def _split_sentences(text: str) -> tuple[str, ...]:
 
 
 def _split_each(text: str) -> tuple[str, ...]:
-    """A 和 B 的 C 分别 D: of each by itself."""
+    """Splits A 和 B 的 C 分别 D into two questions."""
     match = _EACH.fullmatch(text.strip())
     if match is None or _AND.search(match["one"] + match["other"]):
         return ()
@@ -110,13 +110,13 @@ def _is_marked_question(sentence: str) -> bool:
 
 
 def _is_asking(text: str) -> bool:
-    """Marked as a question, or asking by its words."""
+    """Whether a text is marked as a question, or asks by its words."""
     plain = _SIGNS.sub(" ", text).strip(" 的了是")
     return _is_marked_question(text) or strip_question_words(plain) != plain
 
 
 def _has_content(sentence: str) -> bool:
-    """Whether it says what it asks about, or at least what for."""
+    """Whether a sentence says what it asks about, or at least which type of answer it wants."""
     if not _TELLING.isdisjoint(detect_answer_types(sentence)):
         return True
     words = _LATIN.findall(sentence)

@@ -1,4 +1,4 @@
-"""What a message wants of tickets: a new one, and about what, or one that is there."""
+"""What a message wants of tickets: a new one, and about what, or an existing one."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _KINDS = {
 
 
 def detect_wish(text: str) -> Wish:
-    """The wish of a message that is about tickets; a new ticket where nothing says that it is about an old one."""
+    """Returns the wish of a message about tickets; CREATE where nothing says that it is about an existing one."""
     words = fold(text)
     for wish, pattern in _CHANGES.items():
         if pattern.search(words):
@@ -137,19 +137,23 @@ def detect_wish(text: str) -> Wish:
 
 
 def has_ticket_reference(text: str) -> bool:
-    """Whether a message may be about tickets that its conversation has: no two customers share its answer."""
+    """Whether a message may be about tickets of its conversation, so that its answer is not shared with other
+    customers.
+    """
     return _OWN.search(fold(text)) is not None
 
 
 def find_ticket_number(text: str) -> str:
-    """The ticket number in a text as it is stored, empty without one."""
+    """Returns the ticket number in a text as it is stored; empty without one."""
     found = NUMBER.search(fold(text))
     return f"TK{found.group(1)}{found.group(2)}" if found else ""
 
 
 def split_request(text: str) -> tuple[str, ...] | None:
-    """What a message says beside a request, in so many words, to note something down: of 空调不制冷了，帮我报个修 the
-    first half. None without one, as in 怎么报修.
+    """Returns what a message says besides an explicit request to record something: of 空调不制冷了，帮我报个修 the
+    first half.
+
+    None without a request, as in 怎么报修.
     """
     folded = fold(text).strip()
     if _ENGLISH_REQUEST.match(folded):
@@ -168,12 +172,12 @@ def _is_request(clause: str) -> bool:
 
 
 def is_about_own_tickets(text: str) -> bool:
-    """Whether a message as a whole is about tickets that are there: 我的工单怎么样了, add to my ticket: …"""
+    """Whether the whole message is about existing tickets: 我的工单怎么样了, add to my ticket: …"""
     return _ABOUT_MINE.match(fold(text).strip()) is not None
 
 
 def extract_ticket_subject(text: str) -> str:
-    """What a ticket is about, without the words that ask for one; empty when nothing is left."""
+    """Returns what a ticket is about, without the words that ask for one; empty when nothing is left."""
     looked_at = text.strip()[:MAX_LOOKED_AT]
     opening = _HEAD.match(looked_at)
     rest = _TAIL.sub("", looked_at[opening.end() :] if opening else looked_at, count=1)
@@ -185,13 +189,13 @@ def extract_ticket_subject(text: str) -> str:
 
 
 def detect_category(text: str) -> Category:
-    """By its words."""
+    """Returns the category by the words."""
     words = fold(text)
     return next((category for category, pattern in _KINDS.items() if pattern.search(words)), Category.OTHER)
 
 
 def detect_priority(text: str) -> Priority:
-    """Danger is urgent; haste or anger is high."""
+    """Returns URGENT for danger, HIGH for haste or anger, else NORMAL."""
     if Danger.HARM in find_dangers(split_statements(text)):
         return Priority.URGENT
     return Priority.HIGH if _HASTE.search(fold(text)) or detect_emotion(text).score >= FURIOUS else Priority.NORMAL

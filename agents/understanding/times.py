@@ -1,4 +1,4 @@
-"""Finds the one stretch of time that a question names, and where it stands in the text."""
+"""Finds the time that a question names, and where it stands in the text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BARE = {"年初": "今年初", "年底": "今年底", "月初": "这个月初",
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """Where an expression stands, and what it means."""
+    """Where an expression stands, and the days that it means."""
 
     start: int
     end: int
@@ -55,12 +55,12 @@ class TimeMention:
 
 
 def parse_period(text: str, today: date) -> Period | None:
-    """The days that one expression names, None for one that is not known. `text` is folded."""
+    """Returns the days that one expression names; None for an unknown one. `text` is folded."""
     return parse_relative(text, today) or parse_calendar(text, today)
 
 
 def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention | None, bool]:
-    """The time of a folded text, and whether it is all that the text says of times. `named`: its date entities."""
+    """Returns the time of a folded text, and whether the text names no other time. `named`: its date entities."""
     spans = _find_spans(text, named)
     places = _parse_places(text, spans, today)
     if not places:
@@ -82,12 +82,12 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention
 
 
 def find_times(text: str, named: Sequence[str], today: date) -> list[TimeMention]:
-    """All the times of a folded text, each by itself. `named`: its date entities."""
+    """Returns all times of a folded text, each by itself. `named`: its date entities."""
     return _parse_places(text, _find_spans(text, named), today)
 
 
 def _merge_times(text: str, places: Sequence[TimeMention]) -> list[TimeMention]:
-    """Times that make one stretch together as one."""
+    """Merges times that make one period together."""
     merged: list[TimeMention] = []
     for place in places:
         if merged and (stretch := _join_periods(text, merged[-1], place)):
@@ -122,7 +122,7 @@ def _find_spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _join_periods(text: str, first: TimeMention, second: TimeMention) -> Period | None:
-    """Two times as one stretch: from one to the other, or side by side."""
+    """Returns two times as one period, from one to the other or side by side; None where they are none."""
     between = text[first.end : second.start]
     one, two = first.period, second.period
     if _JOINED.fullmatch(between):
@@ -135,7 +135,9 @@ def _join_periods(text: str, first: TimeMention, second: TimeMention) -> Period 
 
 
 def _connect_periods(first: Period, second: Period) -> Period | None:
-    """A year that is left out is the one that makes them follow each other; None where that moves their days."""
+    """Returns the period from one time to another. A year that is left out is the one that puts them in order; None
+    where that would move their days.
+    """
     start, end = first.start, second.end
     if start is not None and end is not None and end <= start:
         if first.following or second.following:

@@ -27,7 +27,7 @@ class CustomerTickets:
         return _shown(row), new
 
     async def find_tickets(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
-        """See `Tickets.mine`."""
+        """See `Tickets.find_tickets`."""
         return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:

@@ -1,4 +1,4 @@
-"""What is particular about each kind of server or file that SQLAlchemy opens for us."""
+"""Differences between the servers and files that SQLAlchemy opens for us."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _build_mysql_session(seconds: float) -> tuple[str, ...]:
 
 
 def _build_mysql_arguments(driver: str, seconds: float) -> Mapping[str, Any]:
-    """A network that is dead keeps a thread no longer than this."""
+    """Returns timeouts, so that a dead network holds a thread no longer than this."""
     if driver not in ("pymysql", "mysqldb"):
         return {}
     return {"connect_timeout": ceil(seconds), "read_timeout": ceil(seconds) + 1, "charset": "utf8mb4"}
@@ -85,8 +85,9 @@ BACKENDS: Mapping[str, Backend] = {
 
 
 def find_backend(name: str) -> Backend:
-    """name: SQLAlchemy's. A database that we have not tried is opened and asked as SQLAlchemy and sqlglot do it, and
-    no more. Raises InvalidConfiguration where sqlglot does not know its SQL.
+    """Returns the backend of SQLAlchemy's name. Raises InvalidConfiguration where sqlglot does not know its SQL.
+
+    An untried database is opened and asked as SQLAlchemy and sqlglot do it.
     """
     if name in BACKENDS:
         return BACKENDS[name]

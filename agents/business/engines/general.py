@@ -1,4 +1,4 @@
-"""Any database that SQLAlchemy opens with a driver of its own, asked in threads; nothing is ever committed."""
+"""Any database that SQLAlchemy opens with a driver, asked in threads; nothing is ever committed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SIGNS = {
 
 
 class _Run:
-    """One statement on its way: what the thread that waits knows of the thread that works."""
+    """A running statement: what the waiting thread knows of the working one."""
 
     def __init__(self, cancel: str) -> None:
         self._cancel = cancel
@@ -49,19 +49,19 @@ class _Run:
         self.connected = self.stopped = False
 
     def begin(self, connection: Any) -> bool:
-        """Whether somebody still waits for it. connection: of the driver."""
+        """Returns whether somebody still waits for it. connection: of the driver."""
         with self._lock:
             self._at, self.connected = connection, True
             return not self.stopped
 
     def end(self) -> bool:
-        """Whether it was told to stop; from here on the connection may serve another statement."""
+        """Returns whether it was told to stop; afterwards the connection may serve another statement."""
         with self._lock:
             self._at = None
             return self.stopped
 
     def stop(self) -> None:
-        """The statement, where the driver can be asked to; the connection is not used again in any case."""
+        """Stops the statement, where the driver can be asked to; the connection is not used again in any case."""
         with self._lock:
             self.stopped = True
             if self._at is not None and self._cancel:
@@ -120,7 +120,7 @@ class GeneralEngine:
         await asyncio.to_thread(self._engine.dispose)
 
     def _prepare_connection(self, connection: Any, _: Any) -> None:
-        """A new connection of the driver's."""
+        """Prepares a new connection of the driver."""
         cursor = connection.cursor()
         for statement in self._backend.session(self._timeout):
             cursor.execute(statement)
@@ -149,7 +149,7 @@ class GeneralEngine:
         return [tuple(row) for row in result.fetchmany(limit)]
 
     def _convert_error(self, error: DBAPIError) -> Exception:
-        """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
+        """Returns what is wrong with the statement; all else is an outage, a missing table included."""
         backend, message = self._backend, str(error.orig)
         if backend.slow.search(message):
             return StatementTooSlow("the statement took too long")
@@ -160,8 +160,10 @@ class GeneralEngine:
 
 
 def bind_parameters(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
-    """SQL, in which MARK and a number stand for a bound value, and the values as a driver of the paramstyle (PEP 249)
-    wants both. Written here: SQLAlchemy's text() would look for names of values inside the statement's own texts too.
+    """Returns SQL and values as a driver of the paramstyle (PEP 249) wants them.
+
+    In `sql` MARK and a number stand for a bound value. Written here, since SQLAlchemy's text() would look for names of
+    values inside the statement's own texts too.
     """
     if not parameters:
         return sql, None

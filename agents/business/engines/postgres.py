@@ -77,7 +77,9 @@ class PostgresEngine:
 
 
 def _convert_address(address: URL) -> URL:
-    """With libpq's name of the one option that everybody uses. Raises TypeError for one that nobody would read."""
+    """Returns the address with libpq's name of the one option that everybody uses. Raises TypeError for an unknown
+    option.
+    """
     connect = import_module("asyncpg").connect
     query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
     if unknown := sorted(query.keys() - signature(connect).parameters.keys() - _OF_SQLALCHEMY):
@@ -86,7 +88,7 @@ def _convert_address(address: URL) -> URL:
 
 
 def _convert_error(error: DBAPIError) -> Exception:
-    """SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
+    """Returns our error: SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
     state = str(getattr(error.orig, "sqlstate", "") or "")
     if state == _CANCELED:
         return StatementTooSlow("the statement took too long")

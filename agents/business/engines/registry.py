@@ -1,5 +1,7 @@
-"""The engine of an address. Each layer would do alone: the guard writes what may be asked, the connection forbids
-writing where the database can, and the account should be one that may read the listed tables only.
+"""Opens the engine of an address.
+
+There are three layers, each of which would do alone: the guard writes what may be asked, the connection forbids writing
+where the database can, and the account should be one that may read the listed tables only.
 """
 
 from __future__ import annotations
@@ -18,9 +20,15 @@ from knowledge.errors import InvalidConfiguration
 
 
 def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
-    """url: of SQLAlchemy; timeout: seconds. SQLite and PostgreSQL are asked with the drivers that come with Yingda.
+    """Opens the engine. SQLite and PostgreSQL use the drivers that come with Yingda.
 
-    Raises InvalidConfiguration.
+    Args:
+        url: of SQLAlchemy.
+        readable: tables and columns that statements may read.
+        timeout: seconds.
+
+    Raises:
+        InvalidConfiguration: the address is wrong, or its driver missing.
     """
     address = parse_address(url)
     match address.get_backend_name():
@@ -33,7 +41,7 @@ def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
 
 
 def parse_address(url: str) -> URL:
-    """Raises InvalidConfiguration for what is no address."""
+    """Parses an address. Raises InvalidConfiguration for what is no address."""
     try:
         address = make_url(url)
     except ArgumentError as error:
@@ -44,6 +52,6 @@ def parse_address(url: str) -> URL:
 
 
 def find_file(url: str) -> Path | None:
-    """The file that an address names; None for a server. Raises InvalidConfiguration."""
+    """Returns the file of an address; None for a server. Raises InvalidConfiguration."""
     address = parse_address(url)
     return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None

@@ -1,4 +1,4 @@
-"""A SQLite file, opened for reading: it is told which tables, columns and functions exist at all."""
+"""A SQLite file, opened for reading; it is told which tables, columns and functions may be used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FUNCTIONS = frozenset(
 
 
 class SqliteEngine:
-    """One file; it may come later than the engine."""
+    """One file, which may be created later than the engine."""
 
     dialect = "sqlite"
 
@@ -57,7 +57,7 @@ class SqliteEngine:
             self._idle.get_nowait()[1].close()
 
     def _acquire_connection(self) -> tuple[_File, sqlite3.Connection]:
-        """A connection to the file that is there now: a newer one may have been moved to its place."""
+        """Returns a connection to the present file: a newer one may have been moved to its place."""
         status = self._path.stat()
         file = status.st_dev, status.st_ino
         while True:
@@ -104,8 +104,10 @@ class SqliteEngine:
     def _authorize(
         self, views: Set[str], action: int, one: str | None, two: str | None, _: str | None, within: str | None
     ) -> int:
-        """one, two: table and column of what is read; of a function its name is the second. within: the view that
-        reads it, which may read whatever it is made of where it is one of `views`.
+        """Allows reading listed columns and functions.
+
+        one, two: table and column of what is read; of a function its name is the second. within: the view that reads
+        it, which may read whatever it is made of where it is one of `views`.
         """
         allowed = action == sqlite3.SQLITE_SELECT
         if action in (sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION) and str(within).lower() in views:
@@ -119,7 +121,7 @@ class SqliteEngine:
 
 
 def _convert_error(error: sqlite3.Error) -> Exception:
-    """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
+    """Returns what is wrong with the statement; all else is an outage, a missing table included."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code == sqlite3.SQLITE_INTERRUPT:  # by our own look at the clock, nobody else has the connection
         return StatementTooSlow("the statement took too long")

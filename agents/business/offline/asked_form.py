@@ -1,4 +1,4 @@
-"""What of the rows a question wants by its form: 几笔 counts, 一共多少钱 sums."""
+"""What a question wants of rows, by its form: 几笔 counts, 一共多少钱 sums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + 
 
 
 def decide_give(asked: Give, skeleton: str) -> Give:
-    """What a question wants, of what a head takes it for: a number of rows is asked for in so many words."""
+    """Corrects by its words what a head takes the question for: a number of rows is asked for explicitly."""
     counted = _is_counting(skeleton)
     if any(word in skeleton for word in _TOTALS):
         return Give.COUNT

@@ -1,4 +1,4 @@
-"""What a question says before it is known what it is about: numbers, times, amounts, ranks, words of the YAML."""
+"""Parses a question before its subject is known: numbers, times, amounts, ranks, words of the YAML."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """`text` is plain; `whole`: its times are one stretch, `days`: where it
-    says days; `models`: product models, with their places."""
+    """`text` is folded; `whole`: its times are one period; `days`: where it names days; `models`: product models, with
+    their places.
+    """
 
     text: str
     numbers: tuple[tuple[str, Span], ...]
@@ -35,7 +36,7 @@ class ParsedQuestion:
     today: date
 
     def build_skeleton(self, kinds: Iterable[TermKind]) -> str:
-        """The text with letters for numbers, times, amounts, goods, and words of these kinds."""
+        """Returns the text with letters for numbers, times, amounts, goods, and words of these kinds."""
         marks = [(span, _extract_prefix(number) + NUMBER) for number, span in self.numbers]
         marks += [(span, MODEL) for _, span in self.models]
         marks += [((self.time.start, self.time.end), DAY)] if self.time else []
@@ -52,7 +53,7 @@ class ParsedQuestion:
 
 
 def parse_question(text: str, vocabulary: Vocabulary, language: Language, today: date) -> ParsedQuestion:
-    """text: plain."""
+    """Parses a question. text: folded by `Language.fold_text`."""
     certain: Sequence[Entity] = load_shipped_extractor().extract(text).certain
     time, whole = find_time(text, [entity.text for entity in certain if entity.kind == "date"], today)
     rest = blank_spans(text, [(time.start, time.end)] if time else [])
@@ -78,7 +79,7 @@ def parse_question(text: str, vocabulary: Vocabulary, language: Language, today:
 
 
 def blank_spans(text: str, spans: Iterable[Span]) -> str:
-    """A text with spaces in place of its parts."""
+    """Returns a text with blanks in place of its spans."""
     for start, end in spans:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
@@ -94,7 +95,7 @@ def _find_places(text: str, entities: Iterable[Entity]) -> list[tuple[str, Span]
 
 
 def _find_tail(text: str, language: Language) -> list[tuple[str, Span]]:
-    """The last digits of a number, as a pattern: 尾号 0231."""
+    """Returns the last digits of a number, as a pattern: 尾号 0231."""
     for word in language.tails:
         start = text.find(word)
         begin = start + len(word) + len(text[start + len(word) :]) - len(text[start + len(word) :].lstrip("是为的: "))
@@ -107,5 +108,5 @@ def _find_tail(text: str, language: Language) -> list[tuple[str, Span]]:
 
 
 def _extract_prefix(number: str) -> str:
-    """The letters that tell numbers of one kind from those of another."""
+    """Returns the letters of a number, which tell one kind from another."""
     return "".join(character for character in number.lower() if character.isalpha())

@@ -1,4 +1,4 @@
-"""The common questions about one's own data, without a language model."""
+"""Answers the common questions about one's own data without a language model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READ = 64
 
 
 class DeclaredQueries:
-    """Answers from the subjects of a description; see `OfflineQueries`. Thread-safe."""
+    """Plans for the subjects of a description; see `OfflineQueries`. Thread-safe."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -36,16 +36,18 @@ class DeclaredQueries:
         return replace(first, also=tuple(others))
 
     def _can_be_told(self, reading: RowRequest) -> bool:
-        """Whether rows that are too many, told as such, are better than none: of a narrowed list, never of a number."""
+        """Whether rows that are too many, marked as such, are better than none: of a narrowed list, never of a number."""
         if not reading.unread:
             return True
         narrow = reading.wanted.give is Give.LIST and reading.named
         return narrow and not any(map(self._reader.is_weighty, reading.unread))
 
     def find_sure_intents(self, text: str, *, member: bool) -> frozenset[Intent]:
-        """For a text that asks for data of one's own, all of it understood: that, and rules besides.
+        """Returns the intents of a text that asks for own data and is fully understood, and rules if it asks for these
+        too.
 
-        What names neither an owner nor rows (退款什么时候到账) asks for both, if a member asks who is signed in.
+        A text that names neither an owner nor rules (退款什么时候到账) asks for both, if a member asks who is signed
+        in.
         """
         readings = self._read(text, date.today()) if is_whole(text) else ()
         if not readings or not all(reading.certain for reading in readings):
@@ -64,5 +66,5 @@ def _build_plan(reading: RowRequest) -> Plan:
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:
-    """The queries of a business description. Raises InvalidConfiguration, naming the subject."""
+    """Loads the queries of a business description. Raises InvalidConfiguration, naming the subject."""
     return DeclaredQueries(Reader(load_subjects(path, schema), schema))

@@ -1,4 +1,4 @@
-"""Which of the declared subjects a question asks for, if for any: heads fitted on their examples."""
+"""Finds which declared subjects a question asks for: heads fitted on their examples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MARKS = ",。?!;，？！；\n"
 
 
 class Reader:
-    """Thread-safe."""
+    """Reads questions by the subjects of one description. Thread-safe."""
 
     def __init__(self, subjects: Subjects, schema: Schema) -> None:
         self._subjects = tuple(subjects.subjects.values())
@@ -80,8 +80,9 @@ class Reader:
         }
 
     def read(self, text: str, today: date) -> tuple[RowRequest, ...]:
-        """Nothing for what asks for no data of one's own, or for none that is declared; of two questions about
-        different tables one each.
+        """Returns what a question asks for: one request, or one for each of two questions about different tables.
+
+        Nothing for a question that asks for no own data, or for none that is declared.
         """
         if not self._subjects or not text.strip():
             return ()
@@ -93,8 +94,8 @@ class Reader:
         return tuple(replace(reading, rules=rules) for reading in (*apart, *whole) if reading)
 
     def _read_clauses(self, clauses: Sequence[str], today: date) -> tuple[RowRequest, ...]:
-        """Of clauses that ask for rows of different tables, each understood to the last word; a number that the first
-        names is meant by all.
+        """Reads clauses that ask for rows of different tables, each understood to the last word; a number in the first
+        clause counts for all.
         """
         found: list[RowRequest] = []
         said = "".join(
@@ -110,7 +111,7 @@ class Reader:
         return tuple(found) if len(tables) == len(found) else ()
 
     def _read_one(self, text: str, today: date, *, sure: bool = False) -> RowRequest | None:
-        """sure: only where one subject stands out and every word was understood."""
+        """Reads one clause. sure: only where one subject stands out and every word was understood."""
         heard = self._parse_question(text, today)
         if not self._is_about_own_rows(heard):
             return None
@@ -195,7 +196,7 @@ class Reader:
         return scores
 
     def _is_shown(self, subject: Subject, term: TermMeaning) -> bool:
-        """Whether rows of the subject tell what the word is about."""
+        """Whether rows of the subject show what the word is about."""
         if term.kind is TermKind.COLUMN:
             return any(show.startswith(f"{term.table}.{term.column} AS") for show in subject.show)
         return term.table == subject.table or any(show.startswith(f"{term.table}.") for show in subject.show)
@@ -212,7 +213,7 @@ class Reader:
 
 
 def _split_clauses(text: str, joins: Iterable[str]) -> list[str]:
-    """joins: words that stand between two questions."""
+    """Splits a text into clauses. joins: words that stand between two questions."""
     for mark in (*_MARKS, *joins):
         text = text.replace(mark, ",")
     return [clause.strip() for clause in text.split(",") if clause.strip()]

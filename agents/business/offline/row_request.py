@@ -1,4 +1,4 @@
-"""A question as a declared subject understands it: what is asked, of which rows, and whether all of it was heard."""
+"""A question about rows of a declared subject: what is asked, of which rows, and whether all of it was understood."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class RowRequest:
-    """`tests`: SQL of the rows; `named`: it says which these are, by more than a thing; `by_name`: by the name of a
-    row of its own; `money`: the column that amounts, sums and the dearest go by; `certain`:
-    every word was heard; `unread`: those that were not and may change which rows are right; `known`: nothing else is
-    in doubt; `said`: the customer's words for a reply; `rules`: the message asks for rules besides.
+    """A question about the rows of a subject.
+
+    `tests`: SQL of the rows; `named`: it says which rows, by more than a thing; `by_name`: by the name of a row of its
+    own; `money`: the column for amounts, sums and ranks; `certain`: every word was understood; `unread`: words that
+    were not and may change which rows are right; `known`: nothing else is in doubt; `said`: the customer's words for a
+    reply; `rules`: the message asks for rules too.
     """
 
     subject: Subject

@@ -1,4 +1,4 @@
-"""Tests of one column as SQL."""
+"""Writes tests of one column as SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from knowledge.codes import is_code, spellings
 
 
 def build_number_test(column: str, number: str) -> str:
-    """A number as it is written, or with other signs in it; one that begins with % by its end."""
+    """Tests a number as it is written, or with other signs in it; one that begins with % by its end."""
     if number.startswith("%"):
         return f"{column} LIKE {quote_literal(number)}"
     written = spellings(number)
@@ -22,7 +22,7 @@ def build_number_test(column: str, number: str) -> str:
 
 
 def build_like_test(column: str, terms: Iterable[str]) -> str:
-    """Whether a column holds all terms, a code among them however it is written."""
+    """Tests that a column holds all terms, a code among them in any spelling."""
     return " AND ".join(_build_term_test(column, term) for term in terms)
 
 

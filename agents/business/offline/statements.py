@@ -1,4 +1,4 @@
-"""A reading of a question as one SELECT, in words that SQLite and PostgreSQL share."""
+"""Writes a row request as one SELECT, in words that SQLite and PostgreSQL share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agents.business.types import Give
 
 
 def build_statement(reading: RowRequest) -> str:
-    """The SQL of a reading; what the guard refuses of it is a fault of the description."""
+    """Returns the SQL of a request; what the guard refuses of it is a fault of the description."""
     subject, wanted = reading.subject, reading.wanted
     tests = [subject.where, _choose_usual(subject.usual, reading), *reading.tests]
     match wanted.give:
@@ -40,7 +40,9 @@ def _build_listing(reading: RowRequest, tests: list[str]) -> str:
 
 
 def _choose_usual(condition: str, reading: RowRequest) -> str:
-    """What holds unless the question names other states by the same columns, or the row by its number or name."""
+    """Returns the usual condition, unless the question names other states by the same columns, or the row by its number
+    or name.
+    """
     named = {word for test in reading.tests for word in _find_columns(test)}
     return "" if reading.by_name or named.intersection(_find_columns(condition)) else condition
 
@@ -52,7 +54,7 @@ def _find_columns(test: str) -> set[str]:
 
 
 def _build_preferred_test(reading: RowRequest, tests: list[str]) -> str:
-    """The rows that are meant where none are named; where there are none of them, the newest."""
+    """Selects the preferred rows; where there are none of them, the newest."""
     subject = reading.subject
     if not subject.time:
         return subject.prefer
@@ -62,7 +64,7 @@ def _build_preferred_test(reading: RowRequest, tests: list[str]) -> str:
 
 
 def _build_ranking_test(reading: RowRequest, tests: list[str]) -> str:
-    """The one place of a ranking by money with all that share it, or the rows of several places."""
+    """Selects the one place of a ranking by money with all rows that share it, or the rows of several places."""
     subject, wanted = reading.subject, reading.wanted
     direction = "DESC" if wanted.give is Give.MOST else "ASC"
     many = wanted.number > 1
@@ -72,7 +74,7 @@ def _build_ranking_test(reading: RowRequest, tests: list[str]) -> str:
 
 
 def _build_moment_test(reading: RowRequest, tests: list[str], direction: str, number: int, skip: int = 0) -> str:
-    """Those of the first so many moments: what happened at once, as the items of an order, stays together."""
+    """Selects the rows of the first so many moments: what happened at once, as the items of an order, stays together."""
     time, source = reading.subject.time, reading.subject.source
     moments = f"SELECT DISTINCT {time} FROM {source}{_build_where(tests)}"
     return f"{time} IN ({moments} ORDER BY {time} {direction}{_build_window(number, skip)})"

@@ -1,4 +1,4 @@
-"""A question of a known subject, taken apart: which of its words narrow the rows, what is wanted, what stays unread."""
+"""Reads a question by a known subject: which words narrow the rows, what is wanted, what stays unread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEVERAL = ("哪些", "几个", "哪几")
 
 
 class SubjectReading:
-    """One question in the light of one subject; `_used` marks the characters that said something."""
+    """One question read by one subject; `_used` marks the characters that were understood."""
 
     def __init__(
         self, heard: ParsedQuestion, subject: Subject, schema: Schema, language: Language, asked: Give
@@ -50,7 +50,7 @@ class SubjectReading:
         self._one = relations.has_one_row(schema.tables[subject.table])
 
     def build_request(self, words: Collection[str]) -> RowRequest:
-        """words: of the subject's examples, which say nothing besides."""
+        """Returns the request for rows. words: of the subject's examples, which say nothing besides."""
         self._read_numbers()
         self._read_time()
         self._read_states()
@@ -90,7 +90,7 @@ class SubjectReading:
         )
 
     def _is_modified(self) -> bool:
-        """Whether a word of a column says which rows are meant, nobody knows how: 忘了付款的订单."""
+        """Whether a word of a column says which rows are meant in an unknown way: 忘了付款的订单."""
         own = self._subject.time
         ends = [
             mention.end
@@ -142,7 +142,7 @@ class SubjectReading:
         self._named = True
 
     def _read_time(self) -> None:
-        """The days that narrow the rows, and by which of their times."""
+        """Reads the days that narrow the rows, and by which of their times."""
         found, subject = self._heard.time, self._subject
         self._known &= self._heard.whole
         if found is None:
@@ -170,7 +170,7 @@ class SubjectReading:
         self._named = True
 
     def _is_narrowing(self, end: int) -> bool:
-        """Whether what stands behind a place says which rows are meant: 明天能到的是哪几个."""
+        """Whether the text after a place says which rows are meant: 明天能到的是哪几个."""
         return any(word in self._text[end:] for word in self._language.which)
 
     def _find_moment(self) -> tuple[str, str] | None:
@@ -189,12 +189,12 @@ class SubjectReading:
         return None
 
     def _list_meanings(self, mention: Occurrence, kind: TermKind) -> list[TermMeaning]:
-        """The meanings of a word for this subject, those of its own table first."""
+        """Returns the meanings of a word for this subject, those of its own table first."""
         terms = [term for term in mention.list_meanings(kind) if term.table in self._near]
         return sorted(terms, key=lambda term: self._near.index(term.table))
 
     def _read_states(self) -> None:
-        """States that stand side by side, 待付款和待发货的, are any of them."""
+        """Reads the states; those side by side, 待付款和待发货的, are alternatives."""
         subject = self._subject
         groups: list[list[tuple[TermMeaning, bool, Occurrence]]] = []
         for mention in self._heard.mentions:
@@ -229,7 +229,7 @@ class SubjectReading:
             self._said["state"] = "、".join(dict.fromkeys(named))
 
     def _is_near_enough(self, term: TermMeaning, mention: Occurrence) -> bool:
-        """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
+        """Whether a state of the parent rows narrows the rows: only where these are named after it, 取消那单的钱."""
         if term.table == self._subject.table or relations.is_below(self._schema, term.table, self._subject.table):
             return True
         behind = [other for other in self._heard.mentions if 0 <= other.start - mention.end <= 3]
@@ -248,7 +248,7 @@ class SubjectReading:
         return False
 
     def _is_state_asked(self, mention: Occurrence) -> bool:
-        """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
+        """Whether it asks if the rows have come to a state, which does not narrow them: 发货了吗, but not 有待发货的吗."""
         before, after = self._text[: mention.start], self._text[mention.end :]
         if before.endswith(_COMING):
             return True
@@ -260,7 +260,7 @@ class SubjectReading:
         return before.endswith(("怎么", "为什么", "能", "会", "什么时候", "是否", "何时", "怎么还", "什么时候能"))
 
     def _read_other_words(self) -> None:
-        """Words of tables and columns; one of a table that is not shown is about something else."""
+        """Reads words of tables and columns; one of a table that is not shown is about something else."""
         shown = {output.partition(".")[0].rpartition("(")[2] for output in self._subject.show}
         owner = relations.find_parent(self._schema, self._subject.table)
         for mention in self._heard.mentions:
@@ -273,7 +273,7 @@ class SubjectReading:
                 self._known &= bool(used or not alone or near & {term.table for term in tables})
 
     def _find_money(self) -> str:
-        """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
+        """Returns the column that is summed, compared or ranked: the subject's own, or one that the question names."""
         joined = self._near[: 1 + (relations.find_parent(self._schema, self._subject.table) is not None)]
         for mention in self._heard.mentions:
             for term in self._list_meanings(mention, TermKind.COLUMN):
@@ -321,7 +321,7 @@ class SubjectReading:
         return Wanted(asked)
 
     def _find_parent_money(self, rank: Ranking) -> str:
-        """The amount of what the rows belong to, where that is ranked: 最贵的一单买了什么."""
+        """Returns the amount column of the parent rows, where these are ranked: 最贵的一单买了什么; empty otherwise."""
         owner = relations.find_parent(self._schema, self._subject.table)
         if owner is None:
             return ""
@@ -346,7 +346,7 @@ class SubjectReading:
                 self._named = True
 
     def _read_goods(self, unknown: Odd | None) -> None:
-        """What rows are named by: goods, models, and one word that nothing explains, where a thing is named."""
+        """Reads what rows are named by: goods, models, and one unexplained word where a thing is named."""
         named = [
             (mention.list_meanings(TermKind.GOODS)[0].say, (mention.start, mention.end))
             for mention in self._heard.mentions
@@ -391,7 +391,7 @@ class SubjectReading:
         self._tests.append(f"NOT ({either})" if any(self._without) else either)
 
     def _find_searched_columns(self, kind: str) -> dict[str, list[str]]:
-        """The columns that rows are named by: their own, or those of the next table that has such."""
+        """Returns the columns that rows are named by: their own, or those of the next table that has some."""
         found: dict[str, list[str]] = {}
         for table in self._near:
             named = (column for column in self._schema.tables[table].columns.values() if column.named)
@@ -402,7 +402,7 @@ class SubjectReading:
 
 
 def _is_row_name(term: TermMeaning, subject: Subject, schema: Schema) -> bool:
-    """Whether a state is the name of a row of the subject's own: 运费券."""
+    """Whether a state is the name of a row of the subject's own table: 运费券."""
     return (
         term.table == subject.table and bool(term.column) and bool(schema.tables[term.table].columns[term.column].named)
     )

@@ -1,4 +1,4 @@
-"""What may be asked of a database without a language model: the section `questions` of its description."""
+"""The questions that can be asked without a language model: the section `questions` of a description."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ WRITTEN = frozenset(
 class Subject:
     """A kind of question, with `examples` of it. Fragments of SQL name their columns as table.column.
 
-    `where` holds always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns;
-    `prefer` are the rows that are meant where none are named: if there are none, the newest is given. `ahead`: its
-    times lie in the future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
+    `where` holds always; `usual` (and `sum_where`, of sums) unless the question names states by the same columns;
+    `prefer`: the rows that are meant where none are named, without any the newest. `ahead`: its times lie in the
+    future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
     """
 
     name: str
@@ -58,14 +58,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """`goods`: what may be searched for -> the words that customers use for it besides."""
+    """`goods`: what may be searched for -> further words that customers use for it."""
 
     subjects: Mapping[str, Subject]
     goods: Mapping[str, tuple[str, ...]]
 
 
 def load_subjects(path: Path, schema: Schema) -> Subjects:
-    """The questions of a description; none without that section. Raises InvalidConfiguration, naming the subject."""
+    """Loads the questions of a description; none without that section. Raises InvalidConfiguration, naming the subject."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         given = dict(data.get("questions") or {})
@@ -111,7 +111,9 @@ def _parse_subject(name: str, entry: Mapping[str, Any], named: Iterable[str], sc
 
 
 def _find_outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple[str, str]]:
-    """What a template names -> the column: of the subject's own table, or of a related one (order_status, product)."""
+    """Yields the names of a template with their columns: of the subject's table, or of a related one (order_status,
+    product).
+    """
     near = relations.list_related(schema, table)
     for name in names:
         long = [
@@ -133,7 +135,7 @@ def _sum_column(column: str, group: str, schema: Schema) -> str:
 
 
 def _check_subject(subject: Subject, schema: Schema) -> None:
-    """Every statement that can be made of the fragments passes the guard. Raises UnsafeQuery."""
+    """Checks that every statement from the fragments passes the guard. Raises UnsafeQuery."""
     guard = SqlGuard(schema, "sqlite", 1)
     for test in (subject.where, subject.usual, subject.prefer, subject.sum_where):
         guard.check(f"SELECT {subject.key} FROM {subject.source}" + (f" WHERE {test}" if test else ""))

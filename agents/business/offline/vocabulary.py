@@ -14,7 +14,7 @@ from agents.understanding.parts_of_speech import tag_words
 
 
 class TermKind(StrEnum):
-    """What a word stands for; the value is the letter that stands for it where questions are compared."""
+    """What a word stands for; the value is the letter that replaces it where questions are compared."""
 
     TABLE = "Ｔ"
     COLUMN = "Ｃ"
@@ -24,7 +24,7 @@ class TermKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermMeaning:
-    """One meaning of a word. `where`: SQL of a state; `say`: what a reply calls it, of goods what is searched for."""
+    """One meaning of a word. `where`: SQL of a state; `say`: its name in a reply, of goods what is searched for."""
 
     kind: TermKind
     table: str = ""
@@ -35,7 +35,7 @@ class TermMeaning:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A word of a question, with all that it may mean."""
+    """A word of a question, with all its possible meanings."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Occurrence:
 
 
 class Vocabulary:
-    """Of one description; words are matched in the plain spelling of `Language.plain`, the longest first."""
+    """The words of one description, matched in the spelling of `Language.fold_text`, the longest first."""
 
     def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
         found: dict[str, list[TermMeaning]] = {}
@@ -58,7 +58,7 @@ class Vocabulary:
         self._longest = max(map(len, self._terms), default=0)
 
     def find_words(self, text: str) -> list[Occurrence]:
-        """text: plain."""
+        """Returns the words of a text. text: folded by `Language.fold_text`."""
         found, place = [], 0
         alone = _find_single_words(text)
         while place < len(text):
@@ -77,7 +77,7 @@ _LEADING = "那这哪几一两三四五六七八九十每下上首头买"
 
 
 def quote_literal(text: str) -> str:
-    """A text as SQL."""
+    """Returns a text as a SQL literal."""
     return exp.Literal.string(text).sql()
 
 
@@ -104,7 +104,7 @@ def _list_goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermM
 
 
 def _list_spellings(word: str, term: TermMeaning) -> Iterator[str]:
-    """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
+    """Yields other ways to say a state: 待付款 -> 没付款, 已完成 -> 已经完成."""
     yield word
     if term.kind is TermKind.STATE and len(word) > 2:
         if word[0] in "待未":
@@ -117,7 +117,7 @@ def _list_spellings(word: str, term: TermMeaning) -> Iterator[str]:
 
 
 def _find_single_words(text: str) -> set[int]:
-    """The places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
+    """Returns the places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
     places, place = set(), 0
     for word, tag in tag_words(text):
         if len(word) == 1 or tag in ("m", "r", "mq", "f", "t"):

@@ -1,4 +1,6 @@
-"""Fills a business database with samples: the same rows for the same day, wherever SQLAlchemy can make the tables."""
+"""Fills a business database with sample rows: the same rows for the same day, wherever SQLAlchemy can create the
+tables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 
 
 def build_sample_rows(today: date) -> dict[str, list[Row]]:
-    """Rows by table, in an order that foreign keys allow."""
+    """Returns rows by table, in an order that foreign keys allow."""
     rng = Random(SEED)
     people = build_members(rng, MEMBERS, today)
     purchases = Purchases(rng, today)
@@ -53,7 +55,7 @@ def build_sample_rows(today: date) -> dict[str, list[Row]]:
 
 
 async def seed_database(url: str, today: date) -> dict[str, list[Row]]:
-    """Makes the tables anew; gives what is in them now.
+    """Creates the tables anew and returns what is in them.
 
     Raises InvalidConfiguration for tables that are not samples, BusinessUnavailable where nothing can be written.
     """

@@ -15,12 +15,12 @@ SIGN_IN_DAYS = (2, 40, 95, 180, 270, 330)
 
 
 def build_members(rng: Random, count: int, today: date) -> list[Row]:
-    """Names, phones and addresses are made up; growth, level and points are set once the orders are known."""
+    """Returns invented members; growth, level and points are set once the orders are known."""
     return [_build_member(rng, number, today) for number in range(1, count + 1)]
 
 
 def settle_member(rng: Random, member: Row, orders: list[Row], refunds: list[Row], today: date) -> list[Row]:
-    """Sets growth, level and points of a member by the orders; gives the rows of the points."""
+    """Sets growth, level and points of a member by the orders; returns the rows of the points."""
     paid = sum(order["total"] for order in orders if order["paid_at"] is not None)
     growth = int(paid - sum(refund["amount"] for refund in refunds if refund["refunded_at"] is not None))
     level, _, rate = next(row for row in LEVELS if max(growth, 0) >= row[1])
@@ -34,7 +34,7 @@ def settle_member(rng: Random, member: Row, orders: list[Row], refunds: list[Row
 
 
 def build_coupons(rng: Random, member: Row, today: date) -> list[Row]:
-    """Three to six coupons, some used, some expired."""
+    """Returns three to six coupons, some used, some expired."""
     rows = []
     for number in range(1, rng.randint(3, 6) + 1):
         name, threshold, amount = rng.choice(COUPONS)
@@ -91,7 +91,7 @@ def _build_earned(rng: Random, member: Row, orders: list[Row], rate: float, toda
 
 
 def _build_spent(rng: Random, member: Row, earned: list[Row], today: date) -> list[Row]:
-    """At most what had been earned by then."""
+    """Returns points that were used, never more than had been earned by then."""
     rows: list[Row] = []
     for days in (150, 20) if rng.random() < 0.7 else ():
         moment = datetime.combine(today - timedelta(days=days), time(20, 15))
@@ -103,7 +103,7 @@ def _build_spent(rng: Random, member: Row, earned: list[Row], today: date) -> li
 
 
 def _use_points(rows: list[Row], spent: Row) -> None:
-    """The points that expire first are used first."""
+    """Uses points, those first that expire first."""
     open_rows = [row for row in rows if row["kind"] == "earned" and row["created_at"] < spent["created_at"]]
     left = -spent["amount"]
     for row in sorted(open_rows, key=lambda row: row["created_at"]):

@@ -1,4 +1,4 @@
-"""Orders of the sample shop with their items, parcels, refunds and invoices, told by how long ago they were made."""
+"""Generates orders of the sample shop with items, parcels, refunds and invoices, by how long ago they were made."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARCELS = {1: "collected", 2: "in_transit", 3: "delivering"}
 
 @dataclass(slots=True)
 class Purchases:
-    """Rows by table, as they come."""
+    """The rows by table, as they are generated."""
 
     rng: Random
     today: date
@@ -39,7 +39,7 @@ class Purchases:
     invoices: list[Row] = field(default_factory=list)
 
     def add_purchase(self, member: Row, age: int, state: str = "") -> None:
-        """An order of `age` days ago with all that followed; state: of the order, by its age when empty."""
+        """Adds an order of `age` days ago with all that followed. state: of the order, by its age when empty."""
         order = self._add_order(member, age, state or self._choose_state(age))
         sent = order["status"] in ("shipped", "delivered", "completed")
         parcels = (
@@ -91,7 +91,7 @@ class Purchases:
         return order
 
     def _add_item(self, order: str, place: int) -> int:
-        """Adds an item; gives its amount."""
+        """Adds an item and returns its amount."""
         bought = {item["product"] for item in self.order_items if item["order_id"] == order}
         pool = ACCESSORIES if self.rng.random() < 0.3 else PRODUCTS
         product, category, price = self.rng.choice([entry for entry in pool if entry[0] not in bought])

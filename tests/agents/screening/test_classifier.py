@@ -127,7 +127,7 @@ def test_signatures_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: signature.name)
 def test_every_signature_has_an_example(signature) -> None:  # type: ignore[no-untyped-def]
-    assert any(signature.found(view) for each in load_examples() if each.attack for view in list_views(each.text))
+    assert any(signature.is_found_in(view) for each in load_examples() if each.attack for view in list_views(each.text))
 
 
 def test_questions_fill_the_slots_in_the_language_of_the_attack() -> None:

@@ -52,7 +52,7 @@ def test_what_was_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
         calls.append(text)
         return emotion.CALM
 
-    monkeypatch.setattr(reading, "emotion", counted)
+    monkeypatch.setattr(reading, "detect_emotion", counted)
     taken = read("太慢了")
     assert taken.emotion is taken.emotion and calls == ["太慢了"]
 
