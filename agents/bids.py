@@ -111,6 +111,7 @@ class TurnEvidence:
     @property
     def is_urgent(self) -> bool:
         """Whether the customer is in danger, or very angry: by words, or by the message as a whole."""
+        # Neither sign alone is enough: an angry word may belong to the subject, a complaint may be calm.
         like = self.emotion.score >= self.threshold and self.compute_claim(Intent.HIGH_STAKES) >= OUTCRY
         outcry = self.outcry >= OUTCRY and not self._is_matter_of_fact
         return self.danger is not None or self.emotion.crisis or like or outcry

@@ -1,5 +1,5 @@
-"""Replies to messages that nothing has to be looked up for: small talk, requests that are not ours, noise. Uses no
-model.
+"""Replies to messages that nothing has to be looked up for: small talk, requests that are not ours, noise.
+Uses no model.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class ChitchatAgent:
 
 
 class DeflectionAgent:
-    """Replies to one off-topic intent: a polite sentence, topics that can be asked about, and for out_of_scope a
-    person.
+    """Replies to one off-topic intent: a polite sentence, topics that can be asked about, and for out_of_scope
+    a person.
     """
 
     name = "deflection"

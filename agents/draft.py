@@ -64,6 +64,7 @@ class Draft:
                 return self._append_texts([*self._write_opening(text), text])
             case Citation():
                 return self._append_texts(self._write_mark(piece))
+            # Withdrawn text that nobody has seen leaves no trace; text that was sent has to be replaced at the end.
             case Withdrawn():
                 self.withdrawn = self.withdrawn or self.sent
                 self._texts, self._quotes, self._unanswered, self.judged = [], {}, False, Judged((), ())

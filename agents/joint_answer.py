@@ -67,6 +67,7 @@ async def run_together(
                 if isinstance(event, Evidence):
                     yield event
             added = get_final_answer(events_of_another)
+            # A refusal is replaced, not continued: 未找到 before an answer would contradict it.
             if _is_worth_adding(added) and answer.outcome is Outcome.NO_EVIDENCE:
                 yield Replace(added.reply)
             elif _is_worth_adding(added):

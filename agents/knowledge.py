@@ -98,8 +98,8 @@ class KnowledgeAgent:
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is very
-        angry.
+        """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is
+        very angry.
         """
         asked = turn.is_routed_to(Intent.KNOWLEDGE_QA)
         if turn.is_answerable and turn.retrieval:

@@ -179,8 +179,8 @@ def normalize_length(difference: Matrix) -> Matrix:
 
 
 def build_hashed_block(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> HashedBlock:
-    """Builds a block from the buckets and weights of each row, each bucket once a row. size: how many buckets there
-    are.
+    """Builds a block from the buckets and weights of each row, each bucket once a row. size: how many buckets
+    there are.
     """
     buckets, weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     places = np.repeat(np.arange(len(rows)), [len(own) for own, _ in rows])
@@ -202,6 +202,7 @@ def _solve(kernel: Matrix, targets: Matrix) -> Matrix:
     scale = 1 / np.diag(kernel)[:, None]
     solution = np.zeros_like(targets)
     left = targets.copy()
+    # Names: `left` is the residual, `towards` the search direction, `squares` the preconditioned norm of the residual.
     towards = left * scale
     squares = (left * towards).sum(axis=0)
     wanted = TOLERANCE**2 * squares

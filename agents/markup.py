@@ -132,7 +132,9 @@ def _clean_source(source: Source | RowSource) -> Source | RowSource:
 
 
 def _replace_mark(text: str, place: int, final: bool) -> tuple[str, int] | None:
-    """Returns what stands for the mark at a place, and where to go on; None where that depends on text still to come."""
+    """Returns what stands for the mark at a place, and where to go on; None where that depends on text still
+    to come.
+    """
     mark, after = text[place], text[place + 1 : place + 2]
     if not after and not final:
         return None

@@ -1,5 +1,5 @@
-"""Chooses the offer for a customer who is about to leave, by rules on the customer's own data. Offers are never
-invented.
+"""Chooses the offer for a customer who is about to leave, by rules on the customer's own data. Offers are
+never invented.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ def extract_page_text(page: Page | None) -> PageText | None:
 
 
 def boost_page(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
-    """Moves the customer's page and the documents about the same ahead of others that are up to `boost` more probable."""
+    """Moves the customer's page and the documents about the same ahead of others that are up to `boost` more
+    probable.
+    """
     if page is None or not boost:
         return tuple(candidates)
     hints = _PageHints.from_page(page)
@@ -39,7 +41,9 @@ def boost_page(candidates: Sequence[Candidate], page: Page | None, boost: float)
 
 
 def complete_from_page(question: Question) -> Question:
-    """Completes a first question about 这个 with the subject of the page; a rewrite from the conversation goes first."""
+    """Completes a first question about 这个 with the subject of the page; a rewrite from the conversation goes
+    first.
+    """
     if question.rewrite is not None or question.history or question.page is None:
         return question
     return replace(question, rewrite=fill_subject(question.text, extract_page_subject(question.page)))

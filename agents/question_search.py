@@ -57,8 +57,8 @@ async def _search_whole(searcher: Searcher, question: Question, rewrite: str | N
 
 
 def _build_code_question(question: Question) -> str | None:
-    """Returns a question for a message that is nothing but a code, which has no meaning to find it by; None for any
-    other.
+    """Returns a question for a message that is nothing but a code, which has no meaning to find it by; None
+    for any other.
     """
     mentions = question.reading.mentions
     coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)

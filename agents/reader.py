@@ -1,4 +1,6 @@
-"""Asks a language model of each of the first passages whether it states the answer, one token each; part of the gate."""
+"""Asks a language model of each of the first passages whether it states the answer, one token each; part of
+the gate.
+"""
 
 from __future__ import annotations
 

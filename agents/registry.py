@@ -140,7 +140,9 @@ class Roster:
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
     async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
-        """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the knowledge base."""
+        """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the
+        knowledge base.
+        """
         agents = self._add_lookup(self.list_agents(intents))
         english = is_reply_english(question, self._profile)
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)

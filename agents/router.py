@@ -53,8 +53,8 @@ class IntentProof(Protocol):
     """Tells what a text surely asks for, by what can be asked of the tenant's business database."""
 
     def __call__(self, text: str, *, member: bool) -> frozenset[Intent]:
-        """Returns nothing for a text that is not understood to the last word. member: whether the customer is signed
-        in.
+        """Returns nothing for a text that is not understood to the last word. member: whether the customer is
+        signed in.
         """
 
 
@@ -99,6 +99,7 @@ class Router:
         if mentions.alone and suggested:
             intents = _sort_intents(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _join_intents(intents), entities), degraded)
+        # Without a head nothing measures what a message is like, so what is not explicit is looked up.
         if self._parts.head is None:
             if (beside := reading.words_beside_request) is not None:
                 looked_up = {Intent.KNOWLEDGE_QA} if any(map(is_question, beside)) else set()
@@ -147,7 +148,9 @@ class Router:
     async def _resolve_entities(
         self, mentions: Mentions, caller: str
     ) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
-        """Returns all entities that count, whether the business database knows one of them, and what was out of order."""
+        """Returns all entities that count, whether the business database knows one of them, and what was out
+        of order.
+        """
         kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:

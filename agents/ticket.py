@@ -41,8 +41,8 @@ class TicketAgent:
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. No ticket is proposed where a person takes over; 报 E05 looks like a report, but is looked
-        up.
+        """See `Agent.bid`. No ticket is proposed where a person takes over; 报 E05 looks like a report, but is
+        looked up.
         """
         if turn.is_decided_by_rules and turn.is_routed_to(Intent.TICKET):
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)

@@ -77,11 +77,13 @@ def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) 
     )
     if not kinds or not wanted or (who and own["others"] > own["own"]):
         return False
+    # These two classes are not events: nothing happened, or it is only imagined.
     nothing, unreal = kinds.pop("nothing"), kinds.pop("unreal")
     kind = max(kinds, key=kinds.__getitem__)
     alike = wanted[kind] == max(wanted[name] for name in kinds)
     shared = extract_features(who + what) & extract_features(rule.anchor)
     _, verb = _find_shared_verb(clause, rule.anchor)
+    # Without a common verb the meaning alone has to be clear; with one it may be weak, but must not speak against it.
     if not verb:
         return alike and kind != "own" and kinds[kind] - max(nothing, unreal) > SURE
     if kinds[kind] < max(nothing - (DOUBT if len(verb) > 1 else LITTLE_DOUBT), unreal):

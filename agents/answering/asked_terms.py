@@ -67,7 +67,9 @@ class QuestionReader:
         self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
 
     def read_terms(self, request: Request) -> AskedTerms:
-        """Returns the terms of a request's question. Words that only ask weigh nothing; unknown terms weigh the mean."""
+        """Returns the terms of a request's question. Words that only ask weigh nothing; unknown terms weigh
+        the mean.
+        """
         question, context = (_translate_question(text, request) for text in (request.question, request.context))
         content = dict.fromkeys(self._tokens(strip_question_words(question)))
         kinds = detect_answer_types(request.question)

@@ -1,4 +1,6 @@
-"""Finds documents that answer the same with other values: both are told, each with its date; repetitions are left out."""
+"""Finds documents that answer the same with other values: both are told, each with its date; repetitions are
+left out.
+"""
 
 from __future__ import annotations
 

@@ -68,6 +68,7 @@ def _compute_deadline(
 ) -> str | None:
     """Returns the sentence with the end of a rule's period, which runs from an event that the customer dates."""
     messages = [(question.text, said), (context, read(context).find_dates(told.today))]
+    # A day of the earlier questions counts where the message names none and asks for something that a day decides.
     found = find_dated_clauses(*messages[not said and bool(_LEANING & set(question.answer_types))])
     rules = [rule for text in quoted for rule in find_rules(text)]
     fits = [
@@ -84,6 +85,7 @@ def _compute_deadline(
     ends = {
         (clause.mention, rule.amount, rule.unit, rule.before): (clause, rule) for s, clause, rule in fits if s == best
     }
+    # Rules that fit equally well and end on different days: no date is better than a wrong one.
     if len(ends) != 1:
         return None
     clause, rule = next(iter(ends.values()))

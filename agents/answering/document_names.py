@@ -26,7 +26,9 @@ def find_topic(chunk: Chunk) -> str:
 
 
 def format_title(chunk: Chunk) -> str:
-    """Returns the title of a passage's document; where that is the name of a file, the words in it, empty without any."""
+    """Returns the title of a passage's document; where that is the name of a file, the words in it, empty
+    without any.
+    """
     return _format_name(chunk.document.title, chunk)
 
 

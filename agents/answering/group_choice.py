@@ -69,6 +69,7 @@ def _is_addition(candidate: ScoredUnit, best: ScoredUnit, chosen: Sequence[Score
         enough = candidate.own >= RELATIVE_SCORE * best.own and size <= PASSAGE_CHARS
         return enough and not _is_other_case(candidate, best)
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))
+    # A group without the amount asked for adds nothing to one that has it.
     if size > REPLY_CHARS or (wanted.exact_types & met and wanted.exact_types.isdisjoint(candidate.met)):
         return False
     if candidate.score < NEARLY * most:

@@ -58,7 +58,9 @@ class Meaning:
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
 
     async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
-        """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come in time."""
+        """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come
+        in time.
+        """
         if not self._embedder.has_meaning or not await self._has_vectors(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)

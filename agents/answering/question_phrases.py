@@ -97,8 +97,8 @@ def _extract_subject(title: str) -> str:
 
 
 def _add_subject(subject: str, heading: str, link: str) -> str:
-    """Returns a heading with its subject, unless it has it or is long enough to be understood; empty where neither
-    helps.
+    """Returns a heading with its subject, unless it has it or is long enough to be understood; empty where
+    neither helps.
     """
     shared = any(subject[start : start + 2] in heading for start in range(len(subject) - 1))
     of_model = first_code(subject) is not None

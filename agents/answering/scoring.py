@@ -145,6 +145,7 @@ def _score_unit(
     heading = reader.find_held_terms(unit.heading or _get_section(unit.passage), wanted)
     told = f"{_find_unit_note(unit)}{text}" if is_row else text
     met = frozenset(kind for kind in wanted.kinds if has_answer_type(kind, told))
+    # Below is what only this unit has; `shared` is what its passage and headings give to all of their units.
     score = TERMS_WEIGHT * wanted.compute_share(terms) + OWN_WEIGHT * wanted.compute_own_share(terms)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
     score += ROW_WEIGHT * is_row
@@ -160,8 +161,8 @@ def _score_unit(
 
 
 def rank_by_meaning(scored: Sequence[ScoredUnit], near: Closeness) -> list[ScoredUnit]:
-    """Returns the units, best first, with the meaning of their nearest sentences added. near: empty where it is
-    unknown.
+    """Returns the units, best first, with the meaning of their nearest sentences added. near: empty where it
+    is unknown.
     """
     if scored and near:
         cosines = np.array(

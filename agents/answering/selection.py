@@ -43,6 +43,7 @@ class Quote:
         them, also a citation, is on a line of its own.
         """
         pieces = [gap + shown for gap, shown in zip(self._list_gaps(source), self.shown, strict=True)]
+        # Rows under one header become one table: the first keeps the header, the others lose it.
         for header, numbers in groupby(range(len(pieces)), key=self._get_table_header):
             if header:
                 first, *others = numbers
@@ -56,6 +57,7 @@ class Quote:
             if code is not None:
                 run = list(numbers)
                 first, last = run[0], run[-1]
+                # The first line of code lost its indent with the white space between sentences.
                 indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
                 opening = "\n```" if first else "```"
                 pieces[first] = f"{indent}{pieces[first].strip()}"

@@ -42,6 +42,7 @@ def find_asked_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTer
     best = [place for place, hit in enumerate(hits) if hit and hit == max(hits)]
     if not best or len(best) == len(rows):
         return _find_telling_rows(rows, held, wanted)
+    # Rows with the same names in them are told apart by their other words.
     alike = len(best) > 1 and len({named[place] for place in best}) == 1
     closer = _find_telling_rows([rows[place] for place in best], held, wanted) if alike else None
     kept = {place for place, ok in zip(best, closer or [True] * len(best), strict=True) if ok}

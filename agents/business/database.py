@@ -31,8 +31,8 @@ CHECKED = 512
 
 @dataclass(frozen=True, slots=True)
 class BusinessOptions:
-    """`url`: of SQLAlchemy; `schema`: the YAML that describes the database; `timeout`: seconds; `max_rows`: of an
-    answer.
+    """`url`: of SQLAlchemy; `schema`: the YAML that describes the database; `timeout`: seconds; `max_rows`: of
+    an answer.
     """
 
     url: str
@@ -96,6 +96,7 @@ class BusinessDatabase:
             BusinessUnavailable: the database is out of reach.
         """
         guarded = self._checked(sql, written_in)
+        # A model could select a sentence of its own, which would be told as if it stood in the database.
         if facts_only and all(field.stated for field in guarded.fields):
             raise UnsafeQuery("no column is selected: what the statement itself says is no fact")
         identity = self._convert_caller(caller)

@@ -75,6 +75,7 @@ class SqlGuard:
         if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
             raise UnsafeQuery("the statement is too long or has characters that cannot be shown")
         try:
+            # The order matters: node types are checked before names are resolved, and only then is anything written.
             tree = self._parse_select(sql, written_in or self._dialect.name)
             self._limit_rows(tree)
             resolver = Resolver(self._schema, self._build_own_rows)

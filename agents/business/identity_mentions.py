@@ -64,7 +64,9 @@ def is_about_others(text: str) -> bool:
 
 
 def find_mentions(text: str, caller: str) -> frozenset[Mention]:
-    """Returns everything in a text that names a person, an account or an order. caller: an example of a member number."""
+    """Returns everything in a text that names a person, an account or an order. caller: an example of a member
+    number.
+    """
     found = load_shipped_extractor().extract(text).certain
     kinds = {"phone": MentionKind.PHONE, "order_number": MentionKind.NUMBER}
     numbers = {Mention(kinds[entity.kind], entity.value) for entity in found if entity.kind in kinds}

@@ -1,4 +1,6 @@
-"""Restricts tables to the caller's own rows: the subquery that stands for a table, and the search for a value in them."""
+"""Restricts tables to the caller's own rows: the subquery that stands for a table, and the search for a value
+in them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ statement's own over everybody's rows first, and a division by zero there tells 
 
 
 def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
-    """Returns a SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
+    """Returns a SELECT of the listed columns, masked where they are, over the caller's own rows; names in
+    lower case.
+    """
     shown = [
         exp.alias_(_build_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()
     ]
@@ -96,7 +100,9 @@ def _build_shown(table: Table, column: Column) -> exp.Expression:
 
 
 def _build_column(table: Table, name: str) -> exp.Column:
-    """Returns a column with its table's name: SQLite takes a quoted name alone for a text when there is no such column."""
+    """Returns a column with its table's name: SQLite takes a quoted name alone for a text when there is no
+    such column.
+    """
     return exp.Column(this=quote_name(name), table=quote_name(table.name))
 
 

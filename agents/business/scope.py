@@ -45,7 +45,9 @@ _NO_NAME = re.compile(r"""['"`\\\[\]]""")
 
 
 class UnsafeQuery(Exception):
-    """The statement asks for something that it must not; the message says what, for the trace and for whoever wrote it."""
+    """The statement asks for something that it must not; the message says what, for the trace and for whoever
+    wrote it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

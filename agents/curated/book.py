@@ -40,8 +40,8 @@ MOST = 0.96
 
 @dataclass(frozen=True, slots=True)
 class LikenessWeights:
-    """Weights of a logistic head: cosine of the meanings around their centre, cosine of the words by their rarity,
-    margin.
+    """Weights of a logistic head: cosine of the meanings around their centre, cosine of the words by their
+    rarity, margin.
     """
 
     meaning: float
@@ -117,6 +117,7 @@ class Book:
 
     def copy_at_revision(self, revision: int) -> Book:
         """Returns the same entries for a later revision that did not change them."""
+        # A shallow copy shares the matrices, which never change.
         later = copy(self)
         later.revision = revision
         return later

@@ -13,7 +13,9 @@ _ENDING = frozenset("+#%")
 
 
 def normalise_wording(text: str) -> str:
-    """Returns the form without politeness, punctuation and white space, folded: 请问，怎么退货？ is 怎么退货. Linear."""
+    """Returns the form without politeness, punctuation and white space, folded: 请问，怎么退货？ is 怎么退货.
+    Linear.
+    """
     folded = fold(normalise_text(text))
     return "".join(_keep_characters(folded))
 

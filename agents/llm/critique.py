@@ -35,7 +35,9 @@ _CRITIQUE = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """`quality`: 0 to 100; `relevance`: 0 to 1; `supported`: for every claim, in order, whether a fragment supports it."""
+    """`quality`: 0 to 100; `relevance`: 0 to 1; `supported`: for every claim, in order, whether a fragment
+    supports it.
+    """
 
     coverage: Coverage
     quality: int

@@ -87,8 +87,8 @@ class ExtractiveGenerator:
 
 
 async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> AsyncGenerator[Piece]:
-    """Yields the quotes. opening: text before the first piece, in the same piece, since its language is detected by
-    piece.
+    """Yields the quotes. opening: text before the first piece, in the same piece, since its language is
+    detected by piece.
     """
     for place, one in enumerate(quoted):
         if place:

@@ -58,6 +58,7 @@ class FallbackGenerator:
                 left -= time.monotonic() - asked
                 for piece in (*race.spent, *marked.mark_failures(race.failures, winner)):
                     yield piece
+                # The race adds to these lists while it goes on, so each piece is told once.
                 race.spent.clear()
                 race.failures.clear()
                 if winner is None:

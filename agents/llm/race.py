@@ -1,4 +1,6 @@
-"""Chooses the generator that begins a reply: a second one is asked where the first is silent, the next where one fails."""
+"""Chooses the generator that begins a reply: a second one is asked where the first is silent, the next where
+one fails.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ class Race:
         self._all.append(contender)
 
     def _start_beside(self) -> bool:
-        """Starts the next generator; without one the silent one again, but not twice. Returns whether one was started."""
+        """Starts the next generator; without one the silent one again, but not twice. Returns whether one was
+        started.
+        """
         silent = self._running[0]
         if not self._waiting and len(self._all) > 1:
             return False

@@ -89,8 +89,8 @@ def check_quotable(sentences: Sequence[Sentence]) -> list[bool]:
 
 
 def remove_orders(text: str) -> str:
-    """Returns a curated answer as it stands, or, where something was planted in it, only its sentences that may be
-    quoted.
+    """Returns a curated answer as it stands, or, where something was planted in it, only its sentences that
+    may be quoted.
     """
     sentences = split_sentences(text)
     allowed = check_quotable(sentences)

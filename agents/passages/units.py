@@ -142,6 +142,7 @@ def _find_headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
     """Returns for every sentence the line or question that heads it, or an empty text; None for headings themselves."""
     lines = [list(line) for _, line in groupby(sentences, key=lambda sentence: sentence.line)]
     heads = [False] * len(lines)
+    # From the end, since a line heads the next one if that one heads others itself.
     for number in range(len(lines) - 2, -1, -1):
         line, following = lines[number], lines[number + 1]
         together = line[0].block.group in (0, following[0].block.group)

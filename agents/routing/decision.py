@@ -65,6 +65,7 @@ def decide_intents(scores: Mapping[str, float], forced: Collection[Intent], thre
     """Returns the intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)
+    # See OUT_OF_SCOPE_LEAD: wrongly taken for out of scope, a customer would get no answer.
     leads = off is Intent.OUT_OF_SCOPE and scores[on] >= 0
     gap = scores[on] - scores[off] + leads * OUT_OF_SCOPE_LEAD
     if gap < 0 and not forced:

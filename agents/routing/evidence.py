@@ -22,7 +22,9 @@ class KnowledgeEvidence(Protocol):
     """Measures how near a message is to what the tenant's documents are about."""
 
     async def measure_closeness(self, vector: Vector) -> float | None:
-        """Returns standard deviations above unrelated sentences; None for a base that is empty or has no vectors yet."""
+        """Returns standard deviations above unrelated sentences; None for a base that is empty or has no
+        vectors yet.
+        """
 
 
 class BaseCloseness:

@@ -66,8 +66,8 @@ class Screening:
 
 @cache
 def _load_shipped_model() -> tuple[list[Features], list[bool], AttackHead]:
-    """Returns the features of the examples, which of them are attacks, and the head without an embedding; once a
-    process.
+    """Returns the features of the examples, which of them are attacks, and the head without an embedding; once
+    a process.
     """
     found = [extract_features(list_views(example.text)) for example in load_examples()]
     attacks = [example.attack for example in load_examples()]

@@ -10,8 +10,8 @@ CREATE, DESCRIBE, WITHDRAW = "ticket", "ticket_details", "ticket_close"
 
 
 def read_decision(question: Question, now: float) -> Reply | None:
-    """Returns what a message answers to the proposal of the turn before; None without a proposal, or when it is too
-    old.
+    """Returns what a message answers to the proposal of the turn before; None without a proposal, or when it
+    is too old.
     """
     proposal = question.proposal
     if proposal is None or proposal.expires < now:

@@ -68,7 +68,9 @@ class Tickets(Protocol):
         """Returns the owner's tickets, the latest first, or the one with the number; never those of others."""
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
-        """Adds the customer's words; a ticket that waited for them continues. None when the owner has no such ticket."""
+        """Adds the customer's words; a ticket that waited for them continues. None when the owner has no such
+        ticket.
+        """
 
     async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """Records that the customer urges; None when the owner has no such ticket."""

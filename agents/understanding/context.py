@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def list_earlier_questions(question: Question) -> tuple[str, ...]:
-    """Returns the earlier questions, oldest first, without what the message withdraws of them; then texts in its
-    pictures.
+    """Returns the earlier questions, oldest first, without what the message withdraws of them; then texts in
+    its pictures.
     """
     questions = question.state.context.questions
     for what in question.reading.withdrawn_words:
@@ -42,7 +42,9 @@ def build_search_context(question: Question) -> Context:
 
 
 def build_part_context(question: Question, place: int) -> Context:
-    """Builds the context of one of `sub_questions`: the questions before it in the message count as earlier questions."""
+    """Builds the context of one of `sub_questions`: the questions before it in the message count as earlier
+    questions.
+    """
     before, part = question.sub_questions[:place], question.sub_questions[place]
     context = build_search_context(question)
     if not context and not before:

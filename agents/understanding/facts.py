@@ -1,4 +1,6 @@
-"""Compares a message with its rewrite: numbers, model names, order ids, negations and content words must stay the same."""
+"""Compares a message with its rewrite: numbers, model names, order ids, negations and content words must stay
+the same.
+"""
 
 from __future__ import annotations
 

@@ -74,15 +74,15 @@ _LOOSE = ",，、;；:：~～… \n\t"
 
 
 def compile_whole_word(name: str) -> re.Pattern[str]:
-    """Compiles a pattern that finds a name or number as a whole: 5号 is no part of 15号. Folded texts need a folded
-    name.
+    """Compiles a pattern that finds a name or number as a whole: 5号 is no part of 15号. Folded texts need a
+    folded name.
     """
     return re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
 
 
 def normalise_text(text: str) -> str:
-    """Returns the text in one spelling, without greetings and thanks; a text of nothing else stays. Linear in its
-    length.
+    """Returns the text in one spelling, without greetings and thanks; a text of nothing else stays. Linear in
+    its length.
     """
     plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))
     plain = _SPACE.sub(" ", plain).strip()

@@ -77,9 +77,11 @@ class MarkovModel:
             mask, emission = self._of(character)
             expected: NDArray[np.bool_] = np.any(self._may_follow[before], axis=0)
             here = np.flatnonzero(mask & expected)
+            # jieba falls back in the same way where no state of the character may follow.
             if not len(here):
                 here = np.flatnonzero(expected) if expected.any() else np.arange(len(self.states))
             sums = (chance[:, None] + self._steps[before[:, None], here]) + emission[here]
+            # argmax finds the first of equal values; reversed, it finds the last, which is the greater state.
             best = len(before) - 1 - sums[::-1].argmax(axis=0)
             ways.append((here, before[best]))
             chance = sums[best, np.arange(len(here))]

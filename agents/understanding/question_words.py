@@ -38,6 +38,8 @@ def strip_question_words(text: str) -> str:
 
 
 def extract_bare_name(text: str) -> str | None:
-    """Returns the model name or code of a question that says nothing else: E03 是什么意思 -> E03; None for any other."""
+    """Returns the model name or code of a question that says nothing else: E03 是什么意思 -> E03; None for any
+    other.
+    """
     rest = strip_question_words(text)
     return rest if is_code(rest) else None

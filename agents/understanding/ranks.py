@@ -58,8 +58,8 @@ _FORMS = tuple(
 
 
 def find_ranks(text: str) -> list[Ranking]:
-    """Finds the ranks of a folded text, in which blanks stand for times and amounts; of two that overlap the longer
-    form.
+    """Finds the ranks of a folded text, in which blanks stand for times and amounts; of two that overlap the
+    longer form.
     """
     found: list[Ranking] = []
     for pattern, by in _FORMS:

@@ -1,4 +1,6 @@
-"""What one message says, read once: all later steps use the Reading, and no other place matches patterns on the words."""
+"""What one message says, read once: all later steps use the Reading, and no other place matches patterns on
+the words.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ class Reading:
 
     @cached_property
     def normalized_text(self) -> str:
-        """The text in one spelling, without greetings, thanks and what it withdraws; it is embedded, searched and
-        routed.
+        """The text in one spelling, without greetings, thanks and what it withdraws; it is embedded, searched
+        and routed.
         """
         return corrections.remove_withdrawn_words(normalise_text(self.text))
 
@@ -148,5 +150,7 @@ class Reading:
 
 @lru_cache(maxsize=64)
 def read(text: str) -> Reading:
-    """Returns the Reading of a message, of a sub-question or of a rewrite; cached, so that a turn reads each text once."""
+    """Returns the Reading of a message, of a sub-question or of a rewrite; cached, so that a turn reads each
+    text once.
+    """
     return Reading(text)

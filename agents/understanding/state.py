@@ -71,8 +71,8 @@ class DialogueState:
         )
 
     def add_turn(self, question: str, answer: Answer, member: str = "") -> DialogueState:
-        """Returns the state after a question and its answer. member: whose data the answer holds; the state stays
-        theirs.
+        """Returns the state after a question and its answer. member: whose data the answer holds; the state
+        stays theirs.
         """
         if answer.agent in OFF_TOPIC_AGENTS:
             return self

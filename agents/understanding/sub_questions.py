@@ -39,7 +39,9 @@ _EACH = re.compile(
 
 
 def split_questions(text: str) -> tuple[str, ...]:
-    """Returns the questions of a message, in order, each with the statements before it; empty where it asks one thing."""
+    """Returns the questions of a message, in order, each with the statements before it; empty where it asks
+    one thing.
+    """
     if len(text) > MAX_STRUCTURED_CHARS:
         return ()
     parts = _split_numbered(text) or _split_sentences(text) or _split_each(text)
@@ -72,7 +74,9 @@ def _parse_marker(match: re.Match[str]) -> int:
 
 
 def _split_sentences(text: str) -> tuple[str, ...]:
-    """Splits at sentences that ask, each with the statements before it; the last statements go with the last question."""
+    """Splits at sentences that ask, each with the statements before it; the last statements go with the last
+    question.
+    """
     sentences = _SENTENCE.findall(text)
     last = len(sentences) - 1
     parts: list[str] = []

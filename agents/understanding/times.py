@@ -73,6 +73,7 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention
         first, others = others[0], []
     elif len(others) == 1 and text[first.end : others[0].start].endswith("("):
         others = [other for other in others if other.period != first.period]
+    # 以来 and 之前 open the period at one end.
     if match := _UNTIL_NOW.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(first.period.start, None))
     elif match := _BEFORE.match(text, first.end):

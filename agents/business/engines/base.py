@@ -52,7 +52,9 @@ def remove_values(message: str, quote: str = "'") -> str:
 
 @contextmanager
 def map_driver_errors(address: URL, package: str) -> Iterator[None]:
-    """Wraps the making of an engine. package: what to install where its driver is missing. Raises InvalidConfiguration."""
+    """Wraps the making of an engine. package: what to install where its driver is missing. Raises
+    InvalidConfiguration.
+    """
     try:
         yield
     except (ImportError, NoSuchModuleError) as error:

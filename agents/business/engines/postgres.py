@@ -77,8 +77,8 @@ class PostgresEngine:
 
 
 def _convert_address(address: URL) -> URL:
-    """Returns the address with libpq's name of the one option that everybody uses. Raises TypeError for an unknown
-    option.
+    """Returns the address with libpq's name of the one option that everybody uses. Raises TypeError for an
+    unknown option.
     """
     connect = import_module("asyncpg").connect
     query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}

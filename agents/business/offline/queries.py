@@ -36,7 +36,9 @@ class DeclaredQueries:
         return replace(first, also=tuple(others))
 
     def _can_be_told(self, reading: RowRequest) -> bool:
-        """Whether rows that are too many, marked as such, are better than none: of a narrowed list, never of a number."""
+        """Whether rows that are too many, marked as such, are better than none: of a narrowed list, never of a
+        number.
+        """
         if not reading.unread:
             return True
         narrow = reading.wanted.give is Give.LIST and reading.named

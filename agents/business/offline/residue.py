@@ -54,6 +54,7 @@ def find_odd_words(
         begin, place = place, end
         if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
             continue
+        # A word such as 最 or 除了 changes the rows even where examples of the subject have it.
         heavy = any(other in rest for other in language.weighty)
         known = any(said in words or said in language.filler for said in (rest, word)) or (
             len(rest) > 1 and not tag.startswith(PROPER) and rest in examples

@@ -74,7 +74,9 @@ def _build_ranking_test(reading: RowRequest, tests: list[str]) -> str:
 
 
 def _build_moment_test(reading: RowRequest, tests: list[str], direction: str, number: int, skip: int = 0) -> str:
-    """Selects the rows of the first so many moments: what happened at once, as the items of an order, stays together."""
+    """Selects the rows of the first so many moments: what happened at once, as the items of an order, stays
+    together.
+    """
     time, source = reading.subject.time, reading.subject.source
     moments = f"SELECT DISTINCT {time} FROM {source}{_build_where(tests)}"
     return f"{time} IN ({moments} ORDER BY {time} {direction}{_build_window(number, skip)})"

@@ -248,7 +248,9 @@ class SubjectReading:
         return False
 
     def _is_state_asked(self, mention: Occurrence) -> bool:
-        """Whether it asks if the rows have come to a state, which does not narrow them: 发货了吗, but not 有待发货的吗."""
+        """Whether it asks if the rows have come to a state, which does not narrow them: 发货了吗, but not
+        有待发货的吗.
+        """
         before, after = self._text[: mention.start], self._text[mention.end :]
         if before.endswith(_COMING):
             return True
@@ -286,6 +288,7 @@ class SubjectReading:
         subject, heard = self._subject, self._heard
         for rank in heard.ranks:
             self._mark_used(rank.start, rank.end)
+        # One row, or one row a group: there is nothing to rank or to count.
         if self._one or subject.group:
             self._known &= not heard.ranks and not (self._one and any(word in self._text for word in _SEVERAL))
             return Wanted(Give.LIST)
@@ -300,11 +303,13 @@ class SubjectReading:
                     self._tests.append(subject.sum_where)
                 return Wanted(Give(rank.by), rank.number, rank.skip)
             self._known &= bool(heard.numbers) or rank.by is End.LATEST
+        # Rows that are named by number are shown, whatever else is asked of them.
         if heard.numbers:
             return Wanted(Give.LIST)
         asked = self._asked
         if subject.gives == SUM and asked in (Give.LIST, Give.COUNT):
             asked = Give.SUM
+        # 几笔一共花了多少钱 asks for the sum, which is told with the count.
         if asked is Give.COUNT and money and any(word in self._text for word in _MONEY_TOO):
             asked = Give.SUM
         if asked in (Give.SUM, Give.AVERAGE) and not money:

@@ -65,7 +65,9 @@ class Subjects:
 
 
 def load_subjects(path: Path, schema: Schema) -> Subjects:
-    """Loads the questions of a description; none without that section. Raises InvalidConfiguration, naming the subject."""
+    """Loads the questions of a description; none without that section. Raises InvalidConfiguration, naming the
+    subject.
+    """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         given = dict(data.get("questions") or {})

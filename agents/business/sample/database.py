@@ -1,5 +1,5 @@
-"""Fills a business database with sample rows: the same rows for the same day, wherever SQLAlchemy can create the
-tables.
+"""Fills a business database with sample rows: the same rows for the same day, wherever SQLAlchemy can create
+the tables.
 """
 
 from __future__ import annotations
