@@ -23,7 +23,7 @@ class MemberRows:
         self._statement, self._columns = _build_statement(database.schema, database.dialect)
 
     async def find(self, caller: str) -> tuple[str, str]:
-        """Returns name, masked, and level, in words; empty where the database does not tell. Raises BusinessUnavailable."""
+        """Returns name, masked, and level, in words; empty where unknown. Raises BusinessUnavailable."""
         if not self._statement:
             return "", ""
         try:
