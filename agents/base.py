@@ -1,4 +1,4 @@
-"""What every agent is."""
+"""The interface of an agent."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Agent(Speaker, Protocol):
         """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
 
-async def said(answer: Answer) -> AsyncGenerator[AnswerEvent]:
-    """The events of an answer that is known as a whole."""
+async def stream_answer(answer: Answer) -> AsyncGenerator[AnswerEvent]:
+    """Yields the events of an answer that is complete already."""
     yield Meta(answer.agent, answer.intent)
     yield Token(answer.reply)
     yield Done(answer)
 
 
-def answer_of(events: Sequence[AnswerEvent]) -> Answer:
-    """The answer that the events of a run end with."""
+def get_final_answer(events: Sequence[AnswerEvent]) -> Answer:
+    """Returns the answer that ends the events of a run."""
     return next(event.answer for event in reversed(events) if isinstance(event, Done))

@@ -1,4 +1,4 @@
-"""What agents bid with: the evidence of a turn, and a calibrated probability that an agent serves it."""
+"""The evidence of a turn, and the bids that agents make on it: calibrated probabilities that the turn is theirs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
-from agents.understanding.feeling import CALM, Emotion
+from agents.understanding.emotion import CALM, Emotion
 from knowledge.types import GateVerdict, Retrieval
 
 OUTCRY = 0.5
@@ -27,7 +27,7 @@ TEMPERATURE = 0.25
 
 
 class Rank(IntEnum):
-    """Who is heard before whom, whatever the probabilities: danger and requests for a person stand above the rest."""
+    """Which agents speak before which, whatever their probabilities: danger and requests for a person come first."""
 
     URGENT = 0
     CLAIMS = 1
@@ -40,8 +40,10 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of a logistic head over a turn: what the message is like, what was found for it (both as logits), whether it
-    stands in a conversation, where its words tell little by themselves, and a bias.
+    """Weights of a logistic head over a turn.
+
+    `like`: how much the message resembles the intent's examples; `found`: how good the search result is (both as
+    logits); `later`: the message stands in a conversation, where its own words say little.
     """
 
     like: float
@@ -59,8 +61,9 @@ are, by the router alone two, all else being looked up.
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """`probability`, in [0, 1], that the turn is this intent's; `why` is for whoever traces it. alone: nobody else
-    speaks; joins: it adds to what agents of a higher rank say.
+    """`probability` in [0, 1] that the turn belongs to this intent; `why` is shown in traces.
+
+    `alone`: no other agent may speak; `joins`: adds its answer to those of agents with a higher rank.
     """
 
     intent: str
@@ -71,7 +74,7 @@ class Bid:
     joins: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """As it is told to whoever traces a turn."""
+        """Returns the bid as traces show it."""
         return {
             "intent": str(self.intent),
             "probability": round(self.probability, 3),
@@ -82,96 +85,103 @@ class Bid:
 
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
-    """All that is known before anybody acts. `question.found` is the search, None while it is out of order; feeling:
-    of the customer, `outcry` being its part that stands in words; danger: None where they are in none. threshold: of
-    feeling, from which a person comes.
+    """All that is known of a turn before an agent acts.
+
+    `question.retrieval` is the search result, None while the search is out of order. `emotion` is the customer's, of
+    which `outcry` is the part that is said in words. `danger` is None for a customer who is in none. `threshold`: the
+    emotion from which a person is called.
     """
 
     question: Question
     route: Route
-    feeling: Emotion = CALM
+    emotion: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
     threshold: float = 0.7
 
     @property
-    def found(self) -> Retrieval | None:
-        return self.question.found
+    def retrieval(self) -> Retrieval | None:
+        return self.question.retrieval
 
     @property
-    def answerable(self) -> bool:
+    def is_answerable(self) -> bool:
         """Whether something passed the gate."""
-        return self.found is not None and self.found.verdict is GateVerdict.PASS
+        return self.retrieval is not None and self.retrieval.verdict is GateVerdict.PASS
 
     @property
-    def urgent(self) -> bool:
-        """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
-        like = self.feeling.score >= self.threshold and self.claim(Intent.HIGH_STAKES) >= OUTCRY
-        outcry = self.outcry >= OUTCRY and not self._matter_of_fact
-        return self.danger is not None or self.feeling.crisis or like or outcry
+    def is_urgent(self) -> bool:
+        """Whether the customer is in danger, or very angry: by words, or by the message as a whole."""
+        # Neither sign alone is enough: an angry word may belong to the subject, a complaint may be calm.
+        like = self.emotion.score >= self.threshold and self.compute_claim(Intent.HIGH_STAKES) >= OUTCRY
+        outcry = self.outcry >= OUTCRY and not self._is_matter_of_fact
+        return self.danger is not None or self.emotion.crisis or like or outcry
 
     @property
-    def _matter_of_fact(self) -> bool:
-        """Whether strong words are those of the matter, or beside a question that is answered: 法院冻结的呢 and
-        什么鬼，网怎么这么慢 complain of nobody.
+    def _is_matter_of_fact(self) -> bool:
+        """Whether strong words belong to the subject, or stand beside a question that is answered: 法院冻结的呢 and
+        什么鬼，网怎么这么慢 are no complaints.
         """
-        complains = self.wants(Intent.HIGH_STAKES) and self.claim(Intent.HIGH_STAKES) >= COMPLAINT
-        return self.answerable and not self.worded and not complains
+        complains = self.is_routed_to(Intent.HIGH_STAKES) and self.compute_claim(Intent.HIGH_STAKES) >= COMPLAINT
+        return self.is_answerable and not self.is_decided_by_rules and not complains
 
     @property
-    def named(self) -> bool:
-        """Whether a language model named the intents."""
+    def is_named_by_model(self) -> bool:
+        """Whether a language model chose the intents."""
         return self.route.trace.tier is Tier.LLM
 
     @property
-    def worded(self) -> bool:
-        """Whether a rule decided the intents, not what the message is like."""
+    def is_decided_by_rules(self) -> bool:
+        """Whether a rule chose the intents; else the router's scores did."""
         return not self.route.trace.scores
 
-    def wants(self, intent: str) -> bool:
-        """Whether the router names the intent."""
+    def is_routed_to(self, intent: str) -> bool:
+        """Whether the router chose the intent."""
         return intent in self.route.intents
 
-    def sure_of(self, intent: str) -> bool:
-        """Whether the router names the intent, and is sure of it."""
-        return self.wants(intent) and self.route.trace.band is Band.HIGH
+    def is_surely_routed_to(self, intent: str) -> bool:
+        """Whether the router chose the intent with high confidence."""
+        return self.is_routed_to(intent) and self.route.trace.band is Band.HIGH
 
     @property
-    def documented(self) -> bool:
-        """Whether the message is like a question to the documents too, and these answer it."""
-        return self.answerable and self.wants(Intent.KNOWLEDGE_QA)
+    def is_documented(self) -> bool:
+        """Whether the message also looks like a question to the documents, and these answer it."""
+        return self.is_answerable and self.is_routed_to(Intent.KNOWLEDGE_QA)
 
-    def forced(self, intent: str) -> bool:
-        """Whether words or rows say so, whatever the message is like."""
-        return intent in self.route.trace.forced or (self.worded and self.wants(intent))
+    def is_forced(self, intent: str) -> bool:
+        """Whether words or rows demand the intent, whatever the router's scores are."""
+        return intent in self.route.trace.forced or (self.is_decided_by_rules and self.is_routed_to(intent))
 
-    def score(self, intent: str) -> float:
-        """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
+    def get_score(self, intent: str) -> float:
+        """Returns the router's score: about +1 where the message is like the intent's examples, -1 where it is not, 0
+        unknown.
+        """
         return self.route.trace.scores.get(intent, 0.0)
 
-    def likely(self, intents: Collection[str]) -> float:
-        """The probability of one of these by what the message is like; 0 where nobody looked."""
+    def compute_likelihood(self, intents: Collection[str]) -> float:
+        """Returns the probability that the message belongs to one of the intents, by the router's scores; 0 without
+        scores.
+        """
         scores = self.route.trace.scores
         best = max(scores.values(), default=0.0)
         odds = {intent: math.exp((score - best) / TEMPERATURE) for intent, score in scores.items()}
         return sum(odds.get(intent, 0.0) for intent in intents) / max(sum(odds.values()), 1.0)
 
-    def claim(self, *intents: str, weights: Weights = CLAIM) -> float:
-        """The probability that the turn is for one of these, with all the evidence."""
-        return chance(
-            weights.like * logit(self.likely(intents))
-            + weights.found * logit(self.found.confidence if self.found else 0.0)
+    def compute_claim(self, *intents: str, weights: Weights = CLAIM) -> float:
+        """Returns the probability that the turn belongs to one of the intents, by all evidence."""
+        return apply_logistic(
+            weights.like * compute_logit(self.compute_likelihood(intents))
+            + weights.found * compute_logit(self.retrieval.confidence if self.retrieval else 0.0)
             + weights.later * bool(self.question.history)
             + weights.bias
         )
 
 
-def chance(logit: float) -> float:
-    """The logistic function."""
+def apply_logistic(logit: float) -> float:
+    """Returns the probability for a logit."""
     return 1 / (1 + math.exp(-min(max(logit, -50.0), 50.0)))
 
 
-def logit(probability: float) -> float:
-    """Its inverse, bounded at .01 and .99."""
+def compute_logit(probability: float) -> float:
+    """Returns the logit of a probability, which is bounded at .01 and .99."""
     bounded = min(max(probability, 0.01), 0.99)
     return math.log(bounded / (1 - bounded))

@@ -1,7 +1,7 @@
-"""High stakes, anger and despair: the customer is heard first, gets what the company offers, and a person.
+"""Serves customers with high stakes, anger or despair: acknowledges them, makes the company's offer, calls a person.
 
-Nothing is promised but what an offer says. Who is in danger or being deceived is told what to do first, by documents
-too, and nothing of fees or liability; whoever speaks of ending their life gets help and nothing else.
+Nothing is promised but what an offer says. Who is in danger or being deceived is told what to do first, also from the
+documents, and nothing about fees or liability. Who speaks of suicide gets help and nothing else.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.errors import BusinessUnavailable
 from agents.guidance import Guidance
-from agents.heads.feeling import EmotionHead
+from agents.heads.emotion import EmotionHead
 from agents.heads.safety import Safety, SafetyHead, read_safety
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
-from agents.understanding.feeling import Emotion
+from agents.understanding.emotion import Emotion
 from agents.understanding.reading import Reading, read
 from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
@@ -34,9 +34,9 @@ CERTAIN = 0.9
 """The chance of a danger from which it comes before an answer of the documents."""
 DOCUMENTED = 0.75
 """The probability of such an answer."""
-_OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
+_CAUSE_BY_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 """A crisis has no cause: nothing of it is anybody's business but help."""
-_HEARD: Mapping[Cause, str] = {
+_OPENING_BY_CAUSE: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
     Cause.FRAUD: "care_fraud",
     Cause.PRIVACY: "care_privacy",
@@ -45,14 +45,15 @@ _HEARD: Mapping[Cause, str] = {
     Cause.COMPLAINT: "care_complaint",
 }
 """What is said first: it names the matter, and what the customer had better do now."""
-_INSTRUCTED = frozenset({Cause.SAFETY, Cause.FRAUD})
+_URGENT_CAUSES = frozenset({Cause.SAFETY, Cause.FRAUD})
 """Where that cannot wait for the person who is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarePolicy:
-    """threshold: of emotion, from which a person comes with priority. Without offers or facts nothing is offered, and
-    without guidance nothing is quoted.
+    """`threshold`: the emotion from which a person is called with priority.
+
+    Without `offers` or `facts` nothing is offered; without `guidance` nothing is quoted.
     """
 
     threshold: float = 0.7
@@ -81,38 +82,41 @@ class CareAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        if turn.feeling.crisis:
+        if turn.emotion.crisis:
             return Bid(Intent.HIGH_STAKES, 1.0, "speaks of ending their life", Rank.URGENT, alone=True)
         if turn.danger is not None:
             return Bid(Intent.HIGH_STAKES, 1.0, f"in danger: {turn.danger.kind.value}", Rank.URGENT, alone=True)
-        if turn.urgent:
-            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "beside themselves", Rank.URGENT)
-        if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
+        if turn.is_urgent:
+            return Bid(Intent.HIGH_STAKES, max(turn.emotion.score, 0.5), "beside themselves", Rank.URGENT)
+        if (turn.is_decided_by_rules or turn.is_named_by_model) and turn.is_routed_to(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
-        if turn.answerable:
+        if turn.is_answerable:
             return None
         return Bid(
-            Intent.HIGH_STAKES, turn.claim(Intent.HIGH_STAKES), "like a complaint, and nothing is found", Rank.CLAIMS
+            Intent.HIGH_STAKES,
+            turn.compute_claim(Intent.HIGH_STAKES),
+            "like a complaint, and nothing is found",
+            Rank.CLAIMS,
         )
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        danger = endangered(question, self._policy)
-        feeling = felt(question, self._policy.head, danger)
-        english = in_english(question, self._profile)
+        danger = detect_danger(question, self._policy)
+        feeling = measure_emotion(question, self._policy.head, danger)
+        english = is_reply_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
         quote = None
         instructs = feeling.crisis
         if not feeling.crisis:
-            meant = question.meant
-            cause = cause_of(meant, danger)
-            instructs = cause in _INSTRUCTED
-            hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
-            parts = [say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)]
+            meant = question.expanded_reading
+            cause = find_cause(meant, danger)
+            instructs = cause in _URGENT_CAUSES
+            hurt = cause is Cause.SAFETY and meant.has_injury  # and needs a doctor
+            parts = [say("care_injury" if hurt else _OPENING_BY_CAUSE[cause], english, seed=question.text)]
             if not instructs:
-                offer, degraded = await self._offer(question, cause)
+                offer, degraded = await self._find_offer(question, cause)
                 parts += [offer] if offer else []
-            elif self._policy.guidance and (quote := await self._policy.guidance.find(question)):
+            elif self._policy.guidance and (quote := await self._policy.guidance.find_quote(question)):
                 parts += [say("quoted", english), quote.text] if english and is_chinese(quote.text) else [quote.text]
             parts.append(say("care_person", english))
         answer = Answer(
@@ -120,48 +124,57 @@ class CareAgent:
             outcome=Outcome.HIGH_STAKES,
             intent="high_stakes",
             agent=self.name,
-            handoff=requested(feeling, self._policy.threshold, HandoffReason.HIGH_STAKES),
+            handoff=build_handoff_request(feeling, self._policy.threshold, HandoffReason.HIGH_STAKES),
             confidence=quote.source.score if quote else 0.0,
             sources=(quote.source,) if quote else (),
             escalate_to_human=True,
             instructs=instructs,
             degraded=degraded,
         )
-        async for event in said(answer):
+        async for event in stream_answer(answer):
             yield event
 
-    async def _offer(self, question: Question, cause: Cause) -> tuple[str | None, tuple[str, ...]]:
-        """The offer, if any, and what was out of order: an outage must not keep the customer from being heard."""
+    async def _find_offer(self, question: Question, cause: Cause) -> tuple[str | None, tuple[str, ...]]:
+        """Returns the offer's text, if any, and what was out of order: an outage of the business database must not stop
+        the reply.
+        """
         offers, facts = self._policy.offers, self._policy.facts
         if offers is None or facts is None or not question.caller:
             return None, ()
         try:
-            known = await facts.of(question.caller)
+            known = await facts.load_facts(question.caller)
         except BusinessUnavailable:
             return None, ("business",)
         return offers.choose(cause, known, self._today()), ()
 
 
-def outcry(question: Question) -> Emotion:
-    """The emotion of the customer's own words, which weigh more when they are said again and again."""
+def measure_outcry(question: Question) -> Emotion:
+    """Returns the emotion of the customer's own words; words that are repeated in the conversation weigh more."""
     reading = question.reading
-    return reading.feeling.again(sum(read(turn.question).folded == reading.folded for turn in question.history))
+    return reading.emotion.add_repetitions(
+        sum(read(turn.question).folded == reading.folded for turn in question.history)
+    )
 
 
-def felt(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
-    """That of what they mean as well."""
-    feeling = outcry(question)
+def measure_emotion(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
+    """Returns the emotion of the customer by words and by meaning.
+
+    Args:
+        question: with its vector, where there is one.
+        head: judges the meaning; None uses words alone.
+        danger: what `detect_danger` found.
+    """
+    feeling = measure_outcry(question)
     if danger is not None and danger.kind is Danger.SELF_HARM:
         return Emotion(1.0, crisis=True)
     if head is None or question.vector is None:
         return feeling
-    return feeling.heard(head.chance(question.vector))
+    return feeling.add_evidence(head.compute_chance(question.vector))
 
 
-def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:
-    """The request for a person: emotion over the threshold is the reason, and makes it sooner.
-
-    Whoever asked for a person is asked no other reason.
+def build_handoff_request(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:
+    """Builds the request for a person. An emotion above the threshold becomes its reason and raises its priority; a
+    customer who asked for a person keeps that reason.
     """
     if feeling.crisis:
         return HandoffRequest(HandoffReason.EMOTION, CRISIS_PRIORITY, feeling.score)
@@ -172,24 +185,25 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
     return HandoffRequest(kept, priority, feeling.score)
 
 
-def endangered(question: Question, policy: CarePolicy) -> Safety | None:
-    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head.
+def detect_danger(question: Question, policy: CarePolicy) -> Safety | None:
+    """Returns the danger that the customer's words tell of, by their meaning too where there is a vector and a head.
 
-    What only may be one, and is answered by the documents, is a question: to a lender most messages are near fraud.
+    A danger that is uncertain is taken for a question where the documents answer it: to a lender most messages are
+    close to fraud.
     """
     danger = read_safety(question.reading, question.vector, policy.safety_head)
-    found = question.found.confidence if question.found is not None else 0.0
+    found = question.retrieval.confidence if question.retrieval is not None else 0.0
     doubted = danger is not None and danger.chance < CERTAIN and danger.kind is not Danger.SELF_HARM
     if doubted and found >= DOCUMENTED and not question.reading.dangers:
         return None
     return danger
 
 
-def told_danger(reading: Reading) -> Safety | None:
-    """The danger that words alone tell of."""
+def detect_worded_danger(reading: Reading) -> Safety | None:
+    """Returns the danger that words alone tell of."""
     return read_safety(reading, None, None)
 
 
-def cause_of(reading: Reading, danger: Safety | None = None) -> Cause:
-    """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
-    return _OF_DANGER[danger.kind] if danger is not None else reading.cause
+def find_cause(reading: Reading, danger: Safety | None = None) -> Cause:
+    """Returns what the complaint is about: the detected danger, else what the words say, else COMPLAINT."""
+    return _CAUSE_BY_DANGER[danger.kind] if danger is not None else reading.cause

@@ -1,12 +1,12 @@
-"""A language model asked of every sentence of a reply whether a passage that it rests on states it, one token each."""
+"""Asks a language model of every sentence of a reply whether one of its passages states it, one token each."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from agents.judging import Judge, JudgeKind
-from agents.prompting import one_line
+from agents.judge import Judge, JudgeKind
+from agents.prompt_library import join_lines
 from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
 
@@ -15,27 +15,31 @@ CLAIMS = JudgeKind("claim_reader", "claim", "claim_passage", "holds", "fails", s
 
 
 class ClaimReader(Judge):
-    """Judges by a model whether a passage states what a sentence says."""
+    """Judges by a model whether a passage states a sentence."""
 
     kind = CLAIMS
 
     async def judge(self, claim: str, question: str, chunk: Chunk) -> float | None:
-        """Log-odds that it does; None for what was late, refused or unreadable. question: what the sentence answers."""
-        return await self._odds(claim, question, chunk)
+        """Returns the log-odds that the chunk states the claim; None for a judgement that was late, refused or
+        unreadable.
 
-    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
-        return {"claim": one_line(said), "question": one_line(beside)}
+        question: what the sentence answers.
+        """
+        return await self._compute_odds(claim, question, chunk)
+
+    def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
+        return {"claim": join_lines(text), "question": join_lines(context)}
 
 
 class ClaimObjections:
-    """What a model objects to of what the check without one lets stand, once its calibration is known."""
+    """Objections of a model to sentences that the check without a model accepts, once its calibration is known."""
 
     def __init__(self, reader: ClaimReader, calibration: Callable[[], CalibrationMap | None]) -> None:
         """calibration: of the reader's model, None as long as it is not measured or where it is worthless."""
         self._reader, self._calibration = reader, calibration
 
     async def find_objection(self, claim: str, question: str, chunks: Sequence[Chunk]) -> bool:
-        """Whether the model says that none of the passages states it."""
+        """Returns whether the model says that none of the passages states the claim."""
         calibration = self._calibration()
         if calibration is None:
             return False

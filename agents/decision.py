@@ -1,4 +1,4 @@
-"""Who serves a turn: one or several agents, chosen from their bids. Pure."""
+"""Chooses the agents that serve a turn from their bids. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LAST_RESORT = Intent.KNOWLEDGE_QA
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`intents`: whose agents act, the one to be heard first at the front. `bids`: all that were made, best first."""
+    """`intents`: whose agents act, the one that speaks first at the front. `bids`: all bids, best first."""
 
     intents: tuple[str, ...]
     why: str
     bids: tuple[Bid, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it is told to whoever traces a turn."""
+        """Returns the decision as traces show it."""
         return {
             "intents": list(map(str, self.intents)),
             "why": self.why,
@@ -33,17 +33,17 @@ class Decision:
 
 
 def decide(bids: Iterable[Bid | None]) -> Decision:
-    """Whoever is of the highest rank speaks, with those of ranks below that join in."""
+    """Chooses the agent with the highest rank, and those of lower ranks that join it."""
     made = tuple(sorted((bid for bid in bids if bid is not None), key=lambda bid: (bid.rank, -bid.probability)))
     holding = [bid for bid in made if bid.probability >= THRESHOLD]
     if not holding:
         return Decision((LAST_RESORT,), "nobody claims it", made)
     first = holding[0]
     if first.alone:
-        return _decision([first], made)
+        return _build_decision([first], made)
     beside = [bid for bid in holding[1:] if not bid.alone and (bid.joins or bid.rank <= max(first.rank, Rank.CLAIMS))]
-    return _decision([first, *beside], made)
+    return _build_decision([first, *beside], made)
 
 
-def _decision(chosen: Sequence[Bid], made: tuple[Bid, ...]) -> Decision:
+def _build_decision(chosen: Sequence[Bid], made: tuple[Bid, ...]) -> Decision:
     return Decision(tuple(bid.intent for bid in chosen), "; ".join(f"{bid.intent}: {bid.why}" for bid in chosen), made)

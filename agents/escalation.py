@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.bids import SURE, Bid, Rank, TurnEvidence
-from agents.care import CarePolicy, endangered, felt, requested
-from agents.language import in_english
+from agents.care import CarePolicy, build_handoff_request, detect_danger, measure_emotion
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
@@ -18,9 +18,9 @@ MENTIONED = 0.0
 
 
 class EscalationAgent:
-    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue.
+    """Asks for a person. Whether one is there, and when, is said by the queue.
 
-    profile: only its language.
+    `profile`: only its language is used.
     """
 
     name = "escalation"
@@ -31,26 +31,26 @@ class EscalationAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`; who only speaks of staff asks about them."""
-        if turn.worded or turn.named:
+        if turn.is_decided_by_rules or turn.is_named_by_model:
             return (
                 Bid(Intent.HUMAN_REQUEST, SURE, "asks for a person", Rank.URGENT)
-                if turn.wants(Intent.HUMAN_REQUEST)
+                if turn.is_routed_to(Intent.HUMAN_REQUEST)
                 else None
             )
-        if turn.forced(Intent.HUMAN_REQUEST) and turn.score(Intent.HUMAN_REQUEST) >= MENTIONED:
+        if turn.is_forced(Intent.HUMAN_REQUEST) and turn.get_score(Intent.HUMAN_REQUEST) >= MENTIONED:
             return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
-        return Bid(Intent.HUMAN_REQUEST, turn.claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)
+        return Bid(Intent.HUMAN_REQUEST, turn.compute_claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        feeling = felt(question, self._policy.head, endangered(question, self._policy))
-        return said(
+        feeling = measure_emotion(question, self._policy.head, detect_danger(question, self._policy))
+        return stream_answer(
             Answer(
-                reply=say("person_called", in_english(question, self._profile)),
+                reply=say("person_called", is_reply_english(question, self._profile)),
                 outcome=Outcome.HANDOFF,
                 intent="human_handoff",
                 agent=self.name,
-                handoff=requested(feeling, self._policy.threshold, HandoffReason.ASKED),
+                handoff=build_handoff_request(feeling, self._policy.threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
             )
         )

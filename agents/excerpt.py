@@ -1,4 +1,4 @@
-"""Of a long message, what is read where reading costs more than a glance: its beginning and its end."""
+"""Shortens a long message to its beginning and end, for steps whose cost grows with its length."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ safety, the guard, screening, emotion and personal data, reads every character.
 
 
 def is_whole(text: str) -> bool:
-    """Whether `excerpt` leaves nothing out."""
+    """Whether `cut_excerpt` leaves nothing out."""
     return len(text) <= MAX_READ_CHARS
 
 
-def excerpt(text: str) -> str:
-    """The text, or the two halves of MAX_READ_CHARS of it that stand at its ends, on lines of their own."""
+def cut_excerpt(text: str) -> str:
+    """Returns the text, or the first and the last half of MAX_READ_CHARS of it on separate lines."""
     half = MAX_READ_CHARS // 2
     return text if is_whole(text) else f"{text[:half]}\n{text[-half:]}"

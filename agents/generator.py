@@ -17,9 +17,11 @@ PAGE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class SubQuestion:
-    """One of several questions of a message. `fragments`: numbers of those of the request that passed the gate for it,
-    best first, none where nothing did; the other fields are what `Request` has for the whole message.
+class SubRequest:
+    """One of several questions of a message.
+
+    `fragments`: numbers of the request's fragments that passed the gate for it, best first, empty for none; the other
+    fields are what `Request` has for the whole message.
     """
 
     question: str
@@ -28,23 +30,23 @@ class SubQuestion:
     idf: tuple[float, ...] = ()
     context: str = ""
     vector: Vector | None = None
-    told: Vector | None = None
+    context_vector: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to answer and from what.
+    """What to answer, and from which fragments.
 
-    `fragments` passed the gate, best first; `page`, where it passed too, is what the customer looks at, and
-    `page_place` how many of the fragments are better. `terms` and `idf` describe the question, as the retriever saw
-    it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
-    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it;
-    `pictured` what is written in pictures that the customer sent.
-    `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
-    `computed` what the fragments and a day in the question make together, so that a model need not count; empty
-    without; `judged` the texts that it rests on. `vector` is the question's embedding, `told` that of it behind what
-    was talked about. `parts` are the questions that it holds, in order; empty where it is one. `superseded`: the
-    version of which the fragments are, where there is a newer one, which is silent.
+    `fragments` passed the gate, best first. `page`, where it passed too, is what the customer looks at, and
+    `page_place` how many fragments are better. `terms` and `idf` describe the question as the retriever saw it.
+    `context`: the questions before this one, a line each, where the customer may refer to them. `original_question`:
+    how the customer put it, where that differs. `history` is oldest first; `summary` says what was talked about before
+    it; `pictured` is what is written in pictures that the customer sent. `english`: the language of the reply, into
+    which Chinese fragments are translated. `today` is the shop's day. `computed`: the date that follows from the
+    fragments and a day in the question, so that a model need not count, empty without; `judged`: the texts that it
+    rests on. `vector` is the question's embedding, `context_vector` that of the question behind the conversation.
+    `sub_requests`: the questions that it holds, in order, empty where it is one. `superseded`: the version of the
+    fragments, where a newer version exists and says nothing.
     """
 
     question: str
@@ -52,7 +54,7 @@ class Request:
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
     context: str = ""
-    asked: str = ""
+    original_question: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""
     pictured: str = ""
@@ -63,53 +65,53 @@ class Request:
     computed: str = ""
     judged: JudgedTexts | None = None
     vector: Vector | None = None
-    told: Vector | None = None
-    parts: tuple[SubQuestion, ...] = ()
+    context_vector: Vector | None = None
+    sub_requests: tuple[SubRequest, ...] = ()
     superseded: str = ""
 
-    def candidate(self, fragment: int) -> Candidate:
-        """A fragment, or the page. Raises IndexError."""
+    def get_candidate(self, fragment: int) -> Candidate:
+        """Returns a fragment, or the page. Raises IndexError."""
         if fragment == PAGE and self.page is not None:
             return self.page
         if fragment < 0:
             raise IndexError(fragment)
         return self.fragments[fragment]
 
-    def chunk(self, fragment: int) -> Chunk:
-        """The text of a fragment, or of the page. Raises IndexError."""
-        return self.candidate(fragment).chunk
+    def get_chunk(self, fragment: int) -> Chunk:
+        """Returns the chunk of a fragment, or of the page. Raises IndexError."""
+        return self.get_candidate(fragment).chunk
 
-    def of_part(self, part: SubQuestion) -> Request:
-        """What one of the questions asks, by the same numbers of fragments."""
+    def build_sub_request(self, part: SubRequest) -> Request:
+        """Returns the request of one of the questions, with the same numbers of fragments."""
         return replace(
             self,
             question=part.question,
             terms=part.terms,
             idf=part.idf,
             context=part.context,
-            asked="",
+            original_question="",
             computed="",
             vector=part.vector,
-            told=part.told,
-            parts=(),
+            context_vector=part.context_vector,
+            sub_requests=(),
         )
 
     @property
     def chunks(self) -> dict[int, Chunk]:
-        """All that may be answered from, by fragment number, best first."""
+        """All chunks that may be answered from, by fragment number, best first."""
         numbers = list(range(len(self.fragments)))
         if self.page is not None:
             numbers.insert(self.page_place, PAGE)
-        return {number: self.chunk(number) for number in numbers}
+        return {number: self.get_chunk(number) for number in numbers}
 
     @property
-    def read_by_model(self) -> bool:
+    def is_read_by_model(self) -> bool:
         """Whether a model has judged that the fragments state the answer."""
         return any(candidate.scorer == READER for candidate in self.fragments)
 
     @property
     def best(self) -> Chunk:
-        """The first of `chunks`, of which there is one."""
+        """The first of `chunks`, of which there is at least one."""
         return next(iter(self.chunks.values()))
 
 
@@ -122,7 +124,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What was written since the last citation rests on `fragments[fragment]` of the request, or on its page."""
+    """The text since the last citation rests on `fragments[fragment]` of the request, or on its page."""
 
     fragment: int
     quote: str
@@ -135,7 +137,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """All pieces so far are taken back; what follows is the reply."""
+    """All pieces so far are withdrawn; the pieces that follow are the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,7 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent at models since the last such piece, and on checking what they wrote. model: the name of the one
-    that was asked, empty for none.
-    """
+    """What models cost since the last such piece, and checking what they wrote. `model`: its name, empty for none."""
 
     usage: Usage
     verify_ms: float = 0.0
@@ -163,7 +163,9 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The claims of a reply that a model wrote, without marks: those that a fragment says, and those taken back."""
+    """The claims of a reply that a model wrote, without marks: those that a fragment supports, and those that were
+    removed.
+    """
 
     supported: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -171,8 +173,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Asked while a reply is checked: whoever iterates may send back True where none of these fragments states the
-    claim. It never leaves the generator.
+    """A question to whoever iterates over the pieces: send back True where none of these fragments states the claim.
+
+    It never leaves the generator.
     """
 
     claim: str

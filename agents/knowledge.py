@@ -1,4 +1,4 @@
-"""Answers from the knowledge base: search, gate, then a curated answer, quotes, a question back, or an honest no."""
+"""Answers from the knowledge base: a curated answer, quotes, a question back, or a refusal."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from itertools import islice
 
 from loguru import logger
 
-from agents.answering.continuing import keep_article
-from agents.answering.deadlines import computed, texts_to_judge
-from agents.answering.subjects import mentions, other_subject
-from agents.answering.versions import undecided_versions
+from agents.answering.article_continuity import keep_article
+from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
+from agents.answering.subjects import find_other_subject, has_name
+from agents.answering.versions import find_undecided_versions
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
 from agents.heads.events import EventHead, JudgedTexts
-from agents.language import in_english
-from agents.pages import ordered_up
-from agents.passages.units import quotable_sentences
+from agents.language import is_reply_english
+from agents.pages import boost_page
+from agents.passages.units import split_quotable_sentences
 from agents.places import RelatedPlace
 from agents.profile import TenantProfile
-from agents.recall import Searcher, recall
+from agents.question_search import Searcher, search_question
 from agents.routing.types import Intent
-from agents.several import asked_parts, sure_of_all
-from agents.suggestions import MAX_SUGGESTIONS, neighbours, related_places
+from agents.sub_requests import build_sub_requests, is_confident
+from agents.suggestions import MAX_SUGGESTIONS, list_related_places, suggest_neighbours
 from agents.types import (
     Answer,
     AnswerEvent,
@@ -41,8 +41,8 @@ from agents.types import (
     Token,
     Usage,
 )
-from agents.understanding.answer_type import states_measure
-from agents.understanding.context import questions_before
+from agents.understanding.answer_type import has_measure
+from agents.understanding.context import list_earlier_questions
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -66,8 +66,9 @@ something else.
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
-    """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`; today:
-    the shop's day; events: tells what happened on a day, None until it is learnt.
+    """`confident`: probability in [0, 1] from which an answer needs no disclaimer; `page_boost`: see `boost_page`.
+
+    `today` gives the shop's day; `events` judges what happened on a day, None until it is learnt.
     """
 
     confident: float
@@ -89,7 +90,7 @@ class KnowledgeAgent:
         policy: KnowledgePolicy,
         verifier: Verifier | None = None,
     ) -> None:
-        """verifier: of what a model writes, None leaves it unread."""
+        """verifier: checks what a model wrote, None for no check."""
         self._searcher = searcher
         self._generator = generator
         self._policy = policy
@@ -97,81 +98,83 @@ class KnowledgeAgent:
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`: what was found; it joins where it is asked for too, or somebody is beside themselves."""
-        asked = turn.wants(Intent.KNOWLEDGE_QA)
-        if turn.answerable and turn.found:
-            joins = asked or (turn.urgent and not turn.worded)
-            return Bid(Intent.KNOWLEDGE_QA, turn.found.confidence, "found", Rank.LOOKS_UP, joins=joins)
+        """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is
+        very angry.
+        """
+        asked = turn.is_routed_to(Intent.KNOWLEDGE_QA)
+        if turn.is_answerable and turn.retrieval:
+            joins = asked or (turn.is_urgent and not turn.is_decided_by_rules)
+            return Bid(Intent.KNOWLEDGE_QA, turn.retrieval.confidence, "found", Rank.LOOKS_UP, joins=joins)
         return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
-        if self._avoids(question):
-            answer = self._refusal("avoided", Outcome.OUT_OF_SCOPE, self._english(question))
+        if self._is_avoided(question):
+            answer = self._build_refusal("avoided", Outcome.OUT_OF_SCOPE, self._is_english(question))
             yield Token(answer.reply)
-            yield _done(answer)
+            yield _build_done(answer)
             return
-        retrieval = question.found or await recall(self._searcher, question)
+        retrieval = question.retrieval or await search_question(self._searcher, question)
         yield Evidence(question, retrieval)
-        async for event in self._reply(question, retrieval):
+        async for event in self._stream_reply(question, retrieval):
             yield event
 
-    async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
-        """What becomes of what was found."""
+    async def _stream_reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+        """Yields the events for what was found."""
         answer = (
-            self._about_another(question, retrieval)
-            or self._of_several_versions(question, retrieval)
-            or self._without_measure(question, retrieval)
+            self._ask_about_other_subject(question, retrieval)
+            or self._ask_which_version(question, retrieval)
+            or self._refuse_without_measure(question, retrieval)
         )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
-            async for event in self._answer(question, retrieval):
+            async for event in self._stream_found_answer(question, retrieval):
                 yield event
             return
-        answer = answer or self._without_evidence(question, retrieval)
+        answer = answer or self._answer_without_evidence(question, retrieval)
         yield Token(answer.reply)
-        yield _done(answer, retrieval)
+        yield _build_done(answer, retrieval)
 
-    async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
-        """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
+    async def _stream_found_answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+        """Yields a curated answer or the generator's, under a disclaimer where it is not sure enough."""
         started = time.perf_counter()
-        request = await self._request(question, retrieval)
-        draft = Draft(request, confident=sure_of_all(retrieval, self._policy.confident))
-        if request.best.question is not None and not request.parts:
-            for text in draft.curated():
+        request = await self._build_request(question, retrieval)
+        draft = Draft(request, confident=is_confident(retrieval, self._policy.confident))
+        if request.best.question is not None and not request.sub_requests:
+            for text in draft.quote_curated_answer():
                 yield Token(text)
             yield Settled()
         else:
             async with aclosing(run_in_span(self._generator.stream(request), start_span("generate"))) as pieces:
                 async for piece in pieces:
-                    for text in draft.take(piece):
+                    for text in draft.add_piece(piece):
                         yield Token(text)
                     if isinstance(piece, Checked) and not draft.withdrawn:
                         yield Settled()
-        for text in draft.rest() if draft.used else ():
+        for text in draft.write_ending() if draft.has_sources else ():
             yield Token(text)
-        answer = written = self._finished(draft, retrieval, request.english)
-        if draft.complete and self._verifier is not None:
-            answer = await self._verified(self._verifier, question, draft, written)
-        if draft.withdrawn or (draft.sent and not draft.used) or answer.reply != written.reply:
+        answer = written = self._build_answer(draft, retrieval, request.english)
+        if draft.is_complete and self._verifier is not None:
+            answer = await self._verify_answer(self._verifier, question, draft, written)
+        if draft.withdrawn or (draft.sent and not draft.has_sources) or answer.reply != written.reply:
             yield Replace(answer.reply)
-        elif not draft.used:
+        elif not draft.has_sources:
             yield Token(answer.reply)
-        yield _done(answer, retrieval, draft, _milliseconds(started))
+        yield _build_done(answer, retrieval, draft, _measure_milliseconds(started))
 
-    async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
-        """The answer after a second reading: by a model as long as the turn may ask one, unless a model has judged the
-        passages that it rests on.
+    async def _verify_answer(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
+        """Returns the answer after a second check: by a model while the turn has model requests left, unless a model
+        has judged the cited passages already.
         """
         started = time.perf_counter()
-        english = self._english(question)
-        review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
-        may_ask = draft.usage.calls < question.max_calls and not draft.read_by_model
+        english = self._is_english(question)
+        review = Review(question.complete_text, answer.reply, draft.fragments, draft.judged, english)
+        may_ask = draft.usage.calls < question.max_calls and not draft.is_read_by_model
         with start_span("verify"):
             checked = await verifier.verify(review) if may_ask else verifier.check(review)
-        draft.spent(checked.usage, _milliseconds(started))
+        draft.add_cost(checked.usage, _measure_milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
-            return replace(self._refusal("cannot_answer", checked.outcome, english), verified=checked.verified)
+            return replace(self._build_refusal("cannot_answer", checked.outcome, english), verified=checked.verified)
         return replace(
             answer,
             reply=checked.reply,
@@ -180,23 +183,24 @@ class KnowledgeAgent:
             verified=checked.verified,
         )
 
-    async def _request(self, question: Question, retrieval: Retrieval) -> Request:
+    async def _build_request(self, question: Question, retrieval: Retrieval) -> Request:
+        """Builds the generator's request from what passed the gate."""
         found = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
-        passing = ordered_up(found, question.page, self._policy.page_boost)
+        passing = boost_page(found, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
-        before = questions_before(question)
+        before = list_earlier_questions(question)
         context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
-        today, english = self._policy.today(), self._english(question)
-        asked, quotable = question.rewrite or question.searched, _sentences(fragments)
-        judged = await self._judged(texts_to_judge(asked, context, quotable, today))
+        today, english = self._policy.today(), self._is_english(question)
+        asked, quotable = question.rewrite or question.normalized_text, _list_quotable_texts(fragments)
+        judged = await self._judge_texts(list_texts_to_judge(asked, context, quotable, today))
         return Request(
             asked,
             fragments,
             retrieval.terms,
             retrieval.idf,
             context=context,
-            asked=question.text,
+            original_question=question.text,
             history=question.history,
             summary=question.summary,
             pictured=" ".join(question.pictured),
@@ -204,16 +208,16 @@ class KnowledgeAgent:
             page_place=place or 0,
             english=english,
             today=today,
-            computed=computed(asked, context, quotable, today, english, judged) or "",
+            computed=compute_date_sentence(asked, context, quotable, today, english, judged) or "",
             judged=judged,
             vector=question.vector,
-            told=question.told,
-            parts=asked_parts(question, retrieval, fragments, before),
+            context_vector=question.context_vector,
+            sub_requests=build_sub_requests(question, retrieval, fragments, before),
             superseded=format_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
 
-    async def _judged(self, texts: Sequence[str]) -> JudgedTexts | None:
-        """What the texts say of a day; None where that cannot be told, and no date is."""
+    async def _judge_texts(self, texts: Sequence[str]) -> JudgedTexts | None:
+        """Judges what the texts say of a day; None where that is not possible, and then no date is computed."""
         if self._policy.events is None or not texts:
             return None
         try:
@@ -222,30 +226,32 @@ class KnowledgeAgent:
             logger.opt(exception=error).warning("no date is computed without embeddings")
             return None
 
-    def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
-        if draft.used:
-            return draft.answer(self.name, neighbours(retrieval.passing_candidates, draft.candidates))
-        return self._refusal("cannot_answer" if draft.cannot else "unquotable", Outcome.CANNOT_ANSWER, english)
+    def _build_answer(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
+        if draft.has_sources:
+            return draft.build_answer(self.name, suggest_neighbours(retrieval.passing_candidates, draft.candidates))
+        return self._build_refusal(
+            "cannot_answer" if draft.is_unanswerable else "unquotable", Outcome.CANNOT_ANSWER, english
+        )
 
-    def _avoids(self, question: Question) -> bool:
-        asked = fold(question.standalone)
+    def _is_avoided(self, question: Question) -> bool:
+        asked = fold(question.complete_text)
         return any(topic in asked for topic in self._avoided)
 
-    def _about_another(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
-        questions each is looked at by itself.
+    def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Asks whether another model's answer is wanted, where only that was found; of several questions each is judged
+        by itself.
         """
         found = retrieval.passing_candidates or tuple(
             c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY
         )
         if retrieval.parts or not found or any(candidate.chunk.is_in_view for candidate in found):
             return None
-        other = other_subject(question, found)
+        other = find_other_subject(question, found)
         if other is None:
             return None
         reply = say(
             "other_subject",
-            self._english(question),
+            self._is_english(question),
             seed=question.text,
             asked=other.asked,
             other=other.found,
@@ -253,54 +259,58 @@ class KnowledgeAgent:
         )
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=(other.question,))
 
-    def _of_several_versions(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Asks which version is meant, where two answer differently and nobody can tell which is newer."""
+    def _ask_which_version(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Asks which version is meant, where two versions answer differently and neither is known to be newer."""
         if retrieval.parts or not retrieval.passing_candidates:
             return None
-        versions = undecided_versions(retrieval.passing_candidates)
+        versions = find_undecided_versions(retrieval.passing_candidates)
         if not versions:
             return None
-        choices = tuple(f"{question.standalone}（{version}）" for version in versions[:MAX_SUGGESTIONS])
-        reply = say("which_version", self._english(question), versions="\n".join(f"- {each}" for each in versions))
+        choices = tuple(f"{question.complete_text}（{version}）" for version in versions[:MAX_SUGGESTIONS])
+        reply = say("which_version", self._is_english(question), versions="\n".join(f"- {each}" for each in versions))
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
-    def _without_measure(self, question: Question, retrieval: Retrieval) -> Answer | None:
-        """Where an amount, a time or a day is asked for and what was found has none of them, it is only near."""
+    def _refuse_without_measure(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Refuses where an amount, a time or a day is asked for and nothing that was found has one."""
         found = retrieval.passing_candidates[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
-        if states_measure(question.rewrite or question.searched, [candidate.chunk.text for candidate in found]):
+        if has_measure(question.rewrite or question.normalized_text, [candidate.chunk.text for candidate in found]):
             return None
-        near = related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
-        return self._refusal("fallback", Outcome.NO_EVIDENCE, self._english(question), near)
+        near = list_related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
+        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), near)
 
-    def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Else says
-        what is near. Nobody is asked whether they mean the page that they look at.
+    def _answer_without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
+        """Asks back about what nearly passed the gate, or says what is near.
+
+        A message that is a mere name or code is answered with the documents that hold it. Nobody is asked about the
+        page that they look at.
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.is_in_view]
-        meant = related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
-        if name := question.understood.bare_name:
-            meant = related_places((c for c in found if mentions(c.chunk, name)), whole=True) or meant
-        english = self._english(question)
+        meant = list_related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
+        if name := question.complete_reading.bare_name:
+            meant = list_related_places((c for c in found if has_name(c.chunk, name)), whole=True) or meant
+        english = self._is_english(question)
         if meant:
-            topics = tuple(dict.fromkeys(place.asked for place in meant))
-            reply = _clarifying(topics, english, question.text)
+            topics = tuple(dict.fromkeys(place.suggestion for place in meant))
+            reply = _write_clarification(topics, english, question.text)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
-            return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
-        near = related_places(candidate for candidate in found if measure_nearness(candidate) >= NEAR)
-        return self._refusal("fallback", Outcome.NO_EVIDENCE, english, near)
+            return self._build_refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
+        near = list_related_places(candidate for candidate in found if measure_nearness(candidate) >= NEAR)
+        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, english, near)
 
-    def _english(self, question: Question) -> bool:
-        return in_english(question, self._policy.profile)
+    def _is_english(self, question: Question) -> bool:
+        return is_reply_english(question, self._policy.profile)
 
-    def _refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
-        """key: of what is said; the fallback script is the tenant's. near: what can be read instead."""
-        topics = tuple(dict.fromkeys(place.asked for place in near))
-        reply = self._policy.profile.fallback(english) if key == "fallback" else say(key, english)
+    def _build_refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
+        """Builds a reply without an answer. key: of the sentence, the fallback is the tenant's; near: what can be read
+        instead.
+        """
+        topics = tuple(dict.fromkeys(place.suggestion for place in near))
+        reply = self._policy.profile.get_fallback(english) if key == "fallback" else say(key, english)
         if near:
-            reply += "\n\n" + say("nearest", english, topics=_numbered(topics))
+            reply += "\n\n" + say("nearest", english, topics=_format_numbered_list(topics))
         return Answer(
             reply=reply,
             outcome=outcome,
@@ -312,23 +322,23 @@ class KnowledgeAgent:
         )
 
 
-def _sentences(fragments: Iterable[Candidate]) -> list[str]:
-    """Of the best fragments, what may be quoted."""
+def _list_quotable_texts(fragments: Iterable[Candidate]) -> list[str]:
+    """Returns the sentences of the best fragments that may be quoted."""
     best = islice(fragments, RULING)
     return [
         sentence.text
         for fragment in best
-        for sentence in quotable_sentences(fragment.chunk.text, fragment.chunk.layout)[0]
+        for sentence in split_quotable_sentences(fragment.chunk.text, fragment.chunk.layout)[0]
     ]
 
 
-def _done(
+def _build_done(
     answer: Answer,
     retrieval: Retrieval | None = None,
     draft: Draft | None = None,
     generate_ms: float | None = None,
 ) -> Done:
-    """The answer with what its steps cost and what was out of order in them."""
+    """Builds the last event, with the costs and outages of all steps."""
     degraded = [*(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
     timings = dict(retrieval.timings_ms) if retrieval else {}
     if draft is not None and generate_ms is not None:
@@ -338,15 +348,15 @@ def _done(
     return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage, model=model))
 
 
-def _milliseconds(started: float) -> float:
+def _measure_milliseconds(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 3)
 
 
-def _clarifying(topics: tuple[str, ...], english: bool, seed: str) -> str:
+def _write_clarification(topics: tuple[str, ...], english: bool, seed: str) -> str:
     if len(topics) == 1:
         return say("clarify_one", english, seed=seed, topic=topics[0])
-    return say("clarify_several", english, seed=seed, topics=_numbered(topics))
+    return say("clarify_several", english, seed=seed, topics=_format_numbered_list(topics))
 
 
-def _numbered(topics: tuple[str, ...]) -> str:
+def _format_numbered_list(topics: tuple[str, ...]) -> str:
     return "\n".join(f"{number}. {topic}" for number, topic in enumerate(topics, start=1))

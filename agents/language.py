@@ -1,4 +1,4 @@
-"""The language of the reply: one decision for all that is said to a customer, who may write three letters."""
+"""Decides the language of a reply, in one place for all that is said to a customer."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from itertools import chain
 
 from agents.profile import TenantProfile
 from agents.types import Question
-from agents.understanding.language import english
+from agents.understanding.language import detect_english
 
 
-def in_english(question: Question, profile: TenantProfile) -> bool:
-    """Whether the reply is English: as the profile says, or as the customer writes, a message that does not tell going
-    by a model's reading, by what was proposed and by the messages before it, the last first.
+def is_reply_english(question: Question, profile: TenantProfile) -> bool:
+    """Whether the reply is English: as the profile says, else as the customer writes.
+
+    A message that does not tell goes by a model's reading, by the proposal, and by earlier messages, the last one
+    first.
     """
     if profile.reply_language != "auto":
         return profile.reply_language == "en"
-    own = question.reading.english
+    own = question.reading.is_english
     if own is not None:
         return own
     if question.language:
         return question.language == "en"
     proposed = question.proposal.fields.values() if question.proposal else ()
     before = (turn.question for turn in reversed(question.history))
-    told = (language for text in chain(proposed, before) if (language := english(text)) is not None)
-    return next(told, question.reading.lone_english_word)
+    told = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
+    return next(told, question.reading.has_lone_english_word)

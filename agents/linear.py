@@ -1,7 +1,7 @@
-"""The linear heads: weights of what is seen of a message, fitted at load on examples by ridge or logistic regression.
+"""Linear heads: weights of a message's features, fitted at load on examples by ridge or logistic regression.
 
-What is seen comes in blocks (an embedding, hashed n-grams, signs), so that hundreds of examples and tens of thousands
-of n-grams are a system of as many equations as there are examples (the dual).
+Features come in blocks (an embedding, hashed n-grams, signs). The dual form is solved, so that hundreds of examples
+with tens of thousands of n-grams are a system with as many equations as examples.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class HashedBlock:
     shape: tuple[int, int]
     """Examples and buckets."""
 
-    def similarities(self) -> Matrix:
-        """Inner products of all examples with each other, shape (examples, examples)."""
+    def compute_similarities(self) -> Matrix:
+        """Returns the inner products of all examples with each other, shape (examples, examples)."""
         frequent = (np.bincount(self.buckets, minlength=self.shape[1]) > FREQUENT)[self.buckets]
         products = self._dense_products(frequent)
         self._add_pair_products(products, ~frequent)
@@ -86,8 +86,8 @@ class QuadraticBlock:
     def shape(self) -> tuple[int, ...]:
         return self.rows.shape
 
-    def similarities(self) -> Matrix:
-        """As of `HashedBlock`."""
+    def compute_similarities(self) -> Matrix:
+        """See `HashedBlock.compute_similarities`."""
         products = self.rows @ self.rows.T
         np.square(products, out=products)
         products *= self.weight
@@ -110,46 +110,51 @@ class Linear:
     weights: Matrix
     bias: Vector
 
-    def scores(self, vector: Vector) -> list[float]:
-        """By column, about +1 where the message is like its examples and -1 where it is not."""
+    def compute_scores(self, vector: Vector) -> list[float]:
+        """Returns a score by column, about +1 where the message is like its examples and -1 where it is not."""
         scores: list[float] = ((vector - self.mean) @ self.weights + self.bias).tolist()
         return scores
 
 
-def fit(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> Linear:
-    """vectors: (examples, dimension). holds: (examples, columns). weights: of the examples' errors, shape (examples,).
+def fit_linear(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> Linear:
+    """Fits a head over the embedding alone. Rare columns count more, by the root of their rarity.
 
-    The few for which a column holds and the many others count by the root of their rarity.
+    Args:
+        vectors: (examples, dimension).
+        holds: (examples, columns), whether a column holds for an example.
+        weights: (examples,), of the examples' errors.
     """
     mean: Vector = vectors.mean(axis=0)
     length = float(np.linalg.norm(vectors - mean, axis=1).mean())  # of one message it tells a little here
     meanings = (vectors - mean) / length
-    columns = [ridge([meanings], column, np.sqrt(weights * balanced(column, weights))) for column in holds.T]
+    columns = [
+        fit_ridge([meanings], column, np.sqrt(weights * compute_balance_factors(column, weights))) for column in holds.T
+    ]
     return Linear(mean, np.stack([own for own, _ in columns], axis=1) / length, np.stack([bias for _, bias in columns]))
 
 
-def ridge(
+def fit_ridge(
     blocks: Sequence[Block], holds: NDArray[np.bool_] | NDArray[np.floating], importance: NDArray[np.floating]
 ) -> list[Matrix]:
-    """The weights of every block, then the bias.
+    """Returns the weights of every block, then the bias.
 
     Args:
         holds: (examples,) or (examples, columns): whether a column holds, or what its score should be, in [-1, 1].
-        importance: (examples,).
+        importance: (examples,), of the examples' errors.
     """
-    kernel = _kernel(blocks)
+    kernel = _build_kernel(blocks)
     kernel[np.diag_indices_from(kernel)] += (RIDGE / importance).astype(np.float32)
     wanted = np.where(holds, 1.0, -1.0) if holds.dtype == np.bool_ else holds
     dual = _solve(kernel, wanted.astype(np.float32).reshape(len(holds), -1))
-    return _weights(blocks, dual.reshape(holds.shape))
+    return _compute_weights(blocks, dual.reshape(holds.shape))
 
 
-def logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
-    """As `ridge`, for probabilities: those that hold and those that do not weigh the same.
+def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
+    """Fits probabilities instead of scores; positive and negative examples weigh the same.
 
     Iteratively reweighted least squares (Zhu and Hastie, Kernel logistic regression, 2005). holds: (examples,).
     """
-    kernel, importance = _kernel(blocks), balanced(holds, np.ones(len(holds)))
+    kernel, importance = _build_kernel(blocks), compute_balance_factors(holds, np.ones(len(holds)))
     dual: NDArray[np.floating] = np.zeros(len(holds))
     for _ in range(STEPS):
         logits = kernel @ dual
@@ -157,34 +162,36 @@ def logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float =
         curvature = importance * probability * (1 - probability) + 1e-9
         target = logits + importance * (holds - probability) / curvature
         dual = np.linalg.solve(kernel + np.diag(penalty / curvature), target)
-    return _weights(blocks, dual)
+    return _compute_weights(blocks, dual)
 
 
-def balanced(holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Factors that make both sides count the same."""
+def compute_balance_factors(holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Returns factors by which positive and negative examples count the same."""
     share = float(weights[holds].sum() / weights.sum())
     factors: NDArray[np.floating] = np.where(holds, 0.5 / share, 0.5 / (1 - share))
     return factors
 
 
-def direction(difference: Matrix) -> Matrix:
-    """Of length 1: how far a message is from the middle says little, and differs from embedder to embedder."""
+def normalize_length(difference: Matrix) -> Matrix:
+    """Scales rows to length 1: their distance from the centre says little, and differs from embedder to embedder."""
     directions: Matrix = difference / np.maximum(np.linalg.norm(difference, axis=-1, keepdims=True), 1e-9)
     return directions
 
 
-def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> HashedBlock:
-    """A block of buckets with their weights, each bucket once a row; size: how many buckets there are."""
+def build_hashed_block(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> HashedBlock:
+    """Builds a block from the buckets and weights of each row, each bucket once a row. size: how many buckets
+    there are.
+    """
     buckets, weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     places = np.repeat(np.arange(len(rows)), [len(own) for own, _ in rows])
     return HashedBlock(places, buckets.astype(np.intp), weights, (len(rows), size))
 
 
-def _kernel(blocks: Sequence[Block]) -> Matrix:
+def _build_kernel(blocks: Sequence[Block]) -> Matrix:
     """In single precision: of thousands of examples it is the most that a start holds at once."""
     kernel = np.ones((blocks[0].shape[0],) * 2, np.float32)
     for block in blocks:
-        kernel += block @ block.T if isinstance(block, np.ndarray) else block.similarities()
+        kernel += block @ block.T if isinstance(block, np.ndarray) else block.compute_similarities()
     return kernel
 
 
@@ -195,6 +202,7 @@ def _solve(kernel: Matrix, targets: Matrix) -> Matrix:
     scale = 1 / np.diag(kernel)[:, None]
     solution = np.zeros_like(targets)
     left = targets.copy()
+    # Names: `left` is the residual, `towards` the search direction, `squares` the preconditioned norm of the residual.
     towards = left * scale
     squares = (left * towards).sum(axis=0)
     wanted = TOLERANCE**2 * squares
@@ -210,6 +218,6 @@ def _solve(kernel: Matrix, targets: Matrix) -> Matrix:
     return solution
 
 
-def _weights(blocks: Sequence[Block], dual: NDArray[np.floating]) -> list[Matrix]:
+def _compute_weights(blocks: Sequence[Block], dual: NDArray[np.floating]) -> list[Matrix]:
     parts = [block.T @ dual if isinstance(block, np.ndarray) else block.project(dual) for block in blocks]
     return [np.asarray(part, dtype=np.float32, order="C") for part in (*parts, dual.sum(axis=0))]

@@ -1,6 +1,6 @@
-"""One request to a language model that reads a message in its conversation: what is asked, wanted and named.
+"""Reads a message in its conversation by one request to a language model: its questions, intents and names.
 
-What it finds is one more reading of the message beside those without a model, never the only one.
+The result is used beside the readings without a model, never alone.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.replies import Completer, UnreadableReply
-from agents.pages import subject_of
-from agents.passages.quotable import safe_text
-from agents.prompting import PromptedMessages, Prompts, one_line, shipped
+from agents.pages import extract_page_subject
+from agents.passages.quotable import is_safe_text
+from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.routing.types import OFF_TOPIC, Intent
-from agents.shapes import TEXT, Shape, list_of, object_of
-from agents.ticketing.proposals import decides
+from agents.shapes import TEXT, Shape, build_list_schema, build_object_schema
+from agents.ticketing.proposals import read_decision
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
-from agents.understanding.facts import adds_facts, adds_words, keeps_facts, keeps_words, shares_words
+from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
 from agents.verification.marks import without_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import start_span
@@ -42,9 +42,9 @@ _NO_SLOTS = {"order_number": "", "phone": "", "member_name": ""}
 _SHAPE = Shape(
     "understanding",
     {
-        "questions": list_of(TEXT),
-        "intents": list_of({**TEXT, "enum": [intent.value for intent in Intent]}),
-        "slots": object_of(dict.fromkeys(_NO_SLOTS, TEXT)),
+        "questions": build_list_schema(TEXT),
+        "intents": build_list_schema({**TEXT, "enum": [intent.value for intent in Intent]}),
+        "slots": build_object_schema(dict.fromkeys(_NO_SLOTS, TEXT)),
         "language": TEXT,
     },
     {"intents": [], "slots": _NO_SLOTS, "language": ""},
@@ -53,12 +53,12 @@ _SHAPE = Shape(
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ModelReading:
     """What a model reads in a message.
 
-    `questions` are those that it holds, each understood by itself; empty where it stands as it is, or where no wording
-    of the model's keeps its facts. `intents` is empty where the model does not tell. `slots`: kind -> words of the
-    message. `language`: zh, en, or empty for another one.
+    `questions` are those that it holds, each understandable by itself; empty where the message is complete as it is, or
+    where no wording of the model keeps its facts. `intents` is empty where the model names none. `slots`: kind -> words
+    of the message. `language`: zh, en, or empty for another one.
     """
 
     questions: tuple[str, ...] = ()
@@ -68,21 +68,23 @@ class Understood:
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
-    def of(self, question: Question) -> Question:
-        """The question as it is understood now; what was made of it without a model stays where this says nothing."""
+    def apply_to(self, question: Question) -> Question:
+        """Returns the question with this reading; what was read without a model stays where this says nothing."""
         return replace(
             question,
             rewrite=" ".join(self.questions) or question.rewrite,
-            parts=self.questions if len(self.questions) > 1 else (),
-            spoken=() if self.questions else question.spoken,
+            model_questions=self.questions if len(self.questions) > 1 else (),
+            sub_questions=() if self.questions else question.sub_questions,
             slots=tuple(self.slots.items()),
             language=self.language,
         )
 
 
-class ModelUnderstanding:
-    """Safe to share. seconds: deadline of the request; analyzer: the tenant's, whose names no rewriting may lose;
-    trusted: whether the model's word is worth anything, so that it is asked.
+class ModelReader:
+    """Safe to share.
+
+    `seconds`: deadline of the request; `analyzer`: the tenant's, whose names no rewrite may lose; `trusted`: whether
+    the model is good enough to be asked.
     """
 
     def __init__(
@@ -95,109 +97,111 @@ class ModelUnderstanding:
     ) -> None:
         self.trusted = trusted
         self._model = model
-        self._prompts = prompts or shipped()
+        self._prompts = prompts or load_shipped_prompts()
         self._seconds = seconds
         self._analyzer = analyzer
 
-    async def read(self, question: Question) -> Understood:
-        """Never raises for an outage: a message is then understood without a model."""
+    async def read(self, question: Question) -> ModelReading:
+        """Reads a message. Never raises for an outage: the message is then read without a model."""
         try:
             with start_span("understand"):
-                reply, usage = await self._model.complete(self._messages(question), self._seconds)
+                reply, usage = await self._model.complete(self._build_messages(question), self._seconds)
         except GenerationError as error:
             told = error.usage if isinstance(error, UnreadableReply) else None
             logger.opt(exception=error).warning("understood without the model, which failed")
-            return Understood(degraded=(PART,), usage=told or Usage(calls=1))
+            return ModelReading(degraded=(PART,), usage=told or Usage(calls=1))
         try:
-            known = RewriteGuard(question, self._analyzer, self._prompts.examples("understanding"))
+            known = RewriteGuard(question, self._analyzer, self._prompts.extract_examples("understanding"))
             return replace(read_understanding(reply, known), usage=usage)
         except UnreadableReply as error:
             logger.opt(exception=error).warning("understood without the model, which did not reply as told")
-            return Understood(degraded=(PART,), usage=usage)
+            return ModelReading(degraded=(PART,), usage=usage)
 
-    def _messages(self, question: Question) -> PromptedMessages:
+    def _build_messages(self, question: Question) -> PromptedMessages:
         prompt = self._prompts.fill(
             "turn",
             tag=secrets.token_hex(4),
-            history=_shown(question.history),
-            page=subject_of(question.page),
-            text=one_line(question.text),
+            history=_format_history(question.history),
+            page=extract_page_subject(question.page),
+            text=join_lines(question.text),
         )
         system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
-        return self._prompts.conversation("understanding", "turn", messages=messages, shape=_SHAPE)
+        return self._prompts.build_messages("understanding", "turn", messages=messages, shape=_SHAPE)
 
 
-def may_be_read(question: Question) -> bool:
-    """Whether a model may read the message, and there is something to find out: not what leans on rows, nor 谢谢 or a
-    yes to a proposal.
+def can_be_read(question: Question) -> bool:
+    """Whether a model may read the message and can add something: not where it refers to business rows, nor for 谢谢 or
+    a yes.
     """
     shown = not (question.history and question.history[-1].rows)
-    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
+    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not read_decision(question, time.time())
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteGuard:
-    """What a model may make of a message. examples: the sentences of its prompt, which are of another world."""
+    """Checks what a model made of a message. `examples`: sentences of its prompt, which are of another company."""
 
     question: Question
     analyzer: Analyzer
     examples: frozenset[str] = frozenset()
 
-    def safe_questions(self, written: Sequence[str]) -> tuple[str, ...]:
-        """What a model made of the message, as far as it may be searched; empty where a fact of the message or most of
-        its words are lost.
+    def filter_questions(self, written: Sequence[str]) -> tuple[str, ...]:
+        """Returns the model's questions that may be searched; empty where a fact of the message or most of its words
+        are lost.
 
-        One that adds a number, a name or a word of which neither the message nor the conversation or page speaks is
-        left out, one that has nothing of the message, as the question before it has not, and one that the prompt gives
-        as an example; together they keep all that the message says.
+        Left out is a question that adds a number, name or word that is in neither message, conversation nor page, that
+        shares no word with the message, or that is an example of the prompt. Together the rest has to keep all that the
+        message says.
         """
         text = self.question.text
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
-        kept = tuple(question for question in questions if _askable(question) and self._adds_nothing(question))
+        kept = tuple(
+            question for question in questions if _is_single_question(question) and self._has_only_known_facts(question)
+        )
         whole = "；".join(kept)
         names = self.analyzer.find_protected
-        safe = keeps_facts(text, whole) and keeps_words(text, whole, self.analyzer) and names(text) <= names(whole)
+        safe = has_all_facts(text, whole) and has_most_words(text, whole, self.analyzer) and names(text) <= names(whole)
         return kept if kept and safe else ()
 
-    def _adds_nothing(self, question: str) -> bool:
+    def _has_only_known_facts(self, question: str) -> bool:
         asked = self.question
-        turns = (f"{turn.question}\n{turn.standalone}\n{turn.reply}" for turn in asked.history if not turn.rows)
-        known = "\n".join((*turns, asked.summary, subject_of(asked.page), asked.text))
+        turns = (f"{turn.question}\n{turn.complete_text}\n{turn.reply}" for turn in asked.history if not turn.rows)
+        known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.text))
         return (
             fold(question) not in self.examples
-            and not adds_facts(known, question)
-            and not adds_words(known, question, self.analyzer)
-            and shares_words(asked.text, question, self.analyzer)
+            and not has_new_facts(known, question)
+            and not has_new_words(known, question, self.analyzer)
+            and has_shared_words(asked.text, question, self.analyzer)
         )
 
 
-def read_understanding(reply: str, guard: RewriteGuard) -> Understood:
-    """What a reply says of a message. Raises UnreadableReply."""
+def read_understanding(reply: str, guard: RewriteGuard) -> ModelReading:
+    """Reads the model's reply. Raises UnreadableReply."""
     fields, text = _SHAPE.read(reply), guard.question.text
-    questions = guard.safe_questions(fields["questions"])
+    questions = guard.filter_questions(fields["questions"])
     intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
-    return Understood(
+    return ModelReading(
         () if questions == (text.strip(),) else questions,
         intents.difference(OFF_TOPIC) or (intents if len(intents) == 1 else frozenset()),
-        {kind: words for kind, words in fields["slots"].items() if _stands_in(words, text)},
+        {kind: words for kind, words in fields["slots"].items() if _is_within(words, text)},
         next((language for language in _LANGUAGES if fields["language"].startswith(language)), ""),
     )
 
 
-def _askable(question: str) -> bool:
-    """Whether it is one question; small models copy stretches of the reply before."""
+def _is_single_question(question: str) -> bool:
+    """Whether it is one question; small models copy parts of the reply before."""
     one = not _SEVERAL & set(question[:-1])
-    return 0 < len(question) <= MAX_CHARS and one and safe_text(question)
+    return 0 < len(question) <= MAX_CHARS and one and is_safe_text(question)
 
 
-def _stands_in(words: str, text: str) -> bool:
+def _is_within(words: str, text: str) -> bool:
     return bool(words.strip()) and fold(words).strip() in fold(text)
 
 
-def _shown(history: Sequence[Turn]) -> str:
+def _format_history(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{one_line(turn.question)}\n客服：{one_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
         if not turn.rows
     )

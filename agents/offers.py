@@ -1,4 +1,6 @@
-"""What a company offers to a customer who is about to leave, by rules on the customer's own data. Never invented."""
+"""Chooses the offer for a customer who is about to leave, by rules on the customer's own data. Offers are
+never invented.
+"""
 
 from __future__ import annotations
 
@@ -21,89 +23,91 @@ _BOUNDS = frozenset({"min", "max", "months_min", "months_max", "days_min", "days
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a member: the value that rules look at, and how people say it."""
+    """What is known of a member: `value` is compared by rules, `shown` is put into texts."""
 
     value: str | int | float
     shown: str
 
 
 class MemberFacts(Protocol):
-    """The business database, as far as offers depend on it."""
+    """The facts of a member that offers depend on."""
 
-    async def of(self, caller: str) -> Mapping[str, Fact]:
-        """Of the member, empty for nobody known. Raises BusinessUnavailable."""
+    async def load_facts(self, caller: str) -> Mapping[str, Fact]:
+        """Returns the member's facts by name, empty for an unknown member. Raises BusinessUnavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`when`: fact -> a value, several values, or bounds; all have to hold."""
+    """`when`: fact -> a value, several values, or bounds; all conditions have to hold."""
 
     id: str
     causes: frozenset[Cause]
     when: Mapping[str, Any]
     text: str
 
-    def fits(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> bool:
-        """Whether the rules hold, and everything that the text says is known."""
+    def is_applicable(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> bool:
+        """Whether the rules hold, and all facts that the text names are known."""
         said = {name for _, name, _, _ in string.Formatter().parse(self.text) if name}
         if cause not in self.causes or not said <= facts.keys():
             return False
-        return all(name in facts and _holds(facts[name].value, rule, today) for name, rule in self.when.items())
+        return all(name in facts and _is_rule_met(facts[name].value, rule, today) for name, rule in self.when.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """`queries`: SELECTs that the facts come from; `offers` in order of preference."""
+    """`queries`: SELECTs that give the facts; `offers` in order of preference."""
 
     queries: tuple[str, ...]
     offers: tuple[Offer, ...]
 
     def choose(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> str | None:
-        """The text of the first offer that fits, with the member's own figures."""
+        """Returns the text of the first applicable offer, with the member's own figures."""
         for offer in self.offers:
-            if offer.fits(cause, facts, today):
+            if offer.is_applicable(cause, facts, today):
                 return offer.text.format_map({name: fact.shown for name, fact in facts.items()})
         return None
 
 
 def load_offers(path: Path) -> Offers:
-    """Raises InvalidConfiguration, naming the offer."""
+    """Reads the offers of a YAML file. Raises InvalidConfiguration, naming the offer."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        offers = tuple(_offer(fields, path) for fields in data["offers"])
+        offers = tuple(_parse_offer(fields, path) for fields in data["offers"])
         return Offers(tuple(str(query) for query in data["facts"]), offers)
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise InvalidConfiguration(f"挽留方案 {path} 读不懂：{error!r}") from error
 
 
-def _offer(fields: Mapping[str, Any], path: Path) -> Offer:
+def _parse_offer(fields: Mapping[str, Any], path: Path) -> Offer:
     offer = Offer(str(fields["id"]), frozenset(map(Cause, fields["for"])), fields["when"], str(fields["text"]))
     if not offer.when:  # an offer to everybody would not depend on the member's data
         raise InvalidConfiguration(f"挽留方案 {path}：{offer.id} 没有写 when")
     for name, rule in offer.when.items():
         if isinstance(rule, Mapping) and not (rule and rule.keys() <= _BOUNDS):
             raise InvalidConfiguration(f"挽留方案 {path}：{offer.id} 的 {name} 只能用 {'、'.join(sorted(_BOUNDS))}")
-    if any(spec or conversion or not str(name).isidentifier() for name, spec, conversion in _places(offer.text)):
+    if any(
+        spec or conversion or not str(name).isidentifier() for name, spec, conversion in _list_placeholders(offer.text)
+    ):
         raise InvalidConfiguration(f"挽留方案 {path}：{offer.id} 的 text 里，花括号中只能写数据名")
     return offer
 
 
-def _places(text: str) -> Sequence[tuple[str, str | None, str | None]]:
+def _list_placeholders(text: str) -> Sequence[tuple[str, str | None, str | None]]:
     parsed = string.Formatter().parse(text)
     return [(name, spec, conversion) for _, name, spec, conversion in parsed if name is not None]
 
 
-def _holds(value: str | int | float, rule: Any, today: date) -> bool:
+def _is_rule_met(value: str | int | float, rule: Any, today: date) -> bool:
     if isinstance(rule, Mapping):
-        return all(_within(value, kind, float(bound), today) for kind, bound in rule.items())
+        return all(_is_within_bound(value, kind, float(bound), today) for kind, bound in rule.items())
     wanted = rule if isinstance(rule, list) else [rule]
     return value in wanted
 
 
-def _within(value: str | int | float, kind: str, bound: float, today: date) -> bool:
+def _is_within_bound(value: str | int | float, kind: str, bound: float, today: date) -> bool:
     unit, _, side = kind.rpartition("_")
     if unit:
-        number = _days(value, today)
+        number = _count_days(value, today)
         if number is None:
             return False
         number = number / _DAYS_A_MONTH if unit == "months" else number
@@ -114,7 +118,7 @@ def _within(value: str | int | float, kind: str, bound: float, today: date) -> b
     return number >= bound if side == "min" else number <= bound
 
 
-def _days(value: str | int | float, today: date) -> float | None:
+def _count_days(value: str | int | float, today: date) -> float | None:
     try:
         return float((today - date.fromisoformat(str(value)[:10])).days)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Places of the documents that an answer points to without telling what stands there."""
+"""Places of the documents that an answer points to without quoting them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RelatedPlace:
-    """A place of the documents that is near a question which they do not answer: no fact is told from it. `heading`:
-    the nearest one, or the question of a FAQ entry; empty where the document as a whole is meant. `score`: the
-    calibrated probability that it answers the question, below the gate; `question`: what a customer would ask about it,
-    empty where nobody can say.
+    """A place that is near a question which the documents do not answer; nothing is quoted from it.
+
+    `heading`: the nearest one, or the question of a FAQ entry; empty where the whole document is meant. `score`: the
+    calibrated probability, below the gate, that it answers the question. `question`: what a customer would ask about
+    it, empty where unknown.
     """
 
     document_id: str
@@ -21,16 +22,16 @@ class RelatedPlace:
 
     @property
     def topic(self) -> str:
-        """What it is called in the documents."""
+        """What the place is called in the documents."""
         return self.heading or self.title
 
     @property
-    def asked(self) -> str:
-        """What a customer asks to read there."""
+    def suggestion(self) -> str:
+        """What a customer asks to read about the place."""
         return self.question or self.topic
 
     def to_json(self) -> dict[str, str | float]:
-        """As it is told; what is asked of it is a suggestion."""
+        """Returns the place as responses show it; its question is among the suggestions."""
         return {
             "document_id": self.document_id,
             "title": self.title,

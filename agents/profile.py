@@ -1,4 +1,4 @@
-"""What makes the assistant one company's own: every prompt and every script is put together from it."""
+"""What makes the assistant one company's own; prompts and scripts are filled in from it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NAME, FALLBACK = say("assistant", False), say("fallback", False)
 
 @dataclass(frozen=True, slots=True)
 class TenantProfile:
-    """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them.
+    """`reply_language` auto is the customer's own. `system_prompt` stands after the rules and never replaces them.
 
-    `intent_examples`: intent -> sentences of the tenant's own customers, which the router learns too. `business_hours`
-    of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change answers. Times are
-    told in `timezone`, too.
+    `intent_examples`: intent -> sentences of the tenant's customers, which the router learns too. `business_hours` of
+    the staff, as `1-5 09:00-18:00` in `timezone`, empty for around the clock; they do not change answers. Times are
+    told in `timezone`.
     """
 
     name: str = NAME
@@ -43,10 +43,10 @@ class TenantProfile:
         text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def called(self, english: bool) -> str:
-        """The assistant's name."""
+    def get_name(self, english: bool) -> str:
+        """Returns the assistant's name."""
         return say("assistant", english) if self.name == NAME else self.name
 
-    def fallback(self, english: bool) -> str:
-        """What is said where the knowledge base holds nothing."""
+    def get_fallback(self, english: bool) -> str:
+        """Returns what is said where the knowledge base holds nothing."""
         return say("fallback", english) if self.fallback_script == FALLBACK else self.fallback_script

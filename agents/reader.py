@@ -1,4 +1,6 @@
-"""A language model in the gate: asked of each of the first passages whether it states the answer, one token each."""
+"""Asks a language model of each of the first passages whether it states the answer, one token each; part of
+the gate.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from agents.judging import Judge, JudgeKind
-from agents.prompting import one_line
-from agents.recall import Searcher
+from agents.judge import Judge, JudgeKind
+from agents.prompt_library import join_lines
+from agents.question_search import Searcher
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
@@ -33,17 +35,17 @@ class PassageReader(Judge):
     kind = PASSAGES
 
     async def judge(self, question: str, before: str, chunks: Sequence[Chunk]) -> list[float | None]:
-        """Log-odds that each passage states the answer; None for what was late, refused or unreadable.
+        """Returns the log-odds for each chunk; None for a judgement that was late, refused or unreadable.
 
-        before: what was asked before, where the question may lean on it; empty without.
+        before: earlier questions, where the question may refer to them; empty without.
         """
-        return await asyncio.gather(*(self._odds(question, before, chunk) for chunk in chunks))
+        return await asyncio.gather(*(self._compute_odds(question, before, chunk) for chunk in chunks))
 
-    def _fields(self, said: str, beside: str) -> Mapping[str, str]:
-        return {"question": one_line(said), "before": one_line(beside)}
+    def _build_fields(self, text: str, context: str) -> Mapping[str, str]:
+        return {"question": join_lines(text), "before": join_lines(context)}
 
 
-class ReadingSearch:
+class JudgedSearcher:
     """A tenant's search whose first passages are judged by a reader, once its calibration is known."""
 
     def __init__(

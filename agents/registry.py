@@ -1,4 +1,4 @@
-"""The roster: which agent answers which intent, and how several answer at once."""
+"""The roster: which agent serves which intent, and how several of them answer at once."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
-from agents.care import CareAgent, CarePolicy, endangered, felt, outcry
+from agents.care import CareAgent, CarePolicy, detect_danger, measure_emotion, measure_outcry
+from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.curated.agent import CURATED, CuratedAgent
 from agents.decision import Decision, decide
 from agents.escalation import EscalationAgent
 from agents.generator import Generator
+from agents.joint_answer import FallbackSpeaker, run_together
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
-from agents.language import in_english
-from agents.merging import InTurn, run_together
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
-from agents.recall import Searcher
+from agents.question_search import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class AgentParts:
     """What the agents of one tenant are built from.
 
-    `business` is None where no business database is connected; without `tickets` what is said of them is looked up.
+    `business` is None without a business database; without `tickets` questions about tickets are looked up.
     """
 
     searcher: Searcher
@@ -51,54 +51,54 @@ class AgentParts:
 Build = Callable[[AgentParts], Agent]
 
 
-def _escalation(parts: AgentParts) -> EscalationAgent:
+def _build_escalation_agent(parts: AgentParts) -> EscalationAgent:
     return EscalationAgent(parts.care, parts.policy.profile)
 
 
-def _care(parts: AgentParts) -> CareAgent:
+def _build_care_agent(parts: AgentParts) -> CareAgent:
     return CareAgent(parts.care, profile=parts.policy.profile)
 
 
-def _curated(parts: AgentParts) -> CuratedAgent:
+def _build_curated_agent(parts: AgentParts) -> CuratedAgent:
     return CuratedAgent(parts.policy.profile)
 
 
-def _ticket(parts: AgentParts) -> TicketAgent:
+def _build_ticket_agent(parts: AgentParts) -> TicketAgent:
     assert parts.tickets is not None
     return TicketAgent(parts.tickets, parts.policy.profile)
 
 
-def _knowledge(parts: AgentParts) -> KnowledgeAgent:
+def _build_knowledge_agent(parts: AgentParts) -> KnowledgeAgent:
     return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier)
 
 
-def _business(parts: AgentParts) -> BusinessAgent:
+def _build_business_agent(parts: AgentParts) -> BusinessAgent:
     from agents.business.agent import BusinessAgent
 
     assert parts.business is not None
-    tickets = _ticket(parts) if parts.tickets is not None else None
+    tickets = _build_ticket_agent(parts) if parts.tickets is not None else None
     return BusinessAgent(parts.business, parts.policy.profile, tickets)
 
 
-def _chitchat(parts: AgentParts) -> ChitchatAgent:
+def _build_chitchat_agent(parts: AgentParts) -> ChitchatAgent:
     return ChitchatAgent(parts.policy.profile)
 
 
-def _deflection(intent: Intent, parts: AgentParts) -> DeflectionAgent:
+def _build_deflection_agent(intent: Intent, parts: AgentParts) -> DeflectionAgent:
     return DeflectionAgent(intent, parts.policy.profile)
 
 
 AGENTS: Mapping[str, Build] = {
-    Intent.HUMAN_REQUEST: _escalation,
-    Intent.HIGH_STAKES: _care,
-    CURATED: _curated,
-    Intent.TICKET: _ticket,
-    Intent.BUSINESS_QUERY: _business,
-    Intent.KNOWLEDGE_QA: _knowledge,
-    Intent.CHITCHAT: _chitchat,
-    Intent.IRRELEVANT: partial(_deflection, Intent.IRRELEVANT),
-    Intent.OUT_OF_SCOPE: partial(_deflection, Intent.OUT_OF_SCOPE),
-    Intent.NONSENSE: partial(_deflection, Intent.NONSENSE),
+    Intent.HUMAN_REQUEST: _build_escalation_agent,
+    Intent.HIGH_STAKES: _build_care_agent,
+    CURATED: _build_curated_agent,
+    Intent.TICKET: _build_ticket_agent,
+    Intent.BUSINESS_QUERY: _build_business_agent,
+    Intent.KNOWLEDGE_QA: _build_knowledge_agent,
+    Intent.CHITCHAT: _build_chitchat_agent,
+    Intent.IRRELEVANT: partial(_build_deflection_agent, Intent.IRRELEVANT),
+    Intent.OUT_OF_SCOPE: partial(_build_deflection_agent, Intent.OUT_OF_SCOPE),
+    Intent.NONSENSE: partial(_build_deflection_agent, Intent.NONSENSE),
 }
 
 
@@ -108,58 +108,61 @@ class Roster:
     def __init__(
         self, agents: Mapping[str, Agent], care: CarePolicy | None = None, profile: TenantProfile | None = None
     ) -> None:
-        """agents: one for every intent; the same one may answer several. profile: only its language."""
+        """agents: one for every intent, the same one may serve several; profile: only its language is used."""
         self._agents = dict(agents)
         self._care = care or CarePolicy()
         self._profile = profile or TenantProfile()
 
     @classmethod
-    def of(cls, parts: AgentParts, agents: Mapping[str, Build] = AGENTS) -> Roster:
-        """What there is no agent for, without a business database or tickets, is looked up in the knowledge base.
-        agents: who serves which intent.
+    def from_parts(cls, parts: AgentParts, agents: Mapping[str, Build] = AGENTS) -> Roster:
+        """Builds the agents. Intents whose agent has no database or tickets are served by the knowledge agent.
+
+        agents: intent -> how its agent is built.
         """
-        present = {_business: parts.business, _ticket: parts.tickets}
+        present = {_build_business_agent: parts.business, _build_ticket_agent: parts.tickets}
         absent = {build for build, needed in present.items() if needed is None}
-        builds = {intent: _knowledge if build in absent else build for intent, build in agents.items()}
+        builds = {intent: _build_knowledge_agent if build in absent else build for intent, build in agents.items()}
         built = {build: build(parts) for build in builds.values()}
         return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 
     def decide(self, turn: TurnEvidence) -> Decision:
-        """Who serves the turn; without its business database or tickets what is said of them is looked up."""
+        """Chooses the intents whose agents serve the turn."""
         return decide(agent.bid(turn) for agent in dict.fromkeys(self._agents.values()))
 
-    def evidence(self, question: Question, route: Route) -> TurnEvidence:
-        """What the agents bid on."""
-        danger = endangered(question, self._care)
-        feeling, words = felt(question, self._care.head, danger), outcry(question)
+    def build_evidence(self, question: Question, route: Route) -> TurnEvidence:
+        """Collects what the agents bid on."""
+        danger = detect_danger(question, self._care)
+        feeling, words = measure_emotion(question, self._care.head, danger), measure_outcry(question)
         return TurnEvidence(question, route, feeling, words.score, danger, self._care.threshold)
 
-    def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
-        """Those of some intents, each once, in this order."""
+    def list_agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
+        """Returns the agents of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
     async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
-        """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
-        agents = self._looking_up(self.agents(intents))
-        english = in_english(question, self._profile)
+        """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the
+        knowledge base.
+        """
+        agents = self._add_lookup(self.list_agents(intents))
+        english = is_reply_english(question, self._profile)
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):
             async for event in events:
-                yield Done(_without_repetition(event.answer, question.text)) if isinstance(event, Done) else event
+                yield Done(_remove_repetition(event.answer, question.text)) if isinstance(event, Done) else event
 
-    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
-        """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
+    def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
+        """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""
         knowledge, business = self._agents[Intent.KNOWLEDGE_QA], self._agents[Intent.BUSINESS_QUERY]
         if knowledge in agents:
             return agents
-        return tuple(InTurn(agent, knowledge) if agent is business else agent for agent in agents)
+        return tuple(FallbackSpeaker(agent, knowledge) if agent is business else agent for agent in agents)
 
 
-def _without_repetition(answer: Answer, question: str) -> Answer:
-    """What was just asked is no suggestion."""
-    asked = _words(question)
-    return replace(answer, suggestions=tuple(one for one in answer.suggestions if _words(one) != asked))
+def _remove_repetition(answer: Answer, question: str) -> Answer:
+    """Removes the question that was just asked from the suggestions."""
+    asked = _normalize_text(question)
+    return replace(answer, suggestions=tuple(one for one in answer.suggestions if _normalize_text(one) != asked))
 
 
-def _words(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return fold(text).strip(" ?？!！。.")

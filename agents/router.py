@@ -1,4 +1,6 @@
-"""Where a message goes: rules, entities, a linear head; where these are undecided, what a language model names."""
+"""Decides where a message goes: by rules, entities and a linear head, and by a language model where these are
+undecided.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,15 @@ from math import inf
 from typing import Protocol
 
 from agents.errors import BusinessUnavailable
-from agents.routing.decision import IntentDecision, Thresholds, decide, weigh
+from agents.routing.decision import IntentDecision, Thresholds, decide_intents, weigh_scores
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import IntentHead
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
-from agents.ticketing.proposals import decides
+from agents.ticketing.proposals import read_decision
 from agents.types import Question
 from agents.understanding.acts import SMALL_TALK, Act
-from agents.understanding.asking import asks
-from agents.understanding.entities import Entity, Mentions, shipped_extractor
+from agents.understanding.entities import Entity, Mentions, load_shipped_extractor
+from agents.understanding.question_words import is_question
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
@@ -29,7 +31,7 @@ SUGGESTED = {
     "product_model": Intent.KNOWLEDGE_QA,
 }
 """What a message wants that names nothing but one of these, and what it speaks for in others."""
-_WORDED = {
+_INTENT_BY_ACT = {
     Act.NOISE: Intent.NONSENSE,
     Act.ASKS_PERSON: Intent.HUMAN_REQUEST,
     Act.ASKS_TICKET: Intent.TICKET,
@@ -38,20 +40,22 @@ _WORDED = {
 
 
 class BusinessResolver(Protocol):
-    """Knows the tenant's business database."""
+    """Knows which entities are in the tenant's business database."""
 
     async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
-        """Those that name something of the caller's own: where a question goes must not tell what others have there.
+        """Returns the entities that name something of the caller's own: a route must not reveal what others have.
 
         Raises BusinessUnavailable.
         """
 
 
-class Sure(Protocol):
-    """Knows what can be asked of the tenant's business database."""
+class IntentProof(Protocol):
+    """Tells what a text surely asks for, by what can be asked of the tenant's business database."""
 
     def __call__(self, text: str, *, member: bool) -> frozenset[Intent]:
-        """Nothing for a text that is not understood to the last word. member: whether one who is signed in asks."""
+        """Returns nothing for a text that is not understood to the last word. member: whether the customer is
+        signed in.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +63,14 @@ class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up, but for requests of a ticket in so many words. `sure`: what a text surely asks for, told by what can be
-    asked of the business database; knowledge only where it is named. `names`: of the company's own, folded, and what
-    kind of entity each is.
+    looked up, except explicit requests for a ticket. `sure`: what a text surely asks for; knowledge only where it names
+    it. `names`: the company's own names, folded, with the kind of entity of each.
     """
 
     head: IntentHead | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
-    sure: Sure | None = None
+    sure: IntentProof | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -79,38 +82,39 @@ class Router:
         self._parts = parts
 
     async def route(self, question: Question) -> Route:
-        """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
-        if decides(question, time.time()):  # 确认 alone would be small talk
+        """Returns at least one intent, with all that decided. Outages are named in `degraded`, never raised."""
+        if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        reading, meant = question.reading, question.meant
-        mentions = meant.mentions.beside(shipped_extractor().named(question.slots)).naming(
+        reading, meant = question.reading, question.expanded_reading
+        mentions = meant.mentions.add_candidates(load_shipped_extractor().convert_slots(question.slots)).add_names(
             meant.text, self._parts.names
         )
-        if (intent := _WORDED.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
+        if (intent := _INTENT_BY_ACT.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
-        entities, known, degraded = await self._resolved(mentions, question.caller)
+        entities, known, degraded = await self._resolve_entities(mentions, question.caller)
         understands, member = self._parts.sure, bool(question.caller)
         understood = understands(meant.text, member=member) if understands else frozenset[Intent]()
         sure = understood | ({Intent.BUSINESS_QUERY} if known else set())
         suggested = frozenset(SUGGESTED[entity.kind] for entity in entities if entity.kind in SUGGESTED)
         if mentions.alone and suggested:
-            intents = _ordered(suggested | sure)
-            return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
+            intents = _sort_intents(suggested | sure)
+            return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _join_intents(intents), entities), degraded)
+        # Without a head nothing measures what a message is like, so what is not explicit is looked up.
         if self._parts.head is None:
-            if (beside := reading.beside_request) is not None:
-                looked_up = {Intent.KNOWLEDGE_QA} if any(map(asks, beside)) else set()
-                intents = _ordered({Intent.TICKET} | looked_up | sure)
-                return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
+            if (beside := reading.words_beside_request) is not None:
+                looked_up = {Intent.KNOWLEDGE_QA} if any(map(is_question, beside)) else set()
+                intents = _sort_intents({Intent.TICKET} | looked_up | sure)
+                return Route(intents, Trace(Tier.RULES, Band.HIGH, _join_intents(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
-            intents = _ordered({*suggested, *asked})
-            trace = Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities, forced=_ordered(sure))
+            intents = _sort_intents({*suggested, *asked})
+            trace = Trace(Tier.ENTITIES, Band.LOW, _join_intents(intents), entities, forced=_sort_intents(sure))
             return Route(intents, trace, degraded)
-        route = await self._by_head(self._parts.head, question, entities, suggested, sure)
+        route = await self._route_by_head(self._parts.head, question, entities, suggested, sure)
         if understood and Intent.KNOWLEDGE_QA not in understood:
-            route = _without_knowledge(route)
+            route = _remove_knowledge(route)
         return replace(route, degraded=degraded + route.degraded)
 
-    async def _by_head(
+    async def _route_by_head(
         self,
         head: IntentHead,
         question: Question,
@@ -119,31 +123,35 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        meant, vector, evidence = question.meant, question.vector, self._parts.evidence
-        forced = sure | ({Intent.HUMAN_REQUEST} if meant.names_person else set())
+        meant, vector, evidence = question.expanded_reading, question.vector, self._parts.evidence
+        forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
-            closeness = await evidence.closeness(vector)
-        scores = weigh(head.scores(meant.normal, vector), closeness, suggested)
-        decision = decide(scores, forced, thresholds)
+            closeness = await evidence.measure_closeness(vector)
+        scores = weigh_scores(head.compute_scores(meant.normalized_text, vector), closeness, suggested)
+        decision = decide_intents(scores, forced, thresholds)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
-            decision = IntentDecision(decide(on_topic, forced, thresholds).intents, Band.LOW)
+            decision = IntentDecision(decide_intents(on_topic, forced, thresholds).intents, Band.LOW)
         trace = Trace(
             Tier.HEAD,
             decision.band,
-            _verdict(decision.intents),
+            _join_intents(decision.intents),
             entities,
             scores,
             thresholds.wanted,
             closeness,
-            _ordered(forced),
+            _sort_intents(forced),
         )
         return Route(decision.intents, trace, () if vector is not None else ("embedding",))
 
-    async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
-        """All entities that count, whether the business database knows one, and what was out of order."""
-        kinds, resolver = shipped_extractor().kinds, self._parts.resolver
+    async def _resolve_entities(
+        self, mentions: Mentions, caller: str
+    ) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
+        """Returns all entities that count, whether the business database knows one of them, and what was out
+        of order.
+        """
+        kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:
             return mentions.certain, False, ()
@@ -155,26 +163,24 @@ class Router:
         return (*mentions.certain, *confirmed), bool(known), ()
 
 
-def named(route: Route, intents: Collection[Intent]) -> Route:
-    """A route with the intents that a model named, none where it told none: they stand in for evidence that is
-    undecided, beside what is known for sure.
-    """
+def apply_named_intents(route: Route, intents: Collection[Intent]) -> Route:
+    """Returns the route with the intents that a model named, where the router was undecided; what is sure stays."""
     if not intents or route.trace.band is not Band.LOW:
         return route
     forced = route.trace.forced
-    chosen = _ordered({*forced, *set(intents).difference(OFF_TOPIC)} if forced else intents)
-    return replace(route, intents=chosen, trace=replace(route.trace, tier=Tier.LLM, verdict=_verdict(chosen)))
+    chosen = _sort_intents({*forced, *set(intents).difference(OFF_TOPIC)} if forced else intents)
+    return replace(route, intents=chosen, trace=replace(route.trace, tier=Tier.LLM, verdict=_join_intents(chosen)))
 
 
-def _without_knowledge(route: Route) -> Route:
-    """For a question that rows answer to the last word: what only sounds like it would stand beside them."""
+def _remove_knowledge(route: Route) -> Route:
+    """Removes knowledge from the route of a question that rows answer to the last word."""
     intents = tuple(intent for intent in route.intents if intent is not Intent.KNOWLEDGE_QA)
-    return replace(route, intents=intents, trace=replace(route.trace, verdict=_verdict(intents)))
+    return replace(route, intents=intents, trace=replace(route.trace, verdict=_join_intents(intents)))
 
 
-def _ordered(intents: Collection[Intent]) -> tuple[Intent, ...]:
+def _sort_intents(intents: Collection[Intent]) -> tuple[Intent, ...]:
     return tuple(intent for intent in PRECEDENCE if intent in intents)
 
 
-def _verdict(intents: Sequence[Intent]) -> str:
+def _join_intents(intents: Sequence[Intent]) -> str:
     return "+".join(intents)

@@ -1,4 +1,4 @@
-"""The shape of a reply that is asked for as JSON: one object with agreed fields, read whatever surrounds it."""
+"""The shape of a reply that is asked for as JSON: one object with agreed fields, read whatever text surrounds it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 _HALF_WIDTH = str.maketrans("：，｛｝［］“”＂", ':,{}[]"""')
 
 
-def list_of(items: Schema) -> Schema:
-    """An array of such values."""
+def build_list_schema(items: Schema) -> Schema:
+    """Returns the schema of an array of such values."""
     return {"type": "array", "items": items}
 
 
-def object_of(fields: Mapping[str, Schema]) -> Schema:
-    """An object with all of these fields and no others."""
+def build_object_schema(fields: Mapping[str, Schema]) -> Schema:
+    """Returns the schema of an object with all of these fields and no others."""
     return {
         "type": "object",
         "properties": fields,
@@ -46,9 +46,10 @@ def object_of(fields: Mapping[str, Schema]) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with these fields. name: of what is asked for, in Latin letters; lacking: what stands for a field that
-    a model leaves out or fills badly, for those that may be; tokens: that suffice for a reply, 0 where nobody knows:
-    small models do not come to an end.
+    """An object with these fields.
+
+    `name` is sent to the endpoint, in Latin letters. `lacking`: default values of fields that a model may leave out or
+    fill badly. `tokens`: enough for a reply, 0 unknown: small models do not stop by themselves.
     """
 
     name: str
@@ -59,61 +60,66 @@ class Shape:
     @property
     def schema(self) -> Schema:
         """Of the whole object."""
-        return object_of(self.fields)
+        return build_object_schema(self.fields)
 
     def read(self, reply: str) -> dict[str, Any]:
-        """The fields of a reply; text around the object, fences, single quotes, full-width punctuation and commas too
-        many are no obstacle. Raises UnreadableReply.
+        """Reads the fields of a reply. Raises UnreadableReply.
+
+        Text around the object, fences, single quotes, full-width punctuation and extra commas are accepted.
         """
         values = [parse_object(text) for text in (reply, reply.translate(_HALF_WIDTH))]
         mended = [
-            value | {name: _mend(value.get(name), self.fields[name], least) for name, least in self.lacking.items()}
+            value
+            | {name: _repair_value(value.get(name), self.fields[name], least) for name, least in self.lacking.items()}
             for value in values
         ]
         for value in (*values, *mended):
-            if all(name in value and _fits(value[name], schema) for name, schema in self.fields.items()):
+            if all(name in value and _is_of_type(value[name], schema) for name, schema in self.fields.items()):
                 return {name: value[name] for name in self.fields}
         raise UnreadableReply(f"not an object with {', '.join(self.fields)}")
 
     def write(self, fields: Mapping[str, Any]) -> str:
-        """A reply that holds these."""
+        """Returns a reply that holds these fields."""
         return json.dumps(fields, ensure_ascii=False)
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """The first object in a text; empty where there is none."""
+    """Returns the first object in a text; empty where there is none."""
     rest = text[text.find("{") :][:LONGEST] if "{" in text else ""
     try:
         value = json.JSONDecoder().raw_decode(rest)[0]
     except (ValueError, RecursionError):
-        value = _repair(rest)
+        value = _repair_json(rest)
     if isinstance(value, list):
         value = next((each for each in value if isinstance(each, dict)), None)
     return value if isinstance(value, dict) else {}
 
 
-def _repair(text: str) -> Any:
+def _repair_json(text: str) -> Any:
     try:
         return json_repair.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _mend(value: object, schema: Schema, least: Any) -> Any:
-    """A value as far as it is of a schema's type; `least` where it is not at all."""
+def _repair_value(value: object, schema: Schema, least: Any) -> Any:
+    """Returns a value as far as it has the schema's type, else `least`."""
     if isinstance(value, dict) and schema["type"] == "object":
         own = schema["properties"].items()
-        return {**least, **{name: value[name] for name, kind in own if name in value and _fits(value[name], kind)}}
-    return value if _fits(value, schema) else least
+        return {
+            **least,
+            **{name: value[name] for name, kind in own if name in value and _is_of_type(value[name], kind)},
+        }
+    return value if _is_of_type(value, schema) else least
 
 
-def _fits(value: object, schema: Schema) -> bool:
-    """Whether a value is of a schema's type, all that it holds too; true is no number."""
+def _is_of_type(value: object, schema: Schema) -> bool:
+    """Whether a value and all that it holds have the schema's type; true is no number."""
     kind = schema["type"]
     if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "boolean"):
         return False
     if isinstance(value, list):
-        return all(_fits(item, schema["items"]) for item in value)
+        return all(_is_of_type(item, schema["items"]) for item in value)
     if isinstance(value, dict):
-        return all(name in value and _fits(value[name], own) for name, own in schema["properties"].items())
+        return all(name in value and _is_of_type(value[name], own) for name, own in schema["properties"].items())
     return True

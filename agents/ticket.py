@@ -1,4 +1,4 @@
-"""Tickets in a conversation: proposed, created once confirmed, looked up, pressed for, added to, withdrawn."""
+"""Tickets in a conversation: proposed, created once confirmed, looked up, urged, extended, withdrawn."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.ticketing.draft import described, drafted
-from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, decides
+from agents.ticketing.draft import describe_ticket, draft_ticket
+from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
@@ -25,9 +25,9 @@ PROPOSAL_SECONDS = 3600.0
 
 
 class TicketAgent:
-    """Nothing is created, and nothing withdrawn, before the customer said yes.
+    """Creates and withdraws nothing before the customer said yes.
 
-    profile: only its language and zone; clock: seconds since the epoch.
+    `profile`: only language and zone are used; `clock`: seconds since the epoch.
     """
 
     name = "ticket"
@@ -41,123 +41,132 @@ class TicketAgent:
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Where a person takes over, no ticket is proposed; 报 E05 is like a report, and is looked
-        up.
+        """See `Agent.bid`. No ticket is proposed where a person takes over; 报 E05 looks like a report, but is
+        looked up.
         """
-        if turn.worded and turn.wants(Intent.TICKET):
+        if turn.is_decided_by_rules and turn.is_routed_to(Intent.TICKET):
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
-        if turn.urgent or turn.wants(Intent.HUMAN_REQUEST):
+        if turn.is_urgent or turn.is_routed_to(Intent.HUMAN_REQUEST):
             return None
-        if turn.question.reading.beside_request is not None:
+        if turn.question.reading.words_beside_request is not None:
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
-        claim = turn.claim(Intent.TICKET)
-        if turn.documented or (turn.answerable and claim < SURE_CLAIM):  # who asks how is told how
+        claim = turn.compute_claim(Intent.TICKET)
+        if turn.is_documented or (turn.is_answerable and claim < SURE_CLAIM):  # who asks how is told how
             return None
         return Bid(Intent.TICKET, claim, "is like a request to act", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        async for event in said(await self._answer(question)):
+        async for event in stream_answer(await self._answer_question(question)):
             yield event
 
-    async def _answer(self, question: Question) -> Answer:
-        reply = decides(question, self._clock())
+    async def _answer_question(self, question: Question) -> Answer:
+        reply = read_decision(question, self._clock())
         if reply is not None and question.proposal is not None:
-            return await self._decided(question, question.proposal, reply)
+            return await self._apply_decision(question, question.proposal, reply)
         wish = question.reading.wish
         if wish is Wish.CREATE:
-            return await self.propose(question)
-        found = await self._tickets.mine(_owner(question), question.reading.ticket_number)
+            return await self.propose_ticket(question)
+        found = await self._tickets.find_tickets(_get_owner(question), question.reading.ticket_number)
         if wish is Wish.LOOK_UP:
-            return self._listed(question, found)
-        return await self._about(question, wish, found)
+            return self._list_tickets(question, found)
+        return await self._handle_wish(question, wish, found)
 
-    async def propose(self, question: Question, category: Category | None = None) -> Answer:
-        """A ticket in the customer's own words, to be confirmed; without any to go by they are asked for. category:
-        None for what the words tell.
+    async def propose_ticket(self, question: Question, category: Category | None = None) -> Answer:
+        """Proposes a ticket in the customer's own words; asks for details where there are none.
+
+        category: None takes it from the words.
         """
-        replies = self._replies(question)
-        draft = drafted(question.text, question.history, replies.english)
+        replies = self._build_replies(question)
+        draft = draft_ticket(question.text, question.history, replies.english)
         if draft is None:
-            return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
-        return await self._propose(question, draft if category is None else replace(draft, category=category))
+            return self._build_answer(question, replies.say("ticket_ask_details"), DESCRIBE, {})
+        return await self._propose_unless_open(
+            question, draft if category is None else replace(draft, category=category)
+        )
 
-    async def _decided(self, question: Question, proposal: Proposal, reply: Reply) -> Answer:
-        replies = self._replies(question)
+    async def _apply_decision(self, question: Question, proposal: Proposal, reply: Reply) -> Answer:
+        replies = self._build_replies(question)
         if reply.consent is Consent.CANCEL:
-            return self._said(question, replies.say("ticket_kept" if proposal.action == WITHDRAW else "ticket_dropped"))
+            return self._build_answer(
+                question, replies.say("ticket_kept" if proposal.action == WITHDRAW else "ticket_dropped")
+            )
         if proposal.action == WITHDRAW:
-            ticket = await self._tickets.close(_owner(question), proposal.fields["number"])
-            return self._said(question, replies.about("ticket_withdrawn", ticket))
+            ticket = await self._tickets.close(_get_owner(question), proposal.fields["number"])
+            return self._build_answer(question, replies.say_about("ticket_withdrawn", ticket))
         if proposal.action == DESCRIBE:
             told = reply.text if reply.consent is Consent.SUPPLEMENT else ""
             if not told:
-                return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
-            return await self._propose(question, described(told))
-        draft = _with(_draft(proposal), reply.text)
+                return self._build_answer(question, replies.say("ticket_ask_details"), DESCRIBE, {})
+            return await self._propose_unless_open(question, describe_ticket(told))
+        draft = _add_text(_restore_draft(proposal), reply.text)
         if reply.consent is Consent.SUPPLEMENT:
-            return self._proposal(question, draft)
-        opened = await self._tickets.open(_owner(question), draft)
+            return self._build_proposal(question, draft)
+        opened = await self._tickets.open(_get_owner(question), draft)
         if opened is None:  # it may be confirmed once more, later
-            return self._said(question, replies.say("ticket_too_many"), CREATE, dict(proposal.fields))
+            return self._build_answer(question, replies.say("ticket_too_many"), CREATE, dict(proposal.fields))
         ticket, new = opened
-        return self._said(question, replies.about("ticket_created" if new else "ticket_existing", ticket))
+        return self._build_answer(question, replies.say_about("ticket_created" if new else "ticket_existing", ticket))
 
-    async def _propose(self, question: Question, draft: NewTicket) -> Answer:
-        """Unless the conversation has it already."""
-        owner = _owner(question)
+    async def _propose_unless_open(self, question: Question, draft: NewTicket) -> Answer:
+        """Proposes the ticket, unless the conversation has the same one already."""
+        owner = _get_owner(question)
         same = [
             ticket
-            for ticket in (await self._tickets.mine(owner) if owner.session or owner.caller else ())
+            for ticket in (await self._tickets.find_tickets(owner) if owner.session or owner.caller else ())
             if ticket.subject == draft.subject and ticket.state not in DONE
         ]
         if same:
-            return self._said(question, self._replies(question).about("ticket_existing", same[0]))
-        return self._proposal(question, draft)
+            return self._build_answer(question, self._build_replies(question).say_about("ticket_existing", same[0]))
+        return self._build_proposal(question, draft)
 
-    def _proposal(self, question: Question, draft: NewTicket) -> Answer:
+    def _build_proposal(self, question: Question, draft: NewTicket) -> Answer:
         fields = {
             "subject": draft.subject,
             "description": draft.description,
             "category": draft.category.value,
             "priority": draft.priority.value,
         }
-        return self._said(question, self._replies(question).proposed(draft), CREATE, fields)
+        return self._build_answer(question, self._build_replies(question).write_proposal(draft), CREATE, fields)
 
-    async def _about(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
-        """Of tickets that are there: the one that is named, or the only one that is not done."""
+    async def _handle_wish(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
+        """Serves a wish about existing tickets: the one that is named, or the only one that is not done."""
         meant = found if question.reading.ticket_number else [ticket for ticket in found if ticket.state not in DONE]
-        replies = self._replies(question)
+        replies = self._build_replies(question)
         if not meant:
-            return self._listed(question, found)
+            return self._list_tickets(question, found)
         if len(meant) > 1:
-            return self._said(question, replies.which(meant))
+            return self._build_answer(question, replies.ask_which(meant))
         (ticket,) = meant
         if ticket.state is TicketState.CLOSED:
-            return self._said(question, replies.listed([ticket]))
+            return self._build_answer(question, replies.list_tickets([ticket]))
         if wish is Wish.WITHDRAW:
-            return self._said(question, replies.about("ticket_withdraw", ticket), WITHDRAW, {"number": ticket.number})
-        owner, number = _owner(question), ticket.number
+            return self._build_answer(
+                question, replies.say_about("ticket_withdraw", ticket), WITHDRAW, {"number": ticket.number}
+            )
+        owner, number = _get_owner(question), ticket.number
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
-            return self._said(question, replies.pressed(changed))
+            return self._build_answer(question, replies.write_urged(changed))
         changed = await self._tickets.add(owner, number, question.text)
-        return self._said(question, replies.about("ticket_added", changed))
+        return self._build_answer(question, replies.say_about("ticket_added", changed))
 
-    def _listed(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
-        """How the tickets stand, or that there are none."""
-        replies = self._replies(question)
+    def _list_tickets(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
+        """Tells the state of the tickets, or that there are none."""
+        replies = self._build_replies(question)
         if found:
-            return self._said(question, replies.listed(found))
-        return self._said(
+            return self._build_answer(question, replies.list_tickets(found))
+        return self._build_answer(
             question, replies.say("ticket_not_found" if question.reading.ticket_number else "ticket_none_yet")
         )
 
-    def _replies(self, question: Question) -> TicketReplies:
-        return TicketReplies(in_english(question, self._profile), self._zone)
+    def _build_replies(self, question: Question) -> TicketReplies:
+        return TicketReplies(is_reply_english(question, self._profile), self._zone)
 
-    def _said(self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None) -> Answer:
-        said = self._replies(question).say
+    def _build_answer(
+        self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None
+    ) -> Answer:
+        said = self._build_replies(question).say
         proposal = Proposal(action, fields or {}, self._clock() + PROPOSAL_SECONDS) if action else None
         return Answer(
             reply=reply,
@@ -169,21 +178,21 @@ class TicketAgent:
         )
 
 
-def _owner(question: Question) -> TicketOwner:
+def _get_owner(question: Question) -> TicketOwner:
     return TicketOwner(question.session, question.caller)
 
 
-def _draft(proposal: Proposal) -> NewTicket:
+def _restore_draft(proposal: Proposal) -> NewTicket:
     fields = proposal.fields
     category, priority = Category(fields["category"]), Priority(fields["priority"])
     return NewTicket(fields["subject"], fields["description"], category, priority)
 
 
-def _with(draft: NewTicket, text: str) -> NewTicket:
-    """What is added may make it more urgent, never less."""
+def _add_text(draft: NewTicket, text: str) -> NewTicket:
+    """Adds the customer's text to a draft. It may raise the priority, never lower it."""
     if not text:
         return draft
-    more = described(text)
+    more = describe_ticket(text)
     urgency = list(Priority)
     priority = max(draft.priority, more.priority, key=urgency.index)
     category = more.category if draft.category is Category.OTHER else draft.category

@@ -1,4 +1,4 @@
-"""The vocabulary of the agents: a question comes in, answer events go out, the last one carries the answer."""
+"""The vocabulary of the agents: a question comes in, answer events go out, and the last one carries the answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ one may cost more.
 
 
 class Outcome(StrEnum):
-    """How a turn ended. Typed where it is decided, never inferred from text."""
+    """How a turn ended. It is set where it is decided, never inferred from text."""
 
     ANSWERED = "answered"
     PARTIALLY_ANSWERED = "partially_answered"
@@ -50,13 +50,15 @@ GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier exchange of the session. `standalone` is the question as it was understood, `proposed` the action of
-    what the reply proposed, empty for nothing. `rows`: the reply held rows of the business database, and is left out;
-    models are not shown the turn at all.
+    """One earlier exchange of the conversation.
+
+    `complete_text` is the question as it was searched: the rewrite, else the text. `proposed`: the action that the
+    reply proposed, empty for none. `rows`: the reply held rows of the business database, is left out here, and models
+    do not see the turn.
     """
 
     question: str
-    standalone: str
+    complete_text: str
     reply: str
     suggestions: tuple[str, ...] = ()
     proposed: str = ""
@@ -77,8 +79,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a turn cost at language models: requests made, tokens as the provider counts them. cached_tokens: those of
-    the prompts that it had computed before.
+    """What a turn cost at language models: requests, and tokens as the provider counts them.
+
+    `cached_tokens`: those of the prompts that the provider had computed before.
     """
 
     calls: int = 0
@@ -97,15 +100,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """A model is at work on its reply, none of which may be said yet: it is not silent."""
+    """A model works on its reply and is not silent, but nothing of it may be shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One conversation with a model, tries after a failure included.
+    """One conversation with a model, including retries after a failure.
 
-    prompts: name -> version of those that it was written from, first the one that says what was to be done, none where
-    it was not; cost: by the model's price; milliseconds: till the last word; error: the kind of one that ended it.
+    `prompts`: name -> version of the prompts used, the one with the task first; `cost`: by the model's price;
+    `milliseconds`: until the last word; `error`: kind of the error that ended it, empty without.
     """
 
     model: str
@@ -127,9 +130,9 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What an agent would do once the customer confirms it: kept with the turn, so any process can go on from it.
+    """What an agent would do once the customer confirms it. It is kept with the turn, so that any process can continue.
 
-    `action` names it, `fields` are what it takes as plain text, `expires` is in seconds since the epoch.
+    `action` names it, `fields` are its values as plain text, `expires` is in seconds since the epoch.
     """
 
     action: str
@@ -138,36 +141,35 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """One of several questions of a message. `vector` is its embedding, `told` that of it behind what comes before it
-    in the message and the conversation; None while the embedder is out of reach, or where nothing comes before.
+class SubQuestion:
+    """One of several questions of a message.
+
+    `vector` is its embedding, `context_vector` that of it behind the earlier questions of message and conversation;
+    None while the embedder is out of reach, or where nothing comes before.
     """
 
     text: str
     vector: Vector | None = field(default=None, compare=False)
-    told: Vector | None = field(default=None, compare=False)
+    context_vector: Vector | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the customer asks now.
+    """What the customer asks now, with all that is known of it.
 
-    `rewrite` is the message as it is understood by itself, by what it picks, without a typo, or by a model; `parts` are
-    the questions of it, where a model reads several, `spoken` those that its structure shows, where no model read it;
-    `follow_up` is what rules make of it; `history` is oldest first, and `summary` says what was talked about before it;
-    `reading` is what `text` says; `vector` is the embedding of `searched`, made
-    once a turn for all that need it, None while the embedder is out of reach; `told` that of the message behind what
-    was talked about, None where nothing was.
-    `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
-    `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched;
-    `curated` the curated answer that comes nearest, if any does.
-    `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
-    proposed.
-    `slots` are kinds and words of what a model finds named in it, `language` the one that a model says it is in, zh or
-    en; both empty without.
-    `max_calls` are the requests to models that the answer may still cost; `where`: the documents that it may rest on.
-    `pictured` is what is written in pictures that the customer sent: the message is searched behind it, too; it is
-    data, so nothing is asked for, ordered or confirmed by it.
+    `rewrite`: the message completed from the conversation, by a choice, without a typo, or by a model.
+    `model_questions`: the questions that a model read in it, where there are several; `sub_questions`: those that its
+    structure shows, where no model read it. `follow_up`: what rules complete it to. `history` is oldest first;
+    `summary` says what was talked about before it. `reading` is the reading of `text`. `vector` is the embedding of
+    `normalized_text`, made once a turn, None while the embedder is out of reach; `context_vector` that of the message
+    behind the conversation, None where there is none. `caller`: the member who asks, proved by a signed token or a
+    trusted key, never taken from a text; empty for unknown. `state`: what the conversation is about. `retrieval`: what
+    the knowledge base holds for it, where it was searched. `curated`: the curated answer that is nearest, if any.
+    `session`: the conversation, empty where several may share the answer. `proposal`: what the last turn proposed.
+    `slots`: kinds and words that a model found named in it; `language`: zh or en, as a model says; both may be empty.
+    `max_calls`: model requests that the answer may still cost. `where`: the documents that it may rest on. `pictured`:
+    text in pictures that the customer sent; the message is also searched behind it. It is data, so nothing is asked
+    for, ordered or confirmed by it.
     """
 
     text: str
@@ -175,17 +177,17 @@ class Question:
     history: tuple[Turn, ...] = ()
     summary: str = ""
     vector: Vector | None = None
-    told: Vector | None = None
+    context_vector: Vector | None = None
     page: Page | None = None
     follow_up: str | None = None
     state: DialogueState = NOTHING_SAID
-    found: Retrieval | None = None
+    retrieval: Retrieval | None = None
     curated: CuratedMatch | None = None
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
-    parts: tuple[str, ...] = ()
-    spoken: tuple[Spoken, ...] = ()
+    model_questions: tuple[str, ...] = ()
+    sub_questions: tuple[SubQuestion, ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     language: str = ""
     max_calls: int = MAX_CALLS
@@ -198,42 +200,45 @@ class Question:
             object.__setattr__(self, "reading", read(self.text))
 
     @property
-    def searched(self) -> str:
-        """What is embedded, searched and routed; `text` is what is shown and kept."""
-        return self.reading.normal
+    def normalized_text(self) -> str:
+        """The text that is embedded, searched and routed; `text` is what is shown and kept."""
+        return self.reading.normalized_text
 
     @property
-    def several(self) -> tuple[str, ...]:
+    def sub_question_texts(self) -> tuple[str, ...]:
         """The questions of the message, by a model or by its structure; empty where it is one."""
-        return self.parts or tuple(part.text for part in self.spoken)
+        return self.model_questions or tuple(part.text for part in self.sub_questions)
 
     @property
-    def standalone(self) -> str:
+    def complete_text(self) -> str:
+        """The rewrite, else the message as it was written."""
         return self.rewrite or self.text
 
     @property
-    def understood(self) -> Reading:
-        """The reading of `standalone`."""
+    def complete_reading(self) -> Reading:
+        """The reading of `complete_text`."""
         return read(self.rewrite) if self.rewrite else self.reading
 
     @property
-    def resolved(self) -> str:
-        """As the customer's own data is asked about: rows are read by the last word, so that rules fill in what is
-        left out.
+    def expanded_text(self) -> str:
+        """The rewrite, else what rules complete, else the message: business rows are asked for by the last word, so
+        that rules may fill in what is left out.
         """
         return self.rewrite or self.follow_up or self.text
 
     @property
-    def meant(self) -> Reading:
-        """The reading of `resolved`."""
-        return self.reading if self.resolved == self.text else read(self.resolved)
+    def expanded_reading(self) -> Reading:
+        """The reading of `expanded_text`."""
+        return self.reading if self.expanded_text == self.text else read(self.expanded_text)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
-    entry, whose document is a list of many things. `line`: the headings within the fragment under which the quoted
-    sentences stand, empty where it has none. `quoted_blocks`: which of its blocks are quoted; `left…`: of the rest.
+    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1].
+
+    `curated`: of a FAQ entry, whose document is a list of many things. `line`: the headings within the fragment above
+    the quoted sentences, empty without. `quoted_blocks`: numbers of the blocks that are quoted; `left_…`: what is not
+    quoted.
     """
 
     index: int
@@ -275,7 +280,7 @@ class HandoffReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandoffRequest:
-    """The signal that a session should go to a person. `priority`: 0 as usual, more is sooner; `emotion` in [0, 1]."""
+    """The request that a person takes the conversation. `priority`: 0 is usual, more is sooner; `emotion` in [0, 1]."""
 
     reason: HandoffReason
     priority: int = 0
@@ -292,8 +297,10 @@ class ReplyVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What checking a reply found. `factuality` is the share of its claims that hold, 0 to 100, None when nothing was
-    checked; `quality`, 0 to 100, and `relevance`, 0 to 1, are None without a critique.
+    """The result of checking a reply.
+
+    `factuality`: the share of its claims that hold, 0 to 100, None when nothing was checked; `quality`, 0 to 100, and
+    `relevance`, 0 to 1, are None without a critique.
     """
 
     verdict: ReplyVerdict
@@ -306,15 +313,14 @@ class Verified:
 class Answer:
     """The whole result of a turn.
 
-    `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
-    was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
-    decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
-    a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
-    `related` is near where nothing says what was asked; `suggestions` asks for it. `buttons` stand below it, as staff
-    wrote them. `decision` is why these agents answered, None where nobody was to choose. `instructs`: the reply says by
-    itself what to do first, as of a danger. `model`: the name of the one that was asked to write, empty for none.
-    `origin`: the turn that it was computed for, which may have been another one's; for whoever traces a turn, empty
-    where it was for none.
+    `confidence`: the highest calibrated probability among the fragments used, 0.0 without any. `degraded`: what was out
+    of order. `timings_ms` has a key per stage. `handoff` asks for a person. `proposal` waits for the customer's next
+    message. `verified`: the check of a reply that a model wrote. `computed`: a sentence about dates that stands in no
+    source and holds only today, empty without. `related`: near places where nothing answers; `suggestions` ask for
+    them. `buttons` stand below the reply, as staff wrote them. `decision`: why these agents answered, None where there
+    was no choice. `instructs`: the reply itself says what to do first, as in a danger. `model`: the model that was
+    asked to write, empty for none. `origin`: the turn that the answer was computed for, which may be another one; for
+    traces, empty for none.
     """
 
     reply: str
@@ -340,8 +346,8 @@ class Answer:
     model: str = ""
     origin: str = ""
 
-    def charged(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
-        """The answer with what was spent and what was out of order before it."""
+    def add_costs(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
+        """Returns the answer with costs and outages of earlier steps added."""
         return replace(self, usage=usage + self.usage, degraded=tuple(dict.fromkeys((*degraded, *self.degraded))))
 
     @property
@@ -360,7 +366,7 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was searched and found, for whoever traces a turn; customers do not see it."""
+    """What was searched and found; for traces, customers do not see it."""
 
     question: Question
     retrieval: Retrieval
@@ -368,16 +374,17 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Where the question went and why. `text` is the question as it was understood, `rewrite` that of a model;
-    `found`: what the knowledge base holds for it, None while that is out of order. `basis`: of what configuration and
-    parameters, for whoever has to make the answer again.
+    """Where the question went and why.
+
+    `text` is the question as it was searched, `rewrite` that of a model; `retrieval`: what the knowledge base holds for
+    it, None while that is out of order. `basis`: configuration and parameters, for making the answer again.
     """
 
     text: str
     route: Route
     decision: Decision
     rewrite: str | None = None
-    found: Retrieval | None = None
+    retrieval: Retrieval | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -397,7 +404,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The reply so far is checked and stays, unless the model fails midway: for channels that cannot withdraw text."""
+    """The reply so far is checked and stays, unless the model fails midway; for channels that cannot withdraw text."""
 
 
 @dataclass(frozen=True, slots=True)

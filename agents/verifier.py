@@ -15,7 +15,7 @@ from agents.errors import GenerationError
 from agents.generator import Judged
 from agents.llm.critique import MAX_CLAIMS, Coverage, Critic, Critique, read_critique
 from agents.llm.replies import UnreadableReply
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.types import Outcome, ReplyVerdict, Usage, Verified
 from agents.verification.marks import cited
 from agents.wording.catalogue import say
@@ -138,7 +138,9 @@ def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int], engli
     """After a part of an answer: one article to read on, rather one that is not cited, and a link to a person."""
     numbers = [number for number in fragments if number not in cited] or list(fragments)
     titles = (fragments[number].document.title for number in numbers)
-    article = next(("\n" + say("read_on", english, title=title) for title in titles if title and safe_text(title)), "")
+    article = next(
+        ("\n" + say("read_on", english, title=title) for title in titles if title and is_safe_text(title)), ""
+    )
     link = f"[{say('person_link', english)}]({PERSON_TARGET})"
     return f"\n{article}\n{say('rest_unanswered', english, link=link)}"
 

@@ -61,7 +61,7 @@ class Heads:
         try:
             async for attempt in retrying(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
                 with attempt:
-                    own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
+                    own.head = await fit_head(self._embedder, shipped.anchors.extend(_anchors(own.examples)))
         except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
             logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
 

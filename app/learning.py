@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from agents.answering.meaning import Meaning
 from agents.guidance import Guidance
+from agents.heads.emotion import EmotionHead, fit_emotion_head
 from agents.heads.events import EventHead, fit_event_head
-from agents.heads.feeling import EmotionHead, fit_emotion_head
 from agents.heads.guidance import fit_guidance_head
 from agents.heads.safety import SafetyHead, fit_safety_head
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.screening.classifier import Screening
 from app.indexing.sentences import SentenceLearner
@@ -68,7 +68,7 @@ class Learning:
             if not self._embedder.has_meaning or self.learnt.is_set():
                 return
             await self.screening.learn(self._embedder)
-            head = await fit_head(self._embedder, shipped_anchors())
+            head = await fit_head(self._embedder, load_shipped_anchors())
             self.emotions = await fit_emotion_head(self._embedder, head)
             self.dangers = await fit_safety_head(self._embedder, head)
             self.events = await fit_event_head(self._embedder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from agents.judging import Judge, JudgeQuality
+from agents.judge import Judge, JudgeQuality
 from app.retrying import retrying
 from knowledge.calibration.calibrator import CalibrationStore
 from knowledge.probability import CalibrationMap

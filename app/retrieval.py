@@ -12,7 +12,7 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
 from agents.profile import TenantProfile
-from agents.prompting import Prompts
+from agents.prompt_library import Prompts
 from app.settings import Settings
 from knowledge import text
 from knowledge.breaker import BreakerOptions

@@ -13,7 +13,7 @@ from knowledge.work_place import release_place
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
-    from agents.prompting import Prompts
+    from agents.prompt_library import Prompts
     from agents.routing.head import IntentHead
     from app.chat.evidence import Team
     from app.profiles.repository import ProfileRepository

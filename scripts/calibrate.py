@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.progress import ProgressBar, progress
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
@@ -107,7 +107,7 @@ async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
 
 
 async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
-    texts = [normalised(question.text) for question in questions]
+    texts = [normalise_text(question.text) for question in questions]
     vectors = await retriever.embedder.embed_questions(texts)
     pairs = zip(texts, vectors, strict=True)
     return [

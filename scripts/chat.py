@@ -114,7 +114,7 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    tried = Tried(question.searched, retrieval, retrieval.timings_ms, retrieval.degraded)
+                    tried = Tried(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
                     found = SearchResponse.of(tried, None, explain=False).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
                 case Token(text):

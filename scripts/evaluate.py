@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from app.chat.answering import spelled
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -167,7 +167,8 @@ class Evaluation:
             ) as retriever:
                 answer = self._answerer(retriever)
                 return [
-                    await run_questions(retriever, answer, group, asked.update, scopes, normalised) for group in groups
+                    await run_questions(retriever, answer, group, asked.update, scopes, normalise_text)
+                    for group in groups
                 ]
 
     def _answerer(self, retriever: Retriever) -> Answerer:

@@ -16,7 +16,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
 from app.db.migrate import migrated
@@ -77,7 +77,7 @@ async def measured(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> s
     """How questions of known topics are clustered. Purity: the share that is with the topic of most of its cluster."""
     labels = [name for name, questions in topics.items() for _ in questions]
     vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
-    background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
+    background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
     found = clusters(similarities(vectors, background), range(len(labels)))
     right = sum(Counter(labels[place] for place in cluster).most_common(1)[0][1] for cluster in found)
     return f"{len(labels)} 个问题，{len(topics)} 个话题 -> {len(found)} 个缺口，纯度 {right / len(labels):.2f}"

@@ -18,15 +18,15 @@ from typing import Any
 
 from agents.claim_reader import ClaimReader
 from agents.generator import Request
-from agents.judging import Judge, ReaderOptions, measuring_examples
+from agents.judge import Judge, ReaderOptions, list_measuring_examples
 from agents.llm.chat import ChatMessage, ModelOptions, WordPair
-from agents.llm.choosing import choose_by_probability, first_alternatives
 from agents.llm.critique import Critic
 from agents.llm.endpoint import EndpointModel
+from agents.llm.word_choice import choose_by_probability, read_alternatives
 from agents.llm.writer import ModelGenerator
-from agents.model_reading import ModelUnderstanding
+from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
-from agents.prompting import PromptedMessages
+from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
 from agents.verification.marks import without_marks
@@ -94,7 +94,7 @@ class Recorder:
             row: dict[str, Any] = {"company": company, "question": text}
             row["before"] = [[turn.question, turn.reply] for turn in history]
             if history:
-                asked = ModelUnderstanding(model, SECONDS, Analyzer())._messages(question)
+                asked = ModelReader(model, SECONDS, Analyzer())._build_messages(question)
                 await self._complete(model, row | {"kind": "understanding"}, asked)
                 standalone = f"{history[-1].question} {text}"
             keys = find_passages(standalone, chunks)
@@ -116,9 +116,9 @@ class Recorder:
         """The likeliest first tokens of what is said of the shipped examples that a model is measured by."""
         asking = _FirstTokens(self._shaped)
         reader = judge(asking, ReaderOptions(seconds=SECONDS))
-        for example in measuring_examples(judge.kind):
-            await reader._ask(reader._fields(example.said, ""), example.chunk, SECONDS)
-            row = {"kind": judge.kind.scorer, "company": "examples", "question": example.said, "before": []}
+        for example in list_measuring_examples(judge.kind):
+            await reader._ask_model(reader._build_fields(example.text, ""), example.chunk, SECONDS)
+            row = {"kind": judge.kind.scorer, "company": "examples", "question": example.text, "before": []}
             self._write(row | {"first": asking.alternatives}, asking.alternatives[0][0], Usage(1, 0, 1))
 
     async def _complete(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:
@@ -127,7 +127,7 @@ class Recorder:
         return reply
 
     async def _stream(self, row: dict[str, Any], request: Request) -> str:
-        asked = ModelGenerator(self._shaped, TenantProfile(), PASSAGES, 800)._messages(request)
+        asked = ModelGenerator(self._shaped, TenantProfile(), PASSAGES, 800)._build_messages(request)
         parts, usage = [], Usage()
         async for part in self._shaped.stream(asked):
             if isinstance(part, str):
@@ -160,8 +160,8 @@ class _FirstTokens:
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `Chooser`."""
-        reply = await self._model._request(messages, self._model._one_token)
-        told = first_alternatives(reply["choices"][0])
+        reply = await self._model._request_json(messages, self._model._one_token)
+        told = read_alternatives(reply["choices"][0])
         self.alternatives = [(token, round(chance, 4)) for token, chance in told[:KEPT]]
         return choose_by_probability(told, words), Usage(calls=1)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.errors import BusinessUnavailable
 from app.private import keep_private
 from app.settings import load_settings
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         url = options.url or _in_data_dir()
-        rows = asyncio.run(seed(url, options.today or date.today()))
+        rows = asyncio.run(seed_database(url, options.today or date.today()))
     except (InvalidConfiguration, BusinessUnavailable) as error:
         print(error, file=sys.stderr)
         return 2

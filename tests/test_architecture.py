@@ -66,8 +66,8 @@ READERS = {
     "llm/": "what models write",
     "verification/": "what models wrote",
     "business/": "requests for rows, SQL, and whose rows are meant",
-    "neutral": "what a browser could execute, in all that is shown",
-    "prompting": "the slots of prompts",
+    "markup": "what a browser could execute, in all that is shown",
+    "prompt_library": "the slots of prompts",
 }
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
 CIRCLES = frozenset(
@@ -236,7 +236,7 @@ def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
         ("agents/types.py", "from agents.understanding.reading import A\nif TYPE_CHECKING:\n    import agents.bids"),
         (
             "agents/understanding/acts.py",
-            "from knowledge.text import fold\nfrom agents.understanding.asking import asks",
+            "from knowledge.text import fold\nfrom agents.understanding.question_words import is_question",
         ),
         ("knowledge/stores/chroma.py", "import chromadb"),
         ("app/desk/repository_staff.py", "import sqlalchemy"),

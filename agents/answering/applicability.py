@@ -1,7 +1,7 @@
-"""Whether a rule that sets a period, 签收后 7 天内, is about what a message says.
+"""Decides whether a rule that sets a period, 签收后 7 天内, applies to what a message says.
 
-It is where the message says that just this event happened to the customer on a day, and nothing else that it says meets
-a condition of the rule. Whatever is in doubt is taken not to be: the rule is quoted anyway.
+It applies where the message says that just this event happened to the customer on a day, and nothing else in it meets a
+condition of the rule. In doubt it does not apply: the rule is quoted anyway.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from datetime import date
 
 from agents.answering.events import (
     DatedClause,
-    dated_clauses,
-    features,
+    extract_features,
+    find_dated_clauses,
+    find_nouns,
+    find_verb_pairs,
+    find_verbs,
     is_denied,
     is_verb,
-    pairs_with_verbs,
-    statements,
-    verbs_of,
-    words_of,
+    list_statements,
 )
 from agents.answering.periods import Rule
 from agents.heads.events import JudgedTexts
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
 from knowledge.text import fold
@@ -52,56 +52,60 @@ _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九�
 """What may follow a verb besides what it is done to: 修好的, 充了五百."""
 
 
-def judgeable_texts(messages: Sequence[tuple[str, Sequence[Said]]], rules: Sequence[Rule]) -> list[str]:
-    """The texts that have to be judged before one of the rules can be told to be about the messages of a customer."""
-    clauses = [clause for message, said in messages for clause in dated_clauses(message, said)]
+def list_judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], rules: Sequence[Rule]) -> list[str]:
+    """Returns the texts to be judged before a rule can be said to apply to the messages of a customer."""
+    clauses = [clause for message, said in messages for clause in find_dated_clauses(message, said)]
     rules = [rule for rule in rules if rule.anchor]
     if not clauses or not rules:
         return []
-    parts = [part for clause in clauses for rule in rules for part in _parted(clause, rule.anchor)]
-    stated = [one for message, said in messages for one in statements(message, said)]
+    parts = [part for clause in clauses for rule in rules for part in _split_at_event(clause, rule.anchor)]
+    stated = [one for message, said in messages for one in list_statements(message, said)]
     named = (*(rule.sentence for rule in rules), *map(str, clauses), *stated)
-    words = [word for one in named for word in words_of(one)]
+    words = [word for one in named for word in find_nouns(one)]
     return list(dict.fromkeys([*parts, *(rule.anchor for rule in rules), *stated, *words]))
 
 
 def is_event(clause: DatedClause, rule: Rule, today: date, judged: JudgedTexts) -> bool:
-    """Whether a clause says that the event of a rule happened, to the customer, on its day; where the rule ends
-    with the event, that it will.
+    """Whether a clause says that the event of a rule happened to the customer on its day; where the rule ends with the
+    event, that it will happen.
     """
     if not rule.before and not clause.is_past(today):
         return False
-    who, what = _parted(clause, rule.anchor)
-    own, kinds, wanted = (judged.scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor)))
+    who, what = _split_at_event(clause, rule.anchor)
+    own, kinds, wanted = (
+        judged.get_scores(*one) for one in (("subjects", who), ("kinds", what), ("kinds", rule.anchor))
+    )
     if not kinds or not wanted or (who and own["others"] > own["own"]):
         return False
+    # These two classes are not events: nothing happened, or it is only imagined.
     nothing, unreal = kinds.pop("nothing"), kinds.pop("unreal")
     kind = max(kinds, key=kinds.__getitem__)
     alike = wanted[kind] == max(wanted[name] for name in kinds)
-    shared = features(who + what) & features(rule.anchor)
-    _, verb = _shared(clause, rule.anchor)
+    shared = extract_features(who + what) & extract_features(rule.anchor)
+    _, verb = _find_shared_verb(clause, rule.anchor)
+    # Without a common verb the meaning alone has to be clear; with one it may be weak, but must not speak against it.
     if not verb:
         return alike and kind != "own" and kinds[kind] - max(nothing, unreal) > SURE
     if kinds[kind] < max(nothing - (DOUBT if len(verb) > 1 else LITTLE_DOUBT), unreal):
         return False
     if alike and kind != "own":
         return True
-    verbs = verbs_of(_bare(rule.anchor))
+    verbs = find_verbs(_strip_completion(rule.anchor))
     last = verbs[-1] if verbs else verb
     if verb == last and len(verb) > 1:
-        return alike or all(clause.place_of(one) is not None for one in verbs)
-    foreign = features(_COUNTED.sub("", what[1:])) - features(rule.sentence)
+        return alike or all(clause.find_verb(one) is not None for one in verbs)
+    foreign = extract_features(_COUNTED.sub("", what[1:])) - extract_features(rule.sentence)
     return bool(set(last) & set(what)) and (len(shared) > 1 + (not alike) or (alike and not foreign))
 
 
 def is_excluded(
-    messages: Sequence[tuple[str, Sequence[Said]]],
+    messages: Sequence[tuple[str, Sequence[DateMention]]],
     clause: DatedClause,
     rule: Rule,
     quoted: Sequence[str],
     judged: JudgedTexts,
 ) -> bool:
-    """Whether what else the customer says may meet a condition of the rule, or what the documents forbid.
+    """Whether something else that the customer says may meet a condition of the rule, or is forbidden by the documents.
 
     messages: of the customer, with their times.
     """
@@ -110,64 +114,68 @@ def is_excluded(
     stated = [
         one
         for message, said in messages
-        for one in statements(message, said, clause.said if clause.said in said else None)
+        for one in list_statements(message, said, clause.mention if clause.mention in said else None)
     ]
-    own = _pairs(",".join((str(clause), *stated))) - _pairs(f"{rule.clause},{rule.anchor}")
+    own = _list_pairs(",".join((str(clause), *stated))) - _list_pairs(f"{rule.clause},{rule.anchor}")
     parts = (part for text in quoted for part in _CLAUSE.split(in_digits(fold(text))))
-    if any(_FORBIDS.search(part) and own & _pairs(part) for part in parts):
+    if any(_FORBIDS.search(part) and own & _list_pairs(part) for part in parts):
         return True
     conditions = [part for part in _CLAUSE.split(rule.sentence) if _is_condition(part, rule)]
     if not conditions:
         return False
     forbidden = ",".join(_RESULT.sub("", part) for part in conditions if _FORBIDS.search(_GROUND.sub("", part)))
-    met = features(forbidden) - features(rule.anchor) - features(",".join(_RESULT.findall(rule.clause)))
-    if any(features(text) & met or _is_change(text, judged) for text in stated):
+    met = (
+        extract_features(forbidden)
+        - extract_features(rule.anchor)
+        - extract_features(",".join(_RESULT.findall(rule.clause)))
+    )
+    if any(extract_features(text) & met or _is_change(text, judged) for text in stated):
         return True
-    excluded = {_goods(word, judged) for word in words_of(",".join(conditions))} - {""}
-    return any(_goods(word, judged) in excluded for one in (str(clause), *stated) for word in words_of(one))
+    excluded = {_find_goods_kind(word, judged) for word in find_nouns(",".join(conditions))} - {""}
+    return any(_find_goods_kind(word, judged) in excluded for one in (str(clause), *stated) for word in find_nouns(one))
 
 
-def _bare(anchor: str) -> str:
-    """An event without the word for its end: 维修 of 维修完成."""
+def _strip_completion(anchor: str) -> str:
+    """Returns an event without the word for its end: 维修 of 维修完成."""
     bare = _COMPLETED.sub("", anchor)
-    return bare if verbs_of(bare) else anchor
+    return bare if find_verbs(bare) else anchor
 
 
-def _shared(clause: DatedClause, anchor: str) -> tuple[int, str]:
-    """The first verb of a rule's event that a clause has, too, or one character of it that is a verb by itself; and
-    where. Empty, at the beginning, where it has none.
+def _find_shared_verb(clause: DatedClause, anchor: str) -> tuple[int, str]:
+    """Returns the place and the first verb of a rule's event that a clause has too, or one character of it that is a
+    verb; an empty verb at place 0 without one.
     """
-    verbs = verbs_of(_bare(anchor)) or pairs_with_verbs(_bare(anchor))
+    verbs = find_verbs(_strip_completion(anchor)) or find_verb_pairs(_strip_completion(anchor))
     single = [one for verb in verbs for one in verb if is_verb(one) or clause.begins_with(one)]
-    found = [(place, verb) for verb in (*verbs, *single) if (place := clause.place_of(verb)) is not None]
+    found = [(place, verb) for verb in (*verbs, *single) if (place := clause.find_verb(verb)) is not None]
     return min(found, key=lambda one: (one[0], -len(one[1])), default=(0, ""))
 
 
-def _parted(clause: DatedClause, anchor: str) -> tuple[str, str]:
-    """What a clause says before the event of a rule, and from there on."""
-    return clause.split_at(_shared(clause, anchor)[0])
+def _split_at_event(clause: DatedClause, anchor: str) -> tuple[str, str]:
+    """Returns what a clause says before the event of a rule, and the rest."""
+    return clause.split_at(_find_shared_verb(clause, anchor)[0])
 
 
 def _is_condition(part: str, rule: Rule) -> bool:
-    """Whether a clause of a rule's sentence says for what the rule does not hold."""
+    """Whether a clause of a rule's sentence says when the rule does not hold."""
     if _TOO_LATE.search(part):
         return False
     return bool(_FORBIDS.search(_GROUND.sub("", part)) or (part not in rule.clause and _DEMANDS.search(part)))
 
 
-def _pairs(text: str) -> set[str]:
-    """Pairs of Chinese characters, and words of other letters."""
-    return {*pairs_of(text), *(one for one in features(text) if len(one) > 1)}
+def _list_pairs(text: str) -> set[str]:
+    """Returns pairs of Chinese characters, and words of other letters."""
+    return {*pairs_of(text), *(one for one in extract_features(text) if len(one) > 1)}
 
 
 def _is_change(text: str, judged: JudgedTexts) -> bool:
     """Whether the customer may have done what a rule excludes: used a thing, opened it, had it made."""
-    scores = judged.scores("conditions", text)
+    scores = judged.get_scores("conditions", text)
     return not scores or scores["changed"] > scores["other"]
 
 
-def _goods(word: str, judged: JudgedTexts) -> str:
-    """Which of the kinds of things that rules exclude a word is; empty of any other."""
-    scores = judged.scores("goods", word)
+def _find_goods_kind(word: str, judged: JudgedTexts) -> str:
+    """Returns which kind of excluded things a word is; empty for any other word."""
+    scores = judged.get_scores("goods", word)
     kind = max(scores, key=scores.__getitem__, default="other")
     return "" if kind == "other" or scores[kind] < LIKELY else kind

@@ -1,10 +1,10 @@
-"""Of a sentence that tells several models or cases apart with semicolons, the one that the question names."""
+"""Picks from a sentence that tells several models or cases apart with semicolons the one that the question names."""
 
 from __future__ import annotations
 
 import re
 
-from agents.answering.wanted import AskedTerms
+from agents.answering.asked_terms import AskedTerms
 from knowledge.codes import find_codes, has_one_code
 from knowledge.text import fold
 
@@ -12,14 +12,15 @@ _PARTS = re.compile(r"[^；;]+[；;]?")
 _CASE = re.compile(r"\s*([^：:，,。；;]{2,12})[：:](?!\d)")
 
 
-def applying(text: str, wanted: AskedTerms) -> str:
-    """The sentence with only the clauses about what the question names; the whole of it where that is not clear.
+def keep_asked_clauses(text: str, wanted: AskedTerms) -> str:
+    """Returns the sentence with only the clauses about what the question names; the whole sentence where that is not
+    clear.
 
-    Every clause has to say what it is about, a model or a case before a colon: a clause that does not may be a
-    condition of the one before it.
+    Every clause has to name a model, or a case before a colon: a clause without may be a condition of the one before
+    it.
     """
     clauses = _PARTS.findall(text)
-    if len(clauses) < 2 or not all(find_codes(clause) or _case(clause) for clause in clauses):
+    if len(clauses) < 2 or not all(find_codes(clause) or _extract_case(clause) for clause in clauses):
         return text
     named = [_is_asked(clause, wanted) for clause in clauses]
     if not any(named) or all(named):
@@ -31,10 +32,10 @@ def applying(text: str, wanted: AskedTerms) -> str:
 def _is_asked(clause: str, wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
     of_model = has_one_code(find_codes(clause), wanted.models)
-    case = _case(clause)
+    case = _extract_case(clause)
     return of_model or (bool(case) and not find_codes(case) and case in wanted.question)
 
 
-def _case(clause: str) -> str:
+def _extract_case(clause: str) -> str:
     case = _CASE.match(clause)
     return fold(case.group(1)).strip() if case else ""

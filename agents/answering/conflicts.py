@@ -1,4 +1,6 @@
-"""Documents that answer the same with other values: both are told, each with its date; what only repeats is not."""
+"""Finds documents that answer the same with other values: both are told, each with its date; repetitions are
+left out.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agents.answering.events import words_of
-from agents.answering.scoring import Scored
+from agents.answering.events import find_nouns
+from agents.answering.scoring import ScoredUnit
 from agents.passages.units import Unit
 from agents.verification.conditions import Assertion, assertions_of
 from agents.verification.evidence import Statement
@@ -34,37 +36,37 @@ _LASTING = frozenset({"second", "workday", "months"})
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 
 
-def find_rivals(best: Scored, others: Iterable[Scored], question: str) -> list[Scored]:
-    """The best group of each other document that answers the question with another value than the best group does.
+def find_rivals(best: ScoredUnit, others: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
+    """Returns the best group of each other document that answers the question with another value than the best group
+    does.
 
-    others: best first. Where it is about another product or version, nothing is a rival: versions are chosen between
-    before.
+    others: best first. A group about another product or version is no rival: versions are chosen between before.
     """
-    asked, rivals, seen = Statement(fold(question)), list[Scored](), {best.unit.passage.chunk.document.id}
+    asked, rivals, seen = Statement(fold(question)), list[ScoredUnit](), {best.unit.passage.chunk.document.id}
     for other in others:
         if other.score < NEARLY * best.score:
             break
         one, another = best.unit.passage.chunk, other.unit.passage.chunk
-        if another.document.id in seen or not _may_differ(one, another):
+        if another.document.id in seen or not _can_differ(one, another):
             continue
         if _is_named(one, another, asked) or _is_named(another, one, asked):
             continue
-        if _disagree(best.unit, other.unit, asked):
+        if _has_disagreement(best.unit, other.unit, asked):
             rivals.append(other)
             seen.add(another.document.id)
     return rivals
 
 
-def is_repeated(candidate: Scored, chosen: Sequence[Scored]) -> bool:
-    """Whether a group says nothing that is not quoted already: neither words, nor an amount, time or number."""
+def is_repeated(candidate: ScoredUnit, chosen: Sequence[ScoredUnit]) -> bool:
+    """Whether a group says nothing new: neither words, nor an amount, time or number."""
     own = Statement(fold(candidate.unit.text))
     told = Statement(fold("\n".join(item.unit.text for item in chosen)))
     shared = len(own.pairs & told.pairs) >= REPEATED * len(own.pairs)
     return shared and own.numbers.said <= told.numbers.known and not contradicts(own.polarised, told.polarised)
 
 
-def _may_differ(one: Chunk, other: Chunk) -> bool:
-    """Whether two passages are of documents about the same, and the page in view is none."""
+def _can_differ(one: Chunk, other: Chunk) -> bool:
+    """Whether two passages are of documents about the same, and neither is the page in view."""
     first, second = one.document, other.document
     if one.is_in_view or other.is_in_view or first.product != second.product:
         return False
@@ -75,25 +77,29 @@ def _may_differ(one: Chunk, other: Chunk) -> bool:
 
 
 def _is_named(one: Chunk, other: Chunk, asked: Statement) -> bool:
-    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. What is only
-    named alike, 会所游泳馆 and 会所健身房, is told apart by its name alone.
+    """Whether the question names what one passage is about and the other one is not: 游泳馆 beside 健身房. Similar
+    names, 会所游泳馆 and 会所健身房, are told apart by the names alone.
     """
     own, others = Statement(fold(one.context)), Statement(fold(other.context))
     rest = others if own.pairs & others.pairs else Statement(fold(f"{other.context}\n{other.text}"))
     return bool((own.pairs - rest.pairs) & asked.pairs)
 
 
-def _disagree(one: Unit, other: Unit, asked: Statement) -> bool:
-    return any(are_opposed(first, second, asked) for first in _clauses(one, asked) for second in _clauses(other, asked))
+def _has_disagreement(one: Unit, other: Unit, asked: Statement) -> bool:
+    return any(
+        is_opposed(first, second, asked)
+        for first in _list_asked_clauses(one, asked)
+        for second in _list_asked_clauses(other, asked)
+    )
 
 
-def _clauses(unit: Unit, asked: Statement) -> list[Clause]:
-    """Those of what a group quotes that share words with the question."""
+def _list_asked_clauses(unit: Unit, asked: Statement) -> list[Clause]:
+    """Returns the quoted clauses that share words with the question."""
     text = fold(unit.text)
     quoted = [
         each for each in assertions_of(unit.passage.chunk) if each.value.text in text and ";" not in each.said.text
     ]
-    return [clause for each in quoted for clause in clauses_of(each) if clause.said.pairs & asked.pairs]
+    return [clause for each in quoted for clause in split_clauses(each) if clause.said.pairs & asked.pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +111,8 @@ class Clause:
     outer: Statement
 
 
-def clauses_of(assertion: Assertion) -> list[Clause]:
-    """A cell of a table is one, a sentence is divided at its commas."""
+def split_clauses(assertion: Assertion) -> list[Clause]:
+    """Divides a sentence at its commas; a cell of a table is one clause."""
     key = Statement(f"{assertion.key} {assertion.column}".strip())
     if assertion.column:
         return [Clause(assertion.said, key, assertion.outer)]
@@ -115,23 +121,23 @@ def clauses_of(assertion: Assertion) -> list[Clause]:
     return [Clause(Statement(text), key, assertion.outer) for text in texts]
 
 
-def are_opposed(one: Clause, other: Clause, asked: Statement) -> bool:
+def is_opposed(one: Clause, other: Clause, asked: Statement) -> bool:
     """Whether two clauses say of the same, under the same conditions, another amount or time, or yes and no."""
     numbers = one.said.numbers.said, other.said.numbers.said
-    kinds = [(a, b) for a in numbers[0] for b in numbers[1] if _are_comparable(a, b)]
+    kinds = [(a, b) for a in numbers[0] for b in numbers[1] if _is_comparable(a, b)]
     if kinds:
-        return all(a != b for a, b in kinds) and _are_alike(one, other, asked, UNKNOWN)
+        return all(a != b for a, b in kinds) and _is_alike(one, other, asked, UNKNOWN)
     if any(numbers) or not contradicts(one.said.polarised, other.said.polarised):
         return False
-    return _are_alike(one, other, asked, UNKNOWN_OF_NEGATED)
+    return _is_alike(one, other, asked, UNKNOWN_OF_NEGATED)
 
 
-def _are_comparable(one: Quantity, other: Quantity) -> bool:
+def _is_comparable(one: Quantity, other: Quantity) -> bool:
     return same_kind(one, other) or {one[1], other[1]} <= _LASTING
 
 
-def _are_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
-    """Whether two clauses say much the same of the same. unknown: share of a clause that only it may say."""
+def _is_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
+    """Whether two clauses say much the same of the same thing. unknown: share of a clause that only it may say."""
     fewer = min(len(one.said.pairs), len(other.said.pairs))
     if fewer < MIN_PAIRS or len(one.said.pairs & other.said.pairs) < SHARED * fewer:
         return False
@@ -139,7 +145,7 @@ def _are_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> 
         return False
     if any(not _is_known(*pair, asked, unknown) for pair in ((one, other), (other, one))):
         return False
-    own, others = _new_things(one, other, asked), _new_things(other, one, asked)
+    own, others = _find_new_things(one, other, asked), _find_new_things(other, one, asked)
     begins = any(
         clause.said.text.startswith(thing) for clause, things in ((one, own), (other, others)) for thing in things
     )
@@ -147,14 +153,14 @@ def _are_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> 
 
 
 def _is_known(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:
-    """Whether a clause is mostly said by the other one or asked: its key wholly, what is asked of it by half."""
+    """Whether a clause is mostly in the other one or in the question: its key wholly, what is asked of it by half."""
     known, named = other.said.pairs | asked.pairs, one.said.pairs & asked.pairs
     if not one.key.pairs <= known or 2 * len(named - other.said.pairs - other.outer.pairs) > len(named):
         return False
     return len(one.said.pairs - known) <= unknown * len(one.said.pairs)
 
 
-def _new_things(one: Clause, other: Clause, asked: Statement) -> list[str]:
-    """Things that a clause names and of which the other one and the question know nothing: 生鲜, 金卡."""
+def _find_new_things(one: Clause, other: Clause, asked: Statement) -> list[str]:
+    """Returns things that a clause names, and neither the other one nor the question: 生鲜, 金卡."""
     known = f"{other.said.text}\n{other.outer.text}\n{asked.text}"
-    return [word for word in words_of(one.said.numbers.rest) if word not in known]
+    return [word for word in find_nouns(one.said.numbers.rest) if word not in known]

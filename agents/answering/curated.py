@@ -1,13 +1,13 @@
-"""A curated answer, cut to what was asked where it is long."""
+"""Cuts a long curated answer to what was asked."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 
-from agents.answering.selection import Quote, SentenceSelector, passages_of
+from agents.answering.selection import Quote, SentenceSelector, build_passages
 from agents.generator import Request
-from agents.passages.quotable import without_orders
+from agents.passages.quotable import remove_orders
 from agents.passages.sentences import split_sentences
 from agents.passages.units import MAX_PROCEDURE_CHARS
 from knowledge.text import Analyzer
@@ -16,31 +16,32 @@ MAX_VERDICT_CHARS = 15
 """An opening of up to here, 可以。 or 不支持。, decides, and is never cut off."""
 
 
-def curated_answer(request: Request) -> tuple[str, str]:
-    """What to show of the best fragment, a curated answer, and that as the source has it; empty: nothing of it.
+def cut_curated_answer(request: Request) -> tuple[str, str]:
+    """Returns what to show of the best fragment, a curated answer, and the same as the source has it; empty for
+    nothing.
 
-    It is quoted whole as a procedure is; of a longer one the blocks that answer.
+    It is quoted whole up to the length of a procedure; of a longer one the blocks that answer.
     """
-    text = without_orders(request.fragments[0].chunk.text)
+    text = remove_orders(request.fragments[0].chunk.text)
     if len(text) <= MAX_PROCEDURE_CHARS:
         return text, text
     alone = replace(request, fragments=request.fragments[:1], page=None)
-    quotes = _selector().select(alone, passages_of(alone), {})
+    quotes = _build_selector().select_quotes(alone, build_passages(alone), {})
     if not quotes:
         return text, text
     source = request.fragments[0].chunk.text
-    quote = _with_verdict(quotes[0], source)
-    return "".join(quote.pieces(source)), quote.verbatim(source)
+    quote = _add_verdict(quotes[0], source)
+    return "".join(quote.build_pieces(source)), quote.join_source_text(source)
 
 
-def _with_verdict(quote: Quote, source: str) -> Quote:
+def _add_verdict(quote: Quote, source: str) -> Quote:
     first = split_sentences(source)[0]
-    if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.asks:
+    if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.is_question:
         return quote
     return replace(quote, sentences=(first, *quote.sentences), shown=(first.text, *quote.shown))
 
 
 @cache
-def _selector() -> SentenceSelector:
-    """Everybody's: between the sentences of one answer a tenant's own words decide nothing."""
+def _build_selector() -> SentenceSelector:
+    """Builds the selector of all tenants: between the sentences of one answer a tenant's own words decide nothing."""
     return SentenceSelector(Analyzer(), 1)

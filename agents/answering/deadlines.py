@@ -1,4 +1,4 @@
-"""The date that a rule of the documents and a day in the message make together: computed, never guessed."""
+"""Computes the date that follows from a rule of the documents and a day in the message; it is never guessed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from operator import mul
 
-from agents.answering.applicability import is_event, is_excluded, judgeable_texts
-from agents.answering.dating import Told, period_said
-from agents.answering.events import dated_clauses, features
-from agents.answering.occurrences import again, between, season
-from agents.answering.periods import PeriodUnit, Rule, rules_of
-from agents.answering.wanted import EARLIER_WEIGHT
+from agents.answering.applicability import is_event, is_excluded, list_judgeable_texts
+from agents.answering.asked_terms import EARLIER_WEIGHT
+from agents.answering.date_phrases import DatePhrases, format_period
+from agents.answering.events import extract_features, find_dated_clauses
+from agents.answering.occurrences import write_days_between, write_recurrence, write_season
+from agents.answering.periods import PeriodUnit, Rule, find_rules
 from agents.heads.events import JudgedTexts
 from agents.understanding.answer_type import AnswerType
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
 from agents.understanding.reading import Reading, read
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
@@ -26,76 +26,94 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 """What a question asks that may mean a day of the questions before it."""
 
 
-def texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
-    """What `computed` has to have judged before it computes a period; empty where there is none to be computed."""
-    messages = [(message, read(message).days(today)) for message in (text, context)]
+def list_texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
+    """Returns the texts that `compute_date_sentence` needs to have judged; empty where no period is to be computed."""
+    messages = [(message, read(message).find_dates(today)) for message in (text, context)]
     if not any(said for _, said in messages):  # most messages: their documents need not be read for rules
         return []
-    texts = judgeable_texts(messages, [rule for one in quoted for rule in rules_of(one)])
+    texts = list_judgeable_texts(messages, [rule for one in quoted for rule in find_rules(one)])
     return texts if len(texts) <= MAX_TEXTS else []
 
 
-def computed(
+def compute_date_sentence(
     text: str, context: str, quoted: Sequence[str], today: date, english: bool, judged: JudgedTexts | None
 ) -> str | None:
-    """A sentence with the date that follows from what is quoted; None where there is none, or in doubt.
+    """Returns a sentence with the date that follows from what is quoted; None where there is none, or in doubt.
 
-    text: what the customer says now; context: the questions before it; quoted: sentences of the documents; judged: of
-    `texts_to_judge`, None where no head is learnt: then no period is computed.
+    Args:
+        text: what the customer says now.
+        context: the questions before it.
+        quoted: sentences of the documents.
+        today: the shop's day.
+        english: the language of the reply.
+        judged: of `list_texts_to_judge`; None where no head is learnt: then no period is computed.
     """
-    told, question = Told(today, english), read(text)
-    said = question.days(today)
+    told, question = DatePhrases(today, english), read(text)
+    said = question.find_dates(today)
     return (
-        between(question, said, told)
-        or again(question, context, said, quoted, told)
-        or (_deadline(question, context, said, quoted, told, judged) if judged else None)
-        or season(said, quoted, told)
+        write_days_between(question, said, told)
+        or write_recurrence(question, context, said, quoted, told)
+        or (_compute_deadline(question, context, said, quoted, told, judged) if judged else None)
+        or write_season(said, quoted, told)
     )
 
 
-def _deadline(
-    question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told, judged: JudgedTexts
+def _compute_deadline(
+    question: Reading,
+    context: str,
+    said: Sequence[DateMention],
+    quoted: Sequence[str],
+    told: DatePhrases,
+    judged: JudgedTexts,
 ) -> str | None:
-    """Where the period ends that a rule lets run from an event that the customer dates."""
-    messages = [(question.text, said), (context, read(context).days(told.today))]
-    found = dated_clauses(*messages[not said and bool(_LEANING & set(question.asks_for))])
-    rules = [rule for text in quoted for rule in rules_of(text)]
+    """Returns the sentence with the end of a rule's period, which runs from an event that the customer dates."""
+    messages = [(question.text, said), (context, read(context).find_dates(told.today))]
+    # A day of the earlier questions counts where the message names none and asks for something that a day decides.
+    found = find_dated_clauses(*messages[not said and bool(_LEANING & set(question.answer_types))])
+    rules = [rule for text in quoted for rule in find_rules(text)]
     fits = [
-        (sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, text) for text in (question.text, context)))), clause, rule)
+        (
+            sum(map(mul, (1.0, EARLIER_WEIGHT), (_count_shared(rule, text) for text in (question.text, context)))),
+            clause,
+            rule,
+        )
         for rule in rules
         for clause in found
         if is_event(clause, rule, told.today, judged)
     ]
     best = max((score for score, _, _ in fits), default=0.0)
-    ends = {(clause.said, rule.amount, rule.unit, rule.before): (clause, rule) for s, clause, rule in fits if s == best}
+    ends = {
+        (clause.mention, rule.amount, rule.unit, rule.before): (clause, rule) for s, clause, rule in fits if s == best
+    }
+    # Rules that fit equally well and end on different days: no date is better than a wrong one.
     if len(ends) != 1:
         return None
     clause, rule = next(iter(ends.values()))
     if is_excluded(messages, clause, rule, quoted, judged):
         return None
-    others = [one for one in said if one.single and one != clause.said and one.first != told.today]
-    return _ending(clause.said, rule, others[0] if len(others) == 1 else None, told)
+    others = [one for one in said if one.is_single_day and one != clause.mention and one.first != told.today]
+    return _write_deadline(clause.mention, rule, others[0] if len(others) == 1 else None, told)
 
 
-def _asked(rule: Rule, message: str) -> int:
-    """Characters, and pairs of them, that a message shares with the clause of a rule."""
+def _count_shared(rule: Rule, message: str) -> int:
+    """Returns how many characters, and pairs of them, a message shares with the clause of a rule."""
     said, clause = in_digits(fold(message)), rule.clause
-    return len(features(said) & features(clause)) + len(pairs_of(said) & pairs_of(clause))
+    return len(extract_features(said) & extract_features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
 
-def _ending(said: Said, rule: Rule, other: Said | None, told: Told) -> str | None:
-    start = said.ahead(told.today)[0] if rule.before else said.first
+def _write_deadline(said: DateMention, rule: Rule, other: DateMention | None, told: DatePhrases) -> str | None:
+    start = said.get_coming_days(told.today)[0] if rule.before else said.first
     if rule.unit is PeriodUnit.HOUR:
-        return _hours(start, said, rule, told)
-    end = rule.end(start)
+        return _write_hour_deadline(start, said, rule, told)
+    end = rule.compute_end(start)
     if end is None:
         return None
-    names, period = told.days(start, end), period_said(rule, told.english)
-    sentence = told.say(_key(rule), start=names[0], end=names[1], count=f"{rule.amount:g}", period=period)
-    return sentence + _standing(start, end, rule, other, told)
+    names, period = told.format_days(start, end), format_period(rule, told.english)
+    sentence = told.say(_choose_key(rule), start=names[0], end=names[1], count=f"{rule.amount:g}", period=period)
+    return sentence + _write_standing(start, end, rule, other, told)
 
 
-def _key(rule: Rule) -> str:
+def _choose_key(rule: Rule) -> str:
     if rule.before:
         return "deadline_workdays_before" if rule.unit is PeriodUnit.WORKDAY else "deadline_before"
     if rule.unit is PeriodUnit.WORKDAY:
@@ -103,26 +121,26 @@ def _key(rule: Rule) -> str:
     return "deadline_day" if rule.unit is PeriodUnit.DAY and rule.first_counts is None else "deadline_end"
 
 
-def _hours(start: date, said: Said, rule: Rule, told: Told) -> str | None:
-    """To the hour where one is said, else to the same hour of another day."""
-    period = period_said(rule, told.english)
+def _write_hour_deadline(start: date, said: DateMention, rule: Rule, told: DatePhrases) -> str | None:
+    """Writes the deadline to the hour where one is said, else as the same hour of another day."""
+    period = format_period(rule, told.english)
     if said.at is None:
-        end = rule.end(start)
+        end = rule.compute_end(start)
         key = "deadline_before_hours" if rule.before else "deadline_same_hour"
         if end is None:
             return None
-        days = told.days(start, end)
+        days = told.format_days(start, end)
         return told.say(key, start=days[0], end=days[1], period=period)
     first = datetime.combine(start, said.at)
     last = first + timedelta(hours=rule.amount) * (-1 if rule.before else 1)
-    days = told.days(first.date(), last.date())
+    days = told.format_days(first.date(), last.date())
     space = "" if told.english else " "
     names = [f"{day} {moment:%H:%M}{space}" for day, moment in zip(days, (first, last), strict=True)]
     return told.say("deadline_before" if rule.before else "deadline_end", start=names[0], end=names[1], period=period)
 
 
-def _standing(start: date, end: date, rule: Rule, other: Said | None, told: Told) -> str:
-    """Whether today, or the day that is asked about, is past it; empty where nothing has to be done by then."""
+def _write_standing(start: date, end: date, rule: Rule, other: DateMention | None, told: DatePhrases) -> str:
+    """Says whether today, or the day asked about, is past the deadline; empty where nothing has to be done by then."""
     day = other.first if other else told.today
     if not (rule.limit or rule.before) or (day < start and not rule.before):
         return ""
@@ -131,4 +149,4 @@ def _standing(start: date, end: date, rule: Rule, other: Said | None, told: Told
     else:
         key = "deadline_today_past" if day > end else "deadline_today_within"
     gap = " " if told.english else ""
-    return gap + told.say(key, day=told.days(day)[0])
+    return gap + told.say(key, day=told.format_days(day)[0])

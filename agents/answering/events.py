@@ -1,4 +1,4 @@
-"""What happened on the days that a message says: the clause of each day, and what else the message states."""
+"""Finds what happened on the days that a message names: the clause of each day, and what else the message states."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from agents.understanding.asking import asks, without_asking
-from agents.understanding.dates import Said
-from agents.understanding.stretches import months_before
-from agents.understanding.tagging import tag_of, tagged
+from agents.understanding.dates import DateMention
+from agents.understanding.parts_of_speech import find_tag, tag_words
+from agents.understanding.periods import move_back_months
+from agents.understanding.question_words import is_question, strip_question_words
 from knowledge.text import fold
 
 NEAR_MONTHS = 2
@@ -46,11 +46,11 @@ _LIGHT = "[的了过完好]{0,2}"
 
 @dataclass(frozen=True, slots=True)
 class DatedClause:
-    """A single day that a message says, and the clause it stands in: what precedes the day and what follows it, up to
-    what is only asked or wished for.
+    """A single day that a message names, and its clause: the text before and after the day, up to what is only asked or
+    wished for.
     """
 
-    said: Said
+    mention: DateMention
     before: str
     after: str
 
@@ -59,113 +59,111 @@ class DatedClause:
 
     @property
     def text(self) -> str:
-        """Where nothing follows the day, what precedes it says what happened: 签收时间是 11 月 20 日."""
-        return self.after if features(self.after) else self.before
+        """The text after the day; without any, the text before it says what happened: 签收时间是 11 月 20 日."""
+        return self.after if extract_features(self.after) else self.before
 
     def is_past(self, today: date) -> bool:
-        """Whether its day is over, or it says so itself."""
-        return self.said.first <= today and (
-            not is_coming(self.said, today) or bool(_DONE.search(self.text) or _ENDED.search(self.text))
+        """Whether its day is over, or its words say so."""
+        return self.mention.first <= today and (
+            not is_coming(self.mention, today) or bool(_DONE.search(self.text) or _ENDED.search(self.text))
         )
 
     def begins_with(self, character: str) -> bool:
         """Whether it begins with a character that is a verb by what follows it: 换的胎."""
         return re.match(f"[我就才刚]?{re.escape(character)}[的了过完好错]", self.text) is not None
 
-    def place_of(self, verb: str) -> int | None:
-        """Where it has a verb, perhaps in parts."""
+    def find_verb(self, verb: str) -> int | None:
+        """Returns where it has a verb, perhaps in parts; None without."""
         found = re.search(_LIGHT.join(map(re.escape, verb)), self.text)
         return found.start() if found else None
 
     def split_at(self, place: int) -> tuple[str, str]:
-        """What stands before a place, and the clause from there on."""
+        """Returns the text before a place, and the rest."""
         before = self.before if self.text is self.after else ""
         return before + self.text[:place], self.text[place:]
 
 
-def is_coming(said: Said, today: date) -> bool:
-    """Whether a day may still be to come: today, and what is said without a year and near in the next one."""
-    near = today < said.ahead(today)[0] <= months_before(today, -NEAR_MONTHS)
+def is_coming(said: DateMention, today: date) -> bool:
+    """Whether a day may still be to come: today and later, and a day without a year that is near in the next one."""
+    near = today < said.get_coming_days(today)[0] <= move_back_months(today, -NEAR_MONTHS)
     return said.first >= today or (said.any_year and near)
 
 
-def features(text: str) -> frozenset[str]:
-    """Characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
-    plain = without_asking(fold(text))
+def extract_features(text: str) -> frozenset[str]:
+    """Returns characters that mean something by themselves, and stems of Latin words: 签收 and 收货 share 收."""
+    plain = strip_question_words(fold(text))
     stems = {word[:STEM] for word in _LATIN.findall(plain)}
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
-def verbs_of(text: str) -> list[str]:
-    """The verbs of a text, the first ones first; may be empty. What looks like a preposition at the end is one, too."""
-    words = [(word, tag) for word, tag in tagged(text) if features(word)]
+def find_verbs(text: str) -> list[str]:
+    """Returns the verbs of a text in order. What looks like a preposition at the end is a verb too."""
+    words = [(word, tag) for word, tag in tag_words(text) if extract_features(word)]
     return [word for at, (word, tag) in enumerate(words, 1) if tag.startswith("v") or (tag == "p" and at == len(words))]
 
 
-def pairs_with_verbs(text: str) -> list[str]:
-    """Two characters side by side where the first one is a verb, and the last two of the text: 到期 of 会员到期."""
+def find_verb_pairs(text: str) -> list[str]:
+    """Returns pairs of characters of which the first is a verb, and the last two of the text: 到期 of 会员到期."""
     return [*(pair for pair in map("".join, pairwise(text)) if is_verb(pair[0])), text[-2:]]
 
 
 def is_verb(character: str) -> bool:
     """Whether a character is a verb by itself, and one that means something."""
-    return bool(features(character)) and str(tag_of(character)).startswith("v")
+    return bool(extract_features(character)) and str(find_tag(character)).startswith("v")
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text that may name things."""
-    return [word for word, tag in tagged(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
+def find_nouns(text: str) -> list[str]:
+    """Returns the words of a text that may name things."""
+    return [word for word, tag in tag_words(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
 
 
-def dated_clauses(message: str, said: Sequence[Said]) -> list[DatedClause]:
-    """The clauses of the single days of a message; none where it is a supposition."""
+def find_dated_clauses(message: str, said: Sequence[DateMention]) -> list[DatedClause]:
+    """Returns the clauses of the single days of a message; none for a supposition."""
     text = fold(message)
     if _SUPPOSED.search(text):
         return []
-    return [clause for place in range(len(said)) if (clause := _clause_of(text, said, place)) is not None]
+    return [clause for place in range(len(said)) if (clause := _find_clause(text, said, place)) is not None]
 
 
-def _clause_of(text: str, said: Sequence[Said], place: int) -> DatedClause | None:
+def _find_clause(text: str, said: Sequence[DateMention], place: int) -> DatedClause | None:
     one = said[place]
     breaks = [match.span() for match in _BREAK.finditer(text)]
     starts = [end for _, end in breaks if end <= one.start] + [other.end for other in said[:place]]
     ends = [start for start, _ in breaks if start >= one.end] + [other.start for other in said[place + 1 :]]
     before = text[max(starts, default=0) : one.start].strip()
     after = text[one.end : min(ends, default=len(text))].strip()
-    happened = _happened(after)
-    if not one.single or after.startswith("的") or _happened(before) != before or happened is None:
+    happened = _keep_happened(after)
+    if not one.is_single_day or after.startswith("的") or _keep_happened(before) != before or happened is None:
         return None
     clause = DatedClause(one, before, happened)
-    return clause if features(clause.text) else None
+    return clause if extract_features(clause.text) else None
 
 
 def is_denied(message: str, event: str) -> bool:
     """Whether a message says that an event has not happened: 我还没取件."""
-    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in verbs_of(event) or [event[-2:]])
+    verbs = "|".join(_LIGHT.join(map(re.escape, verb)) for verb in find_verbs(event) or [event[-2:]])
     return re.search(f"[没未][^,。;!?]{{0,2}}(?:{verbs})(?!吗|呢)", fold(message)) is not None
 
 
-def _happened(clause: str) -> str | None:
-    """A clause up to what is asked or wished for in it, or denied of what is done; None of one that only denies."""
+def _keep_happened(clause: str) -> str | None:
+    """Returns a clause up to what is asked, wished for or denied in it; None for one that only denies."""
     said = _MODAL.split(clause)[0].strip()
     done = _NOT.split(said)[0].strip()
     return done if done == said or _DONE.search(done) else None
 
 
-def statements(message: str, said: Sequence[Said], event: Said | None = None) -> list[str]:
-    """What a message says that is so, clause by clause, without its times: neither what it only asks, nor the clause of
-    an event.
-    """
+def list_statements(message: str, said: Sequence[DateMention], event: DateMention | None = None) -> list[str]:
+    """Returns what a message states, clause by clause, without times, questions and the clause of an event."""
     text, stated, start = fold(message), [], 0
     for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
         if event is None or not start <= event.start < end:
-            plain = _without_times(text, said, start, end).lstrip(_MARKS)
-            so = _happened(plain)
-            if so and (_DONE.search(so) or (so == plain and not asks(text[start : end + 1]))):
+            plain = _remove_times(text, said, start, end).lstrip(_MARKS)
+            so = _keep_happened(plain)
+            if so and (_DONE.search(so) or (so == plain and not is_question(text[start : end + 1]))):
                 stated.append(so)
         start = end
     return stated
 
 
-def _without_times(text: str, said: Sequence[Said], start: int, end: int) -> str:
+def _remove_times(text: str, said: Sequence[DateMention], start: int, end: int) -> str:
     return "".join(text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in said)).strip()

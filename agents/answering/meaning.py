@@ -1,4 +1,4 @@
-"""What the sentences of the knowledge base mean, so that 敲墙 finds the sentence on 噪音作业."""
+"""Embeds the sentences of the knowledge base, so that 敲墙 finds the sentence on 噪音作业."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cachetools import LRUCache
 from loguru import logger
 
 from agents.generator import Request
-from agents.passages.units import Passage, passage_of
+from agents.passages.units import Passage, build_passage
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Chunk, Matrix, Vector
@@ -27,8 +27,8 @@ Closeness = Mapping[str, tuple[float, float]]
 class Meaning:
     """Vectors of sentences, through the embedder's cache: each is embedded once.
 
-    Documents answer before their sentences are embedded, which takes as long as their chunks did; `learn` does it
-    behind.
+    Documents answer before their sentences are embedded, which takes as long as their chunks did; `learn` does it in
+    the background.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -38,29 +38,35 @@ class Meaning:
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
         if self._embedder.has_meaning:
-            texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
+            texts = dict.fromkeys(text for chunk in chunks for text in _list_texts(build_passage(0, chunk)))
             await self._embedder.embed_passages(list(texts))
 
-    async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
-        """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
+    async def measure_closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
+        """Returns the closeness of every sentence; empty where the question has no vector, or not all sentences have
+        one in time.
+        """
         if request.vector is None:
             return {}
-        texts = list(dict.fromkeys(text for passage in passages for text in _sentences(passage)))
-        vectors = await self.vectors(texts)
+        texts = list(dict.fromkeys(text for passage in passages for text in _list_texts(passage)))
+        vectors = await self.load_vectors(texts)
         if vectors is None:
             return {}
-        asked = np.stack([request.vector, request.vector if request.told is None else request.told], axis=1)
+        asked = np.stack(
+            [request.vector, request.vector if request.context_vector is None else request.context_vector], axis=1
+        )
         near = vectors @ asked
         return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
 
-    async def vectors(self, texts: Sequence[str]) -> Matrix | None:
-        """Of sentences in their place, shape (sentences, dimension); None where not all have one in time."""
-        if not self._embedder.has_meaning or not await self._knows(texts):
+    async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
+        """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come
+        in time.
+        """
+        if not self._embedder.has_meaning or not await self._has_vectors(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
-    async def _knows(self, texts: Sequence[str]) -> bool:
-        """Whether all vectors are in memory, once those that were not have been looked for."""
+    async def _has_vectors(self, texts: Sequence[str]) -> bool:
+        """Whether all vectors are in memory, after the missing ones were embedded."""
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:
@@ -74,6 +80,6 @@ class Meaning:
         return bool(texts) and all(text in self._known for text in texts)
 
 
-def _sentences(passage: Passage) -> list[str]:
+def _list_texts(passage: Passage) -> list[str]:
     indices = range(len(passage.sentences))
-    return list(dict.fromkeys([*map(passage.above, indices), *map(passage.in_place, indices)]))
+    return list(dict.fromkeys([*map(passage.get_text_above, indices), *map(passage.get_text_in_place, indices)]))

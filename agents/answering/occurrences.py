@@ -1,80 +1,90 @@
-"""Days without an event: between two that are named, when something comes again, which part of the year one is in."""
+"""Answers about days without an event: between two days, the next of a recurring day, the part of the year of a day."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agents.answering.dating import Told
-from agents.answering.events import features
-from agents.answering.recurring import Recurring, recurring_of, seasons_of
+from agents.answering.date_phrases import DatePhrases
+from agents.answering.events import extract_features
+from agents.answering.recurrence import Recurrence, find_recurrences, find_seasons
 from agents.understanding.answer_type import AnswerType
-from agents.understanding.dates import Said
+from agents.understanding.dates import DateMention
+from agents.understanding.periods import move_back_months
 from agents.understanding.reading import Reading
-from agents.understanding.stretches import months_before
 
 _DAYS = ("天", "days")
 _NEXT = ("下次", "下一次", "最近一次", "这次", "next")
 
 
-def between(question: Reading, said: Sequence[Said], told: Told) -> str | None:
-    """How many days lie between two that are named."""
-    days = [one for one in said if one.single]
-    kinds = set(question.asks_for)
+def write_days_between(question: Reading, said: Sequence[DateMention], told: DatePhrases) -> str | None:
+    """Says how many days lie between two that are named; None for another question."""
+    days = [one for one in said if one.is_single_day]
+    kinds = set(question.answer_types)
     counted = AnswerType.QUANTITY in kinds and any(word in question.folded for word in _DAYS)
     if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
         return None
     start, end = days[0].first, days[1].first
-    end = months_before(end, -12) if end < start and days[1].any_year else end
+    end = move_back_months(end, -12) if end < start and days[1].any_year else end
     if end < start:
         return None
-    names = told.days(start, end)
+    names = told.format_days(start, end)
     return told.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
 
 
-def again(question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
-    """On which day of a month that is named something comes again, or when it does next."""
-    if AnswerType.DATE not in question.asks_for:
+def write_recurrence(
+    question: Reading, context: str, said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases
+) -> str | None:
+    """Says on which days of a named month something recurs, or when it does next; None for another question."""
+    if AnswerType.DATE not in question.answer_types:
         return None
-    months = [one for one in said if not one.single]
+    months = [one for one in said if not one.is_single_day]
     coming = any(word in question.folded for word in _NEXT)
     if len(months) != 1 and not coming:
         return None
-    rule = _only(recurring_of(text) for text in quoted) or _fitting_recurring(question.text, context, quoted)
+    rule = _find_only_rule(find_recurrences(text) for text in quoted) or _find_fitting_rule(
+        question.text, context, quoted
+    )
     if rule is None:
         return None
     if len(months) == 1:
-        days = rule.days(*months[0].ahead(told.today))
+        days = rule.list_days(*months[0].get_coming_days(told.today))
     else:
-        days = rule.days(told.today, months_before(told.today, -2))[:1]
+        days = rule.list_days(told.today, move_back_months(told.today, -2))[:1]
     if not days:
         return None
     regular, put_off = [day for day, _ in days], [day for _, day in days]
     key = "recurring_day" if regular == put_off else "recurring_postponed"
-    names = told.days(*regular, *put_off, weekday=True)
+    names = told.format_days(*regular, *put_off, weekday=True)
     separator = ", " if told.english else "、"
     first, then = (separator.join(group) for group in (names[: len(days)], names[len(days) :]))
     return told.say(key, rule=rule.written, regular=first, days=then)
 
 
-def _only(found: Iterable[Iterable[Recurring]]) -> Recurring | None:
+def _find_only_rule(found: Iterable[Iterable[Recurrence]]) -> Recurrence | None:
     rules = {(rule.written, rule.postponed): rule for group in found for rule in group}
     return next(iter(rules.values())) if len(rules) == 1 else None
 
 
-def _fitting_recurring(question: str, context: str, quoted: Sequence[str]) -> Recurring | None:
-    wanted = features(question) | features(context)
-    scored = [(len(wanted & features(rule.sentence)), rule) for text in quoted for rule in recurring_of(text)]
+def _find_fitting_rule(question: str, context: str, quoted: Sequence[str]) -> Recurrence | None:
+    wanted = extract_features(question) | extract_features(context)
+    scored = [
+        (len(wanted & extract_features(rule.sentence)), rule) for text in quoted for rule in find_recurrences(text)
+    ]
     best = max((score for score, _ in scored), default=0)
     rules = [rule for score, rule in scored if score == best]
     return rules[0] if best and len(rules) == 1 else None
 
 
-def season(said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
-    """Which part of the year a day falls in, where the documents tell several apart."""
+def write_season(said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases) -> str | None:
+    """Says which part of the year a day is in, where the documents tell several apart; None elsewhere."""
     if len(said) != 1:
         return None
-    holding, count = seasons_of(quoted, said[0].first, said[0].last)
+    holding, count = find_seasons(quoted, said[0].first, said[0].last)
     if count < 2 or len(holding) != 1:
         return None
-    name = told.days(said[0].first)[0] if said[0].single else told.say("month", month=str(said[0].first.month))
+    name = (
+        told.format_days(said[0].first)[0]
+        if said[0].is_single_day
+        else told.say("month", month=str(said[0].first.month))
+    )
     return told.say("season", day=name, range=holding[0])

@@ -1,4 +1,4 @@
-"""Periods that a rule sets: 签收后 7 天内, 入住前 3 天, 质保期 2 年, within 14 days of receipt."""
+"""Finds periods that a rule sets: 签收后 7 天内, 入住前 3 天, 质保期 2 年, within 14 days of receipt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-from agents.understanding.stretches import DAY, months_before
+from agents.understanding.periods import DAY, move_back_months
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
 
@@ -16,7 +16,7 @@ _FIRST_WEEKEND_DAY = 5
 
 
 class PeriodUnit(StrEnum):
-    """What a period is counted in."""
+    """The unit of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -30,10 +30,9 @@ class PeriodUnit(StrEnum):
 class Rule:
     """A period and what it runs from.
 
-    `anchor` is that event in the rule's words, empty where none is named; `clause` the words around the period, in
-    `sentence`.
-    `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether the day of
-    the event is the first of them, None where the rule does not say.
+    `anchor`: that event in the rule's words, empty where none is named; `clause`: the words around the period, in
+    `sentence`. `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether
+    the day of the event is the first one, None where the rule does not say.
     """
 
     amount: float
@@ -46,27 +45,27 @@ class Rule:
     limit: bool = False
     first_counts: bool | None = None
 
-    def end(self, start: date) -> date | None:
-        """The last day, or the one so long before; None for what no calendar holds."""
+    def compute_end(self, start: date) -> date | None:
+        """Returns the last day, or the one so long before; None for a day that no calendar has."""
         sign = -1 if self.before else 1
         try:
-            return self._moved(start, sign)
+            return self._move_date(start, sign)
         except (OverflowError, ValueError):
             return None
 
-    def _moved(self, start: date, sign: int) -> date | None:
+    def _move_date(self, start: date, sign: int) -> date | None:
         if self.unit in (PeriodUnit.MONTH, PeriodUnit.YEAR):
             months = self.amount * (12 if self.unit is PeriodUnit.YEAR else 1)
-            return months_before(start, -sign * int(months)) if months == int(months) else None
+            return move_back_months(start, -sign * int(months)) if months == int(months) else None
         if self.unit is PeriodUnit.WORKDAY:
-            return _workdays(start, int(self.amount), sign)
+            return _add_workdays(start, int(self.amount), sign)
         days = self.amount * {PeriodUnit.WEEK: 7.0, PeriodUnit.HOUR: 1 / 24}.get(self.unit, 1.0)
         if days != int(days):
             return None
         return start + timedelta(days=sign * (int(days) - bool(self.first_counts)))
 
 
-def _workdays(day: date, count: int, sign: int) -> date:
+def _add_workdays(day: date, count: int, sign: int) -> date:
     while count:
         day += sign * DAY
         count -= day.weekday() < _FIRST_WEEKEND_DAY
@@ -105,13 +104,13 @@ _DOING = re.compile(r"(?:^|[,、;:\s])([一-鿿]{2,4})\s*$")
 _FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
 
 
-def rules_of(text: str) -> Iterator[Rule]:
-    """The rules of a quoted text, sentence by sentence."""
+def find_rules(text: str) -> Iterator[Rule]:
+    """Yields the rules of a quoted text, sentence by sentence."""
     for match in _SENTENCE.finditer(in_digits(fold(text))):
-        yield from _rules(match.group())
+        yield from _find_sentence_rules(match.group())
 
 
-def _rules(sentence: str) -> Iterator[Rule]:
+def _find_sentence_rules(sentence: str) -> Iterator[Rule]:
     last: Rule | None = None
     for found in _PERIOD.finditer(sentence):
         before, after = sentence[: found.start()], sentence[found.end() :]
@@ -121,24 +120,24 @@ def _rules(sentence: str) -> Iterator[Rule]:
         listed = last is not None and last.unit is unit and _LISTED.match(after)
         if not (marked or anchored or listed):
             continue
-        event, mark = _anchor(before, after)
+        event, mark = _find_anchor(before, after)
         limited = re.match(r"\s*(?:以内|之内|内|为限|有效)", after) or _LIMIT.search(before)
         last = Rule(
             float(found["number"]),
             unit,
             found.group(),
             event,
-            _clause(sentence, found.start()),
+            _find_clause(sentence, found.start()),
             sentence,
             before=mark == "前" or bool(_EARLIER.match(after)),
             limit=bool(limited) or bool(last and last.limit and not (marked or anchored)),
-            first_counts=_first_counts(sentence),
+            first_counts=_is_first_day_counted(sentence),
         )
         yield last
 
 
-def _anchor(before: str, after: str) -> tuple[str, str]:
-    """The event that a period runs from, and 前, 后 or 起; the last one before it, else one named after it."""
+def _find_anchor(before: str, after: str) -> tuple[str, str]:
+    """Returns the event that a period runs from, and 前, 后 or 起; the last one before it, else one named after it."""
     marks = list(_ANCHOR.finditer(before))
     if marks:
         return re.split("[在于自从]", marks[-1]["event"])[-1], marks[-1]["mark"][-1]
@@ -152,8 +151,8 @@ def _anchor(before: str, after: str) -> tuple[str, str]:
     return (doing.group(1) if doing else ""), ""
 
 
-def _clause(sentence: str, place: int) -> str:
-    """The clause of a period; what stands before a colon belongs to it unless several periods share it."""
+def _find_clause(sentence: str, place: int) -> str:
+    """Returns the clause of a period; the text before a colon belongs to it unless several periods share it."""
     found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), None)
     if found is None:
         return sentence
@@ -162,7 +161,7 @@ def _clause(sentence: str, place: int) -> str:
     return rest.rpartition(",")[2] if shared else found.group()
 
 
-def _first_counts(sentence: str) -> bool | None:
+def _is_first_day_counted(sentence: str) -> bool | None:
     if _NEXT_DAY.search(sentence):
         return False
     return True if _INCLUDED.search(sentence) else None

@@ -1,4 +1,4 @@
-"""How well the sentences of a passage answer a question."""
+"""Scores how well the sentences of a passage answer a question."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from agents.answering.clauses import applying
+from agents.answering.asked_terms import AskedTerms, QuestionReader
+from agents.answering.clauses import keep_asked_clauses
 from agents.answering.meaning import Closeness
-from agents.answering.tables import asked_columns, asked_rows
-from agents.answering.wanted import AskedTerms, QuestionReader
+from agents.answering.tables import find_asked_columns, find_asked_rows
 from agents.passages.rows import TableRow, draw_rows
 from agents.passages.sentences import Sentence
-from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
-from agents.understanding.answer_type import AnswerType, holds
+from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, split_units
+from agents.understanding.answer_type import AnswerType, has_answer_type
 from knowledge.codes import Code, find_codes, has_one_code
 from knowledge.text import fold
 
@@ -56,12 +56,12 @@ OTHER_MODEL = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A unit, or the rows of a table that belong together.
+class ScoredUnit:
+    """A unit, or rows of a table that belong together, with its score.
 
-    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: what of it other units have, too, for
-    the rank of the passage and what stands above them, and `own` the rest; `terms` of the question that it or its
-    heading holds; `met`: types of answer; `shown`: its sentences as a reader sees them, one to one.
+    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: the part of it for the rank of the
+    passage and its headings, which other units have too; `terms`: of the question, in it or its heading; `met`: types
+    of answer; `shown`: its sentences as a reader sees them, one to one.
     """
 
     unit: Unit
@@ -73,127 +73,134 @@ class Scored:
 
     @property
     def own(self) -> float:
-        """See above."""
+        """The score without `shared`."""
         return self.score - self.shared
 
     @property
     def size(self) -> int:
-        """Characters of it that are read in a reply: code is looked at, and the header of a table is not counted."""
+        """Characters that are read in a reply: code is looked at instead, and the header of a table is not counted."""
         said = zip(self.unit.sentences, self.shown, strict=True)
-        return sum(_size(sentence, shown) for sentence, shown in said if not sentence.is_code)
+        return sum(_count_chars(sentence, shown) for sentence, shown in said if not sentence.is_code)
 
 
-def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[Scored]:
-    """The units of a passage that say something."""
-    units = units_of(passage)
-    context = reader.held(passage.chunk.above, wanted)
-    scored: list[Scored] = []
+def score_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[ScoredUnit]:
+    """Scores the units of a passage that say something."""
+    units = split_units(passage)
+    context = reader.find_held_terms(passage.chunk.above, wanted)
+    scored: list[ScoredUnit] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
         some = list(group)
         if head is None:
-            parts = [_applying(unit, wanted, reader) for unit in some if not unit.only_announces]
+            parts = [_keep_asked_items(unit, wanted, reader) for unit in some if not unit.is_announcement]
         else:
-            parts = _table(some, wanted, reader)
-        scored += [_score(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
+            parts = _choose_rows(some, wanted, reader)
+        scored += [_score_unit(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
     return scored
 
 
-def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
-    """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
-    if unit.is_list and not wanted.way and not any(sentence.is_step for sentence in unit.sentences):
+def _keep_asked_items(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
+    """Returns a unit with its sentences as shown: of a list only the items that the question names, if it names any."""
+    if unit.is_list and not wanted.is_way_asked and not any(sentence.is_step for sentence in unit.sentences):
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
-        named = [unit.sentences[start].unmarked.partition("：") for start in starts]
+        named = [unit.sentences[start].text_without_marker.partition("：") for start in starts]
         asked = None
         if all(name.strip() and colon for name, colon, _ in named):
-            keys = [TableRow.of([("", name.strip())]) for name, _, _ in named]
-            asked = asked_rows(keys, lambda text: reader.held(text, wanted), wanted)
+            keys = [TableRow.from_pairs([("", name.strip())]) for name, _, _ in named]
+            asked = find_asked_rows(keys, lambda text: reader.find_held_terms(text, wanted), wanted)
         if asked:
             kept = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *kept))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
-    return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)
+    return unit, tuple(keep_asked_clauses(sentence.text_without_marker, wanted) for sentence in unit.sentences)
 
 
-def _table(rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader) -> list[tuple[Unit, tuple[str, ...]]]:
-    """The rows asked for, each by itself, or all together where the question is about the table and they fit.
+def _choose_rows(
+    rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader
+) -> list[tuple[Unit, tuple[str, ...]]]:
+    """Returns the rows asked for, each by itself, or all together where the question is about the table and they fit.
 
-    A line alone may be no row, where no format says that it is: 红灯：缺水；绿灯：正常 is left as it stands.
+    A line alone may be no row, where no format says that it is: 红灯：缺水；绿灯：正常 stays as it is.
     """
     if len(rows) == 1 and rows[0].passage.chunk.layout is None:
         return [(rows[0], (rows[0].text,))]
-    asked = asked_rows([unit.row for unit in rows], lambda text: reader.held(text, wanted), wanted)
+    asked = find_asked_rows([unit.row for unit in rows], lambda text: reader.find_held_terms(text, wanted), wanted)
     kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
-    columns = asked_columns([unit.row for unit in kept], wanted)
+    columns = find_asked_columns([unit.row for unit in kept], wanted)
     shown = draw_rows([unit.row for unit in kept], columns)
-    longest = MAX_LIST_CHARS if asked or wanted.measured or wanted.way else SHORT_LIST_CHARS
-    size = sum(_size(unit.sentences[0], text) for unit, text in zip(kept, shown, strict=True))
+    longest = MAX_LIST_CHARS if asked or wanted.measured_types or wanted.is_way_asked else SHORT_LIST_CHARS
+    size = sum(_count_chars(unit.sentences[0], text) for unit, text in zip(kept, shown, strict=True))
     if len(kept) > 1 and size <= longest:
         indices = tuple(index for unit in kept for index in unit.indices)
         return [(Unit(kept[0].passage, indices), tuple(shown))]
     return [(unit, (text,)) for unit, text in zip(kept, shown, strict=True)]
 
 
-def _score(
+def _score_unit(
     unit: Unit, shown: tuple[str, ...], context: frozenset[str], rank: int, wanted: AskedTerms, reader: QuestionReader
-) -> Scored:
+) -> ScoredUnit:
     text, is_row = unit.text, unit.sentences[0].is_row
-    terms = reader.held(text, wanted)
-    heading = reader.held(unit.heading or _section(unit.passage), wanted)
-    told = f"{_units_of_measure(unit)}{text}" if is_row else text
-    met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
-    score = TERMS_WEIGHT * wanted.share(terms) + OWN_WEIGHT * wanted.own_share(terms)
+    terms = reader.find_held_terms(text, wanted)
+    heading = reader.find_held_terms(unit.heading or _get_section(unit.passage), wanted)
+    told = f"{_find_unit_note(unit)}{text}" if is_row else text
+    met = frozenset(kind for kind in wanted.kinds if has_answer_type(kind, told))
+    # Below is what only this unit has; `shared` is what its passage and headings give to all of their units.
+    score = TERMS_WEIGHT * wanted.compute_share(terms) + OWN_WEIGHT * wanted.compute_own_share(terms)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
     score += ROW_WEIGHT * is_row
-    shared = (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
-    shared += HEADING_WEIGHT * wanted.share(heading - terms) + OWN_HEADING_WEIGHT * wanted.own_share(heading - terms)
+    shared = (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.compute_share(context - terms - heading)
+    shared += HEADING_WEIGHT * wanted.compute_share(heading - terms) + OWN_HEADING_WEIGHT * wanted.compute_own_share(
+        heading - terms
+    )
     shared += FIRST_WEIGHT * (rank == 0) + RANK_WEIGHT * min(rank, MAX_RANK) / MAX_RANK
-    if wanted.models and not _same_model(f"{unit.passage.chunk.above}\n{unit.heading}", text, wanted.models):
+    if wanted.models and not _is_same_model(f"{unit.passage.chunk.above}\n{unit.heading}", text, wanted.models):
         score *= OTHER_MODEL
         shared *= OTHER_MODEL
-    return Scored(unit, score + shared, shared, terms | heading, met, shown)
+    return ScoredUnit(unit, score + shared, shared, terms | heading, met, shown)
 
 
-def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
-    """The units, best first, their scores with what their nearest sentences mean; near: empty where nobody knows."""
+def rank_by_meaning(scored: Sequence[ScoredUnit], near: Closeness) -> list[ScoredUnit]:
+    """Returns the units, best first, with the meaning of their nearest sentences added. near: empty where it
+    is unknown.
+    """
     if scored and near:
         cosines = np.array(
-            [tuple(map(max, zip(*(near[text] for text in item.unit.in_place), strict=True))) for item in scored]
+            [tuple(map(max, zip(*(near[text] for text in item.unit.texts_in_place), strict=True))) for item in scored]
         )
-        heads = np.array([near[item.unit.passage.above(item.unit.indices[0])] for item in scored])
+        heads = np.array([near[item.unit.passage.get_text_above(item.unit.indices[0])] for item in scored])
         ahead = (cosines - cosines.mean(axis=0)) @ MEANING_WEIGHTS + (heads - heads.mean(axis=0)) @ ABOVE_WEIGHTS
         scored = [replace(item, score=item.score + float(more)) for item, more in zip(scored, ahead, strict=True)]
     return sorted(scored, key=lambda item: -item.score)
 
 
-def _same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
-    """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
+def _is_same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
+    """Whether a text may be about a model asked for: it or its heading names one, or its heading names none."""
     above = find_codes(context)
     return not above or has_one_code((*above, *find_codes(text)), asked)
 
 
-def _size(sentence: Sentence, shown: str) -> int:
+def _count_chars(sentence: Sentence, shown: str) -> int:
     return len(shown.rpartition("\n")[2] if sentence.is_row else shown)
 
 
-def _units_of_measure(unit: Unit) -> str:
-    """What is said before a table when it gives the unit of its numbers: 单位：元/月。"""
-    before = next((index for index in range(unit.indices[0], -1, -1) if not _at(unit, index).is_row), None)
-    said = "" if before is None else _at(unit, before).text
+def _find_unit_note(unit: Unit) -> str:
+    """Returns the sentence before a table that gives the unit of its numbers: 单位：元/月。; empty without."""
+    before = next((index for index in range(unit.indices[0], -1, -1) if not _get_sentence(unit, index).is_row), None)
+    said = "" if before is None else _get_sentence(unit, before).text
     return said if "单位" in said else ""
 
 
-def _at(unit: Unit, index: int) -> Sentence:
+def _get_sentence(unit: Unit, index: int) -> Sentence:
     return unit.passage.sentences[index]
 
 
-def _section(passage: Passage) -> str:
-    """What stands right above the fragment: a curated question, else the last heading."""
+def _get_section(passage: Passage) -> str:
+    """Returns what stands right above the fragment: a curated question, else the last heading."""
     return passage.chunk.question or passage.section
 
 
-def bigrams(text: str) -> frozenset[str]:
-    """The pairs of neighbouring characters of a text, folded."""
+def extract_bigrams(text: str) -> frozenset[str]:
+    """Returns the pairs of neighbouring characters of a text, folded."""
     folded = fold(text)
     return frozenset(folded[start : start + 2] for start in range(len(folded) - 1))

@@ -1,4 +1,4 @@
-"""Chooses the sentences that answer a question best."""
+"""Selects the sentences that answer a question best."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from agents.answering.choosing import choose
-from agents.answering.comparison import compared, side_by_side
+from agents.answering.asked_terms import QuestionReader
+from agents.answering.comparison import choose_side_by_side, find_compared_pair
 from agents.answering.conflicts import find_rivals
+from agents.answering.document_names import format_title
+from agents.answering.group_choice import choose_groups
 from agents.answering.meaning import Closeness
-from agents.answering.naming import shown_title
-from agents.answering.others import without_others
-from agents.answering.reading import readable
-from agents.answering.scoring import Scored, by_meaning, scored_units
-from agents.answering.wanted import QuestionReader
+from agents.answering.other_models import remove_other_models
+from agents.answering.readable_quotes import make_readable
+from agents.answering.scoring import ScoredUnit, rank_by_meaning, score_units
 from agents.generator import Request
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
-from agents.passages.units import Passage, passage_of
+from agents.passages.units import Passage, build_passage
 from agents.wording.catalogue import say
 from knowledge.blocks import BlockKind, Span
 from knowledge.text import Analyzer
@@ -28,7 +28,7 @@ from knowledge.text import Analyzer
 class Quote:
     """Sentences of one fragment, in document order, and how each is shown: a row of a table under its header.
 
-    introduction: what is said before them; empty but for documents that say different things.
+    introduction: said before them; empty except for documents that say different things.
     """
 
     fragment: int
@@ -36,13 +36,15 @@ class Quote:
     shown: tuple[str, ...]
     introduction: str = ""
 
-    def pieces(self, source: str) -> list[str]:
-        """What is shown, with the white space before each sentence: the source's own where they are neighbours. Code is
-        fenced and rows of a table stand under one header, so that a page draws them as such; what comes after them, a
-        citation too, is on a line of its own.
+    def build_pieces(self, source: str) -> list[str]:
+        """Returns what is shown, with the white space before each sentence: the source's own where they are neighbours.
+
+        Code is fenced and rows of a table stand under one header, so that a page draws them as such; what comes after
+        them, also a citation, is on a line of its own.
         """
-        pieces = [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
-        for header, numbers in groupby(range(len(pieces)), key=self._header):
+        pieces = [gap + shown for gap, shown in zip(self._list_gaps(source), self.shown, strict=True)]
+        # Rows under one header become one table: the first keeps the header, the others lose it.
+        for header, numbers in groupby(range(len(pieces)), key=self._get_table_header):
             if header:
                 first, *others = numbers
                 pieces[first] = "\n\n" * bool(first) + self.shown[first]
@@ -51,10 +53,11 @@ class Quote:
                 pieces[[first, *others][-1]] += "\n\n"
         if self.introduction:
             pieces[0] = self.introduction + "\n\n" * pieces[0].startswith("| ") + pieces[0]
-        for code, numbers in groupby(range(len(pieces)), key=lambda number: _code(self.sentences[number])):
+        for code, numbers in groupby(range(len(pieces)), key=lambda number: _get_code_block(self.sentences[number])):
             if code is not None:
                 run = list(numbers)
                 first, last = run[0], run[-1]
+                # The first line of code lost its indent with the white space between sentences.
                 indent = source[code.start : self.sentences[first].start] if self.sentences[first].first else ""
                 opening = "\n```" if first else "```"
                 pieces[first] = f"{indent}{pieces[first].strip()}"
@@ -63,16 +66,16 @@ class Quote:
                 pieces[last] += "\n```\n"
         return pieces
 
-    def verbatim(self, source: str) -> str:
-        """The sentences as the source has them."""
-        return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+    def join_source_text(self, source: str) -> str:
+        """Returns the sentences as the source has them."""
+        return "".join(gap + own.text for gap, own in zip(self._list_gaps(source), self.sentences, strict=True))
 
-    def _header(self, number: int) -> str:
-        """Of a row that is shown as a table the lines above it; empty for anything else."""
+    def _get_table_header(self, number: int) -> str:
+        """Returns the lines above a row that is shown as a table; empty for anything else."""
         shown = self.shown[number]
         return shown.rpartition("\n")[0] if self.sentences[number].is_row else ""
 
-    def _gaps(self, source: str) -> list[str]:
+    def _list_gaps(self, source: str) -> list[str]:
         gaps: list[str] = []
         end = 0
         for sentence in self.sentences:
@@ -83,8 +86,8 @@ class Quote:
         return gaps
 
 
-def _code(sentence: Sentence) -> Span | None:
-    """The block of code that a sentence is of."""
+def _get_code_block(sentence: Sentence) -> Span | None:
+    """Returns the block of code that a sentence is part of; None for no code."""
     return sentence.block if sentence.block.kind is BlockKind.CODE else None
 
 
@@ -100,42 +103,45 @@ class SentenceSelector:
         self._reader = QuestionReader(analyzer)
         self._max_sources = max_sources
 
-    def select(
+    def select_quotes(
         self, request: Request, passages: Sequence[Passage], near: Closeness, most: int | None = None
     ) -> list[Quote]:
-        """The best quotes, those of the best fragment first; empty when nothing may be quoted.
+        """Returns the best quotes, those of the best fragment first; empty when nothing may be quoted.
 
-        passages: see `passages_of`; near: what their sentences mean beside the question, empty where nobody knows;
-        most: fragments quoted, where it is fewer than usual.
+        Args:
+            request: what to answer.
+            passages: see `build_passages`.
+            near: closeness of their sentences to the question, empty where it is unknown.
+            most: fragments quoted, where it is fewer than usual.
         """
         most = most or self._max_sources
-        wanted = self._reader.wanted(request)
-        passages = without_others(passages, wanted.models)
-        scored = by_meaning(
+        wanted = self._reader.read_terms(request)
+        passages = remove_other_models(passages, wanted.models)
+        scored = rank_by_meaning(
             [
                 item
                 for rank, passage in enumerate(passages)
-                for item in scored_units(passage, rank, wanted, self._reader)
+                for item in score_units(passage, rank, wanted, self._reader)
             ],
             near,
         )
-        pair = compared(request.question, passages)
-        aside = side_by_side(scored, pair, most) if pair else None
-        chosen = aside or choose(scored, wanted, most)
+        pair = find_compared_pair(request.question, passages)
+        aside = choose_side_by_side(scored, pair, most) if pair else None
+        chosen = aside or choose_groups(scored, wanted, most)
         rivals = find_rivals(chosen[0], scored, request.question)[: most - 1] if chosen and not aside else []
         if rivals:
-            return _told_apart([chosen[0], *rivals], english=request.english)
+            return _quote_conflicts([chosen[0], *rivals], english=request.english)
         quoted = [passage for passage in passages if any(item.unit.passage is passage for item in chosen)]
-        return [_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
+        return [_build_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
 
 
-def passages_of(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
-    """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
+def build_passages(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
+    """Returns what may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
     numbers = request.chunks if fragments is None else fragments
-    return _distinct([passage_of(number, request.chunk(number)) for number in numbers])
+    return _drop_duplicates([build_passage(number, request.get_chunk(number)) for number in numbers])
 
 
-def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
+def _build_quote(passage: Passage, chosen: Sequence[ScoredUnit], *, first: bool) -> Quote:
     shown: dict[int, str] = {}
     for item in chosen:
         if item.unit.passage is passage:
@@ -144,25 +150,25 @@ def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
     return Quote(
         passage.fragment,
         tuple(passage.sentences[index] for index in indices),
-        readable(passage, [(index, shown[index]) for index in indices], first=first),
+        make_readable(passage, [(index, shown[index]) for index in indices], first=first),
     )
 
 
-def _told_apart(items: Sequence[Scored], *, english: bool) -> list[Quote]:
-    """Groups of documents that say different things, each with the title and the day of its document, newest first."""
+def _quote_conflicts(items: Sequence[ScoredUnit], *, english: bool) -> list[Quote]:
+    """Quotes documents that say different things, each with its title and day, newest first."""
     quotes: list[Quote] = []
     for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
         chunk = item.unit.passage.chunk
         key = "source_dated" if chunk.document.dated else "source_undated"
-        title = shown_title(chunk) if safe_text(chunk.document.title) else ""
+        title = format_title(chunk) if is_safe_text(chunk.document.title) else ""
         told = say(key, english, title=title, date=chunk.document.dated)
         begins = say("sources_differ", english) + "\n" if not quotes else ""
-        quotes.append(replace(_quote(item.unit.passage, [item], first=True), introduction=begins + told))
+        quotes.append(replace(_build_quote(item.unit.passage, [item], first=True), introduction=begins + told))
     return quotes
 
 
-def _distinct(passages: Sequence[Passage]) -> list[Passage]:
-    """Drops fragments without sentences and those whose sentences an earlier one has (chunks overlap)."""
+def _drop_duplicates(passages: Sequence[Passage]) -> list[Passage]:
+    """Drops fragments without sentences, and sentences that an earlier fragment has (chunks overlap)."""
     seen: set[str] = set()
     result = []
     for passage in passages:

@@ -1,4 +1,4 @@
-"""Whether what was found speaks of the model that is asked about, or of another one. Pure."""
+"""Decides whether what was found is about the model that is asked about, or about another one. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
-from agents.passages.units import quotable_sentences
+from agents.passages.units import split_quotable_sentences
 from agents.types import Question
-from agents.understanding.asking import bare_name
-from agents.understanding.normalise import whole_word
+from agents.understanding.normalise import compile_whole_word
+from agents.understanding.question_words import extract_bare_name
 from knowledge.codes import (
     Code,
     are_neighbours,
@@ -33,100 +33,100 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class OtherSubject:
-    """What is asked about, what was found instead, both as they are printed, and the question about that."""
+    """The model asked about, the model found instead, both as printed, and the question about the latter."""
 
     asked: str
     found: str
     question: str
 
 
-def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
-    """What the best of the candidates is about, where that is another model than the one asked about: by the message,
-    or, without one in it, by the conversation. None where they name no model, or the right one.
+def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
+    """Returns the model of the best candidate, where it is another than the one asked about in the message or the
+    conversation.
 
-    found: at least one, best first.
+    None where they name no model, or the right one. found: at least one, best first.
     """
-    text = question.rewrite or question.searched
+    text = question.rewrite or question.normalized_text
     filled = question.follow_up if question.rewrite is None and question.follow_up else text
     own = find_question_codes(text)
     about = filled if has_all_codes(own, find_codes(filled)) else text  # 那 W9 呢 as a whole question
-    asked = own or find_question_codes(about) or _talked_about(question, found[0].chunk)
+    asked = own or find_question_codes(about) or _find_earlier_models(question, found[0].chunk)
     chunks = [candidate.chunk for candidate in found]
-    other = foreign(asked, chunks, bare=bare_name(text) is not None)
+    other = find_foreign_model(asked, chunks, bare=extract_bare_name(text) is not None)
     if other is None:
         return None
-    question_about = _about(asked, other, about, chunks)
-    return OtherSubject(asked[0].text, other.text, question_about) if safe_text(question_about) else None
+    question_about = _replace_model(asked, other, about, chunks)
+    return OtherSubject(asked[0].text, other.text, question_about) if is_safe_text(question_about) else None
 
 
-def foreign(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
-    """The model that the first of the chunks is about, where none speaks of one that is asked about: the one that is
-    most like it.
+def find_foreign_model(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
+    """Returns the model of the first chunk that is most like the one asked about, where no chunk is about the latter;
+    else None.
 
-    bare: nothing but a name is asked, which then is no model where its letters are others: E03 beside YS-W5.
+    bare: only a name is asked, which then is no model where its letters differ: E03 beside YS-W5.
     """
-    if not asked or not chunks or any(speaks_of(chunk, asked) for chunk in chunks):
+    if not asked or not chunks or any(is_about(chunk, asked) for chunk in chunks):
         return None
-    subject = _subject(chunks[0])
+    subject = _find_subjects(chunks[0])
     near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
     if near:
-        return max(near, key=lambda code: _likeness(code, asked[0]))
+        return max(near, key=lambda code: _compute_likeness(code, asked[0]))
     lengths = {len(get_series(code)) for code in asked} - {0}
     return next((code for code in subject if not bare and len(get_series(code)) in lengths), None)
 
 
-def mentions(chunk: Chunk, name: str) -> bool:
+def has_name(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name as a whole word, or a code in whatever spelling."""
     if codes := find_codes(name):
         return has_all_codes(codes, find_codes(chunk.indexed_text))
-    return whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
+    return compile_whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
-def _subject(chunk: Chunk) -> tuple[Code, ...]:
-    """What a passage is about: the models above it, else those that its sentence, rows, items and headings begin with;
-    a paragraph that names one somewhere is about something else.
+def _find_subjects(chunk: Chunk) -> tuple[Code, ...]:
+    """Returns the models that a passage is about: those in its headings, else those that its first sentence, rows,
+    items and headings begin with; a paragraph that names one elsewhere is about something else.
     """
     above = find_codes(chunk.above)
     if above:
         return above
-    sentences, _ = quotable_sentences(chunk.text, chunk.layout)
+    sentences, _ = split_quotable_sentences(chunk.text, chunk.layout)
     return tuple(
-        code for place, said in enumerate(sentences) if not place or _heads(said) for code in find_codes(said.text)
+        code for place, said in enumerate(sentences) if not place or _is_leading(said) for code in find_codes(said.text)
     )
 
 
-def _heads(sentence: Sentence) -> bool:
+def _is_leading(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item or is_code(sentence.text.strip())
 
 
-def speaks_of(chunk: Chunk, asked: Sequence[Code]) -> bool:
-    """Whether a passage names a model that is asked about, or is of it: YS-W5 is W5, and W5 Pro another one."""
+def is_about(chunk: Chunk, asked: Sequence[Code]) -> bool:
+    """Whether a passage names a model that is asked about, or belongs to it: YS-W5 is W5, and W5 Pro another one."""
     document = chunk.document
     return has_one_code(
         find_codes(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked
     )
 
 
-def _likeness(code: Code, other: Code) -> float:
+def _compute_likeness(code: Code, other: Code) -> float:
     return SequenceMatcher(None, code.form, other.form, autojunk=False).ratio()
 
 
-def _talked_about(question: Question, chunk: Chunk) -> tuple[Code, ...]:
-    """Of the last question that names one, where the message does not bring the subject of the passage itself."""
-    if question.rewrite is not None or _brings(question.searched, chunk):
+def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
+    """Returns the models of the last question that names one, unless the message has the passage's own subject."""
+    if question.rewrite is not None or _has_title_words(question.normalized_text, chunk):
         return ()
     named = (find_codes(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())
 
 
-def _brings(text: str, chunk: Chunk) -> bool:
+def _has_title_words(text: str, chunk: Chunk) -> bool:
     asked, title = fold(text), fold(chunk.document.title)
     return any(title[start : start + _PAIR] in asked for start in range(len(title) - 1))
 
 
-def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
-    """The question with the name that the documents have in the place of the one they have not. Of a question with
-    further names that they have not, the name alone.
+def _replace_model(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
+    """Returns the question with the model that the documents have; of a question with further unknown models, the model
+    alone.
     """
     text = _ENDING.sub("", text)
     own = next((code for code in find_question_codes(text) if has_one_code((code,), asked)), None)

@@ -1,4 +1,4 @@
-"""Which version of a manual is meant, where two say different things and nobody can tell which is newer."""
+"""Finds which versions of a manual to choose from, where two differ and neither is known to be newer."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from knowledge.types import Candidate, Chunk
 from knowledge.versions import compare_versions, format_version, get_series
 
 
-def undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
-    """The versions to choose from, as customers read them, that of the best passage first; empty where none is open.
+def find_undecided_versions(found: Sequence[Candidate]) -> tuple[str, ...]:
+    """Returns the versions to choose from, as customers read them, that of the best passage first; empty where it is
+    decided.
 
     found: what may be answered from, best first.
     """
     best = found[0].chunk
-    rivals = [best, *(candidate.chunk for candidate in found[1:] if _rivals(best, candidate.chunk))]
+    rivals = [best, *(candidate.chunk for candidate in found[1:] if _is_rival(best, candidate.chunk))]
     return (
         tuple(dict.fromkeys(format_version(chunk.document.product_version) for chunk in rivals)) if rivals[1:] else ()
     )
 
 
-def _rivals(one: Chunk, other: Chunk) -> bool:
+def _is_rival(one: Chunk, other: Chunk) -> bool:
     versions = one.document.product_version, other.document.product_version
     return (
         all(versions)

@@ -1,4 +1,4 @@
-"""Questions about the customer's own data, answered from the company's database, or not at all."""
+"""Answers questions about the customer's own data from the company's database, or not at all."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
-from agents.business.generation import SqlWriter
 from agents.business.identity import IdentityCheck
 from agents.business.replies import DeclaredReplies
 from agents.business.scope import UnsafeQuery
-from agents.business.sources import row_sources
+from agents.business.sources import build_row_sources
+from agents.business.sql_writer import SqlWriter
 from agents.business.tools import ToolName, ToolRequest
 from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
 from agents.errors import BusinessUnavailable
-from agents.excerpt import excerpt, is_whole
-from agents.language import in_english
+from agents.excerpt import cut_excerpt, is_whole
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Done, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
@@ -36,8 +36,10 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class BusinessParts:
-    """What the agent is built from. Without a `writer` the offline layer answers alone; `today`: the shop's date;
-    `company`: tools of the company's own, which a model may call.
+    """What the agent is built from.
+
+    Without a `writer` the offline layer answers alone; `today`: the shop's date; `company`: the company's own tools,
+    which a model may call.
     """
 
     database: BusinessDatabase
@@ -57,17 +59,17 @@ documents answered too in 25: below it lie 5 of the 8 about rules and 3 of the 1
 
 
 class TicketProposer(Protocol):
-    """The ticket agent, as a tool reaches it."""
+    """Proposes a ticket: the ticket agent."""
 
-    async def propose(self, question: Question, category: Category | None) -> Answer:
-        """A ticket in the customer's own words, which they are asked to confirm."""
+    async def propose_ticket(self, question: Question, category: Category | None) -> Answer:
+        """Proposes a ticket in the customer's own words, to be confirmed by them."""
 
 
 class BusinessAgent:
-    """Finds out who asks before what is asked; a language model only writes SQL or names a tool, and what is said comes
-    from rows.
+    """Checks who asks before what is asked. A language model only writes SQL or names a tool; replies are written from
+    rows.
 
-    profile: only its language.
+    `profile`: only its language is used.
     """
 
     name = "business"
@@ -84,11 +86,13 @@ class BusinessAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        claim = turn.claim(Intent.BUSINESS_QUERY)
-        named = turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY))
-        unlike = not turn.worded and claim < MENTIONED_CLAIM
-        mentioned = unlike or (not named and (turn.documented or claim < SURE_CLAIM))
-        if turn.answerable and mentioned and not turn.question.caller:
+        claim = turn.compute_claim(Intent.BUSINESS_QUERY)
+        named = turn.is_forced(Intent.BUSINESS_QUERY) or (
+            turn.is_named_by_model and turn.is_routed_to(Intent.BUSINESS_QUERY)
+        )
+        unlike = not turn.is_decided_by_rules and claim < MENTIONED_CLAIM
+        mentioned = unlike or (not named and (turn.is_documented or claim < SURE_CLAIM))
+        if turn.is_answerable and mentioned and not turn.question.caller:
             return None  # nobody is asked to sign in for what anybody may know
         if named:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
@@ -97,36 +101,36 @@ class BusinessAgent:
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.
 
-        NO_EVIDENCE says that the question is none that rows can answer, so that another agent may.
+        NO_EVIDENCE means that rows cannot answer the question, so that another agent may.
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        whole = is_whole(question.resolved)
-        rewrite = question.rewrite and excerpt(question.rewrite)
-        question = replace(question, text=excerpt(question.text), rewrite=rewrite)
-        answer = await self._answer(question, whole)
+        whole = is_whole(question.expanded_text)
+        rewrite = question.rewrite and cut_excerpt(question.rewrite)
+        question = replace(question, text=cut_excerpt(question.text), rewrite=rewrite)
+        answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         answer = replace(answer, timings_ms=timings)
         yield Token(answer.reply)
         yield Done(answer)
 
-    async def _answer(self, question: Question, whole: bool) -> Answer:
-        """whole: nothing of the question was left out, so that a plan by rules may say that it understood all."""
+    async def _answer_question(self, question: Question, whole: bool) -> Answer:
+        """Answers a question. whole: nothing of it was cut off, so that a plan by rules may count as complete."""
         if not question.caller:
-            return self._said(say("sign_in", self._english(question)), Outcome.CLARIFY)
-        if refusal := await self._identity.refusal(question, self._english(question)):
-            return self._said(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.resolved, self._parts.today()) if whole else None
+            return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
+        if refusal := await self._identity.find_refusal(question, self._is_english(question)):
+            return self._build_answer(refusal, Outcome.CANNOT_ANSWER)
+        plan = self._parts.queries.plan(question.expanded_text, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
-            return await self._planned(question, plan)
-        return await self._written(question, plan, self._parts.writer)
+            return await self._answer_by_plan(question, plan)
+        return await self._answer_by_model(question, plan, self._parts.writer)
 
-    async def _planned(self, question: Question, plan: Plan | None) -> Answer:
+    async def _answer_by_plan(self, question: Question, plan: Plan | None) -> Answer:
         if plan is None:
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         try:
             answers = [
-                self._told(await self._parts.database.query(part.sql, question.caller, PLAN_DIALECT), part)
+                self._build_rows_answer(await self._parts.database.query(part.sql, question.caller, PLAN_DIALECT), part)
                 for part in (plan, *plan.also)
             ]
             return replace(
@@ -136,20 +140,20 @@ class BusinessAgent:
             )
         except UnsafeQuery as error:
             logger.bind(subject=plan.subject, reason=str(error)).info("a planned statement was refused")
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         except StatementFailed as error:  # nothing that the customer could ask otherwise
             logger.bind(subject=plan.subject, reason=str(error)).error("a planned statement failed")
             raise BusinessUnavailable(str(error)) from error
 
-    async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
-        """By a statement of the model; by the plan where there is none that can be executed."""
+    async def _answer_by_model(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
+        """Answers by a statement of the model; by the plan where none can be executed."""
         usage, refused, failed, slow = Usage(), None, False, False
         for _ in range(min(ATTEMPTS, question.max_calls)):
             written = await writer.write(question, self._parts.today(), refused)
             usage, failed = usage + written.usage, written.failed
-            granted = await self._granted(question, written.requested) if written.requested else None
+            granted = await self._grant_request(question, written.requested) if written.requested else None
             if granted is not None:
-                return granted.charged(usage, ())
+                return granted.add_costs(usage, ())
             if written.sql is None:
                 break
             try:
@@ -162,40 +166,38 @@ class BusinessAgent:
                 logger.bind(error=type(error).__name__).info("a generated statement was refused")
                 refused = (written.sql, str(error))
                 continue
-            return replace(self._told(rows, None), usage=usage)
+            return replace(self._build_rows_answer(rows, None), usage=usage)
         if plan is None and slow:
-            answer = self._said(say("rows_too_slow", self._english(question)), Outcome.CANNOT_ANSWER)
+            answer = self._build_answer(say("rows_too_slow", self._is_english(question)), Outcome.CANNOT_ANSWER)
         elif plan is None and refused is not None:
-            answer = self._said(say("rows_refused", self._english(question)), Outcome.CANNOT_ANSWER)
+            answer = self._build_answer(say("rows_refused", self._is_english(question)), Outcome.CANNOT_ANSWER)
         else:
-            answer = await self._planned(question, plan)
+            answer = await self._answer_by_plan(question, plan)
         return replace(answer, usage=usage, degraded=("llm",) if failed else ())
 
-    async def _granted(self, question: Question, requested: ToolRequest) -> Answer | None:
-        """What a model wishes besides rows, as far as anybody may have it; None for nothing that is done here. Raises
-        BusinessUnavailable.
-        """
+    async def _grant_request(self, question: Question, requested: ToolRequest) -> Answer | None:
+        """Serves what a model requests besides rows; None for what is not done here. Raises BusinessUnavailable."""
         if (company := self._parts.company) is not None and requested.tool in company.tools:
             rows = await company.call(requested.tool, requested.arguments, question.caller)
             reply = DeclaredReplies({}, company.schema).write(rows, None, self._parts.today())
-            return replace(self._said(reply, Outcome.ANSWERED), sources=row_sources(rows, company.schema))
+            return replace(self._build_answer(reply, Outcome.ANSWERED), sources=build_row_sources(rows, company.schema))
         if requested.tool is ToolName.OPEN_TICKET and self._tickets is not None:
-            return await self._tickets.propose(question, requested.category)
+            return await self._tickets.propose_ticket(question, requested.category)
         if requested.tool is ToolName.HAND_OVER:
-            english = self._english(question)
-            called = self._said(say("person_called", english), Outcome.HANDOFF)
+            english = self._is_english(question)
+            called = self._build_answer(say("person_called", english), Outcome.HANDOFF)
             return replace(called, handoff=HandoffRequest(HandoffReason.ASKED), escalate_to_human=True)
         if requested.tool is ToolName.SEARCH_KNOWLEDGE:  # the documents are asked after rows that hold nothing
-            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
+            return self._build_answer(say("rows_not_understood", self._is_english(question)), Outcome.NO_EVIDENCE)
         return None
 
-    def _told(self, rows: Rows, plan: Plan | None) -> Answer:
+    def _build_rows_answer(self, rows: Rows, plan: Plan | None) -> Answer:
         reply = self._parts.replies.write(rows, plan, self._parts.today())
-        sources = row_sources(rows, self._parts.database.schema)
-        return replace(self._said(reply, Outcome.ANSWERED), sources=sources)
+        sources = build_row_sources(rows, self._parts.database.schema)
+        return replace(self._build_answer(reply, Outcome.ANSWERED), sources=sources)
 
-    def _english(self, question: Question) -> bool:
-        return in_english(question, self._profile)
+    def _is_english(self, question: Question) -> bool:
+        return is_reply_english(question, self._profile)
 
-    def _said(self, reply: str, outcome: Outcome) -> Answer:
+    def _build_answer(self, reply: str, outcome: Outcome) -> Answer:
         return Answer(reply=reply, outcome=outcome, intent=self.intent, agent=self.name)

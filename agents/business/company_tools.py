@@ -1,8 +1,7 @@
-"""Tools of the company's own MCP server that may answer a question about a customer's data: what the YAML says of them,
-and what of their results counts.
+"""Tools of the company's own MCP server: what the YAML says of them, and which of their results count.
 
-The server is not trusted with more than rows: its words about its tools reach no model, and of a result only the
-columns listed here are told, of rows that say themselves whose they are.
+The server is trusted with rows only: its words about its tools reach no model, and of a result only the listed columns
+are told, of rows that name their owner.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from agents.business.schema import Column, Schema, Table, read_entry, read_named
 from agents.business.types import Field, Rows, Value
 from agents.errors import BusinessUnavailable
 from agents.llm.tools import Tool
-from agents.passages.quotable import addresses_model
+from agents.passages.quotable import is_addressed_to_model
 from knowledge.errors import InvalidConfiguration
 
 SCHEMA_PREFIX = "mcp:"
@@ -35,8 +34,10 @@ _TABLE = {"description", "columns", "owner", "key"}
 
 @dataclass(frozen=True, slots=True)
 class CompanyTool:
-    """table: its rows, as those of a table whose owner column holds the member; caller: the argument that is filled
-    with the proved member; arguments: a JSON schema of each that a model gives; rows: where in a result the list of
+    """A tool of the company.
+
+    `table`: its rows, as those of a table whose owner column holds the member; `caller`: the argument that is filled
+    with the proved member; `arguments`: a JSON schema of each that a model gives; `rows`: where in a result the list of
     rows is, empty where the result is one row.
     """
 
@@ -46,45 +47,47 @@ class CompanyTool:
     arguments: Mapping[str, Mapping[str, Any]]
     rows: str
 
-    def as_offered(self) -> Tool:
-        """As a model is told of it."""
+    def build_tool(self) -> Tool:
+        """Returns the tool as it is offered to a model."""
         return Tool(self.name, self.table.description, self.arguments)
 
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether they are those declared: no other, none missing, and of their types."""
+    def can_accept(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the arguments are those declared: no other, none missing, and of their types."""
         return arguments.keys() == self.arguments.keys() and all(
-            _is_of(schema, arguments[name]) for name, schema in self.arguments.items()
+            _is_valid(schema, arguments[name]) for name, schema in self.arguments.items()
         )
 
 
 class CompanyTools(Protocol):
-    """Calls them: `agents/business/mcp_client.py`."""
+    """Calls the tools: `agents/business/mcp_client.py`."""
 
     tools: Mapping[str, CompanyTool]
     schema: Schema
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: str) -> Rows:
-        """caller: the proved member. Raises BusinessUnavailable."""
+        """Returns the rows of a call. caller: the proved member. Raises BusinessUnavailable."""
 
 
 def load_company_tools(path: Path) -> Mapping[str, CompanyTool]:
-    """Raises InvalidConfiguration, naming the tool."""
+    """Reads the tools of a YAML file. Raises InvalidConfiguration, naming the tool."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         tools = read_named("tools", read_entry("顶层", data, {"tools"})["tools"])
-        return {name: _tool(name, given) for name, given in tools.items()}
+        return {name: _parse_tool(name, given) for name, given in tools.items()}
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as error:
         raise InvalidConfiguration(f"MCP 工具的描述 {path}：{error}") from error
 
 
-def schema_of(tools: Mapping[str, CompanyTool]) -> Schema:
-    """Their rows as a schema, which replies and sources are written by."""
+def build_schema(tools: Mapping[str, CompanyTool]) -> Schema:
+    """Returns the schema of their rows, for replies and sources."""
     return Schema({tool.table.name: tool.table for tool in tools.values()})
 
 
 def read_result(tool: CompanyTool, result: object, caller: str, max_rows: int) -> Rows:
-    """The rows of a result, masked. Raises BusinessUnavailable for a result of another shape, or with a row of anybody
-    else: then nothing of it is told.
+    """Returns the rows of a result, masked.
+
+    Raises:
+        BusinessUnavailable: the result has another shape, or a row of somebody else; then nothing of it is told.
     """
     found = result.get(tool.rows) if tool.rows and isinstance(result, dict) else [result]
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
@@ -93,13 +96,15 @@ def read_result(tool: CompanyTool, result: object, caller: str, max_rows: int) -
     if owner is None or any(str(row.get(owner.column)) != caller for row in found):
         raise BusinessUnavailable(f"MCP 工具 {tool.name} 返回了不属于这位会员的数据，整个结果不用")
     columns = list(tool.table.columns.values())
-    values = tuple(tuple(_value(tool, column, row.get(column.name)) for column in columns) for row in found[:max_rows])
+    values = tuple(
+        tuple(_read_value(tool, column, row.get(column.name)) for column in columns) for row in found[:max_rows]
+    )
     fields = tuple(Field(column.name, tool.table.name, column.name) for column in columns)
     return Rows(fields, values, (tool.table.name,), more=len(found) > max_rows)
 
 
-def _value(tool: CompanyTool, column: Column, value: object) -> Value:
-    """What is told of a value; None of one of another type, and of a text that speaks to a model."""
+def _read_value(tool: CompanyTool, column: Column, value: object) -> Value:
+    """Returns what may be told of a value; None for another type, and for a text that addresses a model."""
     if column.type in _NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         return value if number else None  # type: ignore[return-value]
@@ -108,13 +113,13 @@ def _value(tool: CompanyTool, column: Column, value: object) -> Value:
     if not isinstance(value, str | int | float):
         return None
     text = " ".join(str(value).split())[:MAX_VALUE_CHARS]
-    if addresses_model(text):
+    if is_addressed_to_model(text):
         logger.bind(tool=tool.name, column=column.name).warning("a value of an MCP server speaks to a model: left out")
         return None
     return mask_text(text, column.mask) if column.mask else text
 
 
-def _tool(name: str, given: object) -> CompanyTool:
+def _parse_tool(name: str, given: object) -> CompanyTool:
     """Raises ValueError."""
     what = f"工具 {name}"
     fields = read_entry(what, given, {*_TABLE, "caller"}, {"arguments", "rows"})
@@ -138,7 +143,7 @@ def _tool(name: str, given: object) -> CompanyTool:
     return CompanyTool(name, table, caller, arguments, str(fields.get("rows", "")))
 
 
-def _is_of(schema: Mapping[str, Any], value: object) -> bool:
+def _is_valid(schema: Mapping[str, Any], value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, _ARGUMENT_TYPES[schema["type"]]):
         return False
     if isinstance(value, str) and (len(value) > MAX_ARGUMENT_CHARS or not value.isprintable()):

@@ -1,4 +1,4 @@
-"""What offers depend on, out of the business database: the member's own rows, through the guard that all pass."""
+"""The facts that offers depend on, from the member's own rows in the business database, through the guard."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class BusinessFacts:
         self._database = database
         self._queries = tuple(queries)
 
-    async def of(self, caller: str) -> Mapping[str, Fact]:
+    async def load_facts(self, caller: str) -> Mapping[str, Fact]:
         """See `agents.offers.MemberFacts`."""
-        found = await asyncio.gather(*(self._first(query, caller) for query in self._queries))
+        found = await asyncio.gather(*(self._load_first_row(query, caller) for query in self._queries))
         return {name: fact for facts in found for name, fact in facts.items()}
 
-    async def _first(self, query: str, caller: str) -> Mapping[str, Fact]:
+    async def _load_first_row(self, query: str, caller: str) -> Mapping[str, Fact]:
         try:
             rows = await self._database.query(query, caller)
         except StatementFailed as error:
@@ -40,10 +40,12 @@ class BusinessFacts:
         if not rows.values:
             return {}
         pairs = zip(rows.fields, rows.values[0], strict=True)
-        return {field.name: Fact(value, self._shown(field, value)) for field, value in pairs if value is not None}
+        return {
+            field.name: Fact(value, self._format_value(field, value)) for field, value in pairs if value is not None
+        }
 
-    def _shown(self, field: Field, value: Value) -> str:
-        """Codes as their meanings, whole numbers without a point."""
+    def _format_value(self, field: Field, value: Value) -> str:
+        """Returns a code as its meaning, a whole number without a point."""
         table = self._database.schema.tables.get(field.table)
         column = table.columns.get(field.column) if table and not field.function else None
         text = f"{value:.2f}".removesuffix(".00") if isinstance(value, float) else str(value)

@@ -1,9 +1,9 @@
-"""What of a generated statement may reach the business database: one SELECT, over the caller's own rows alone.
+"""The guard of the business database: turns a generated statement into one SELECT over the caller's own rows.
 
 Nothing of the statement is trusted. Its syntax tree may only hold node types of `ALLOWED`; every name in it has to
 stand for a listed table or column (`agents/business/scope.py`); every table, wherever it stands, is replaced by a
-subquery over the listed columns of the caller's own rows, masked where they are, so no condition, join or subquery of
-the statement can reach another row or an unmasked value; what is executed is written anew from that tree.
+subquery over the listed columns of the caller's own rows, masked where they are, so that no condition, join or subquery
+of the statement can reach another row or an unmasked value; what is executed is written anew from that tree.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from agents.business.engines.dialects import CannotWrite, dialect_of
-from agents.business.ownership import CALLER, own_rows
+from agents.business.engines.dialects import CannotWrite, find_dialect
+from agents.business.ownership import CALLER, build_own_rows
 from agents.business.schema import Schema, Table
 from agents.business.scope import Resolver, UnsafeQuery, check_parts
 from agents.business.types import Field
@@ -50,7 +50,7 @@ ALLOWED: frozenset[type[exp.Expression]] = frozenset(
 @dataclass(frozen=True, slots=True)
 class GuardedQuery:
     """`sql` has the one parameter CALLER, or none where all rows are everybody's (`of_caller` is false); `fields` are
-    its output columns, `tables` the ones it reads.
+    its output columns, `tables` the tables that it reads.
     """
 
     sql: str
@@ -64,21 +64,22 @@ class SqlGuard:
 
     def __init__(self, schema: Schema, dialect: str, limit: int) -> None:
         self._schema = schema
-        self._dialect = dialect_of(dialect)
+        self._dialect = find_dialect(dialect)
         self._limit = limit
         self._rows: dict[str, str] = {}
 
     def check(self, sql: str, written_in: str = "") -> GuardedQuery:
-        """The statement over the caller's own rows. written_in: another dialect than the database's. Raises
+        """Returns the statement over the caller's own rows. written_in: another dialect than the database's. Raises
         UnsafeQuery.
         """
         if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
             raise UnsafeQuery("the statement is too long or has characters that cannot be shown")
         try:
-            tree = self._parsed(sql, written_in or self._dialect.name)
-            self._bounded(tree)
-            resolver = Resolver(self._schema, self._own_rows)
-            fields = tuple(origin.field for origin in resolver.select(tree))
+            # The order matters: node types are checked before names are resolved, and only then is anything written.
+            tree = self._parse_select(sql, written_in or self._dialect.name)
+            self._limit_rows(tree)
+            resolver = Resolver(self._schema, self._build_own_rows)
+            fields = tuple(origin.field for origin in resolver.resolve_select(tree))
             text = self._dialect.write(tree)
         except (SqlglotError, RecursionError) as error:
             raise UnsafeQuery("not a statement that can be read") from error
@@ -88,13 +89,13 @@ class SqlGuard:
         of_caller = any(self._schema.tables[name].owner is not None for name in tables)
         return GuardedQuery(text, fields, tables, of_caller)
 
-    def _own_rows(self, table: Table) -> str:
-        """Written once: it is most of a statement."""
+    def _build_own_rows(self, table: Table) -> str:
+        """Returns the cached subquery of a table, which is most of a statement."""
         if table.name not in self._rows:
-            self._rows[table.name] = own_rows(self._schema, table, self._dialect)
+            self._rows[table.name] = build_own_rows(self._schema, table, self._dialect)
         return self._rows[table.name]
 
-    def _parsed(self, sql: str, dialect: str) -> exp.Select:
+    def _parse_select(self, sql: str, dialect: str) -> exp.Select:
         statements = sqlglot.parse(sql, read=dialect)
         if len(statements) != 1 or not isinstance(tree := statements[0], exp.Select):
             raise UnsafeQuery("not a single SELECT")
@@ -109,8 +110,8 @@ class SqlGuard:
             raise UnsafeQuery(f"{tables} tables")
         return tree
 
-    def _bounded(self, tree: exp.Select) -> None:
-        """A limit of its own may be lower; it has to be a plain number, and an offset too."""
+    def _limit_rows(self, tree: exp.Select) -> None:
+        """Limits the rows. A limit of the statement may be lower; limit and offset have to be plain numbers."""
         wanted = [self._limit]
         for clause in (tree.args.get("limit"), tree.args.get("offset")):
             if clause is not None and not (isinstance(clause.expression, exp.Literal) and clause.expression.is_int):

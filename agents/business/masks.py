@@ -1,6 +1,6 @@
-"""How a masked column is shown: 138****8888, 张*, a***@x.com.
+"""Masks columns: 138****8888, 张*, a***@x.com.
 
-The mask is part of the SQL in which a statement finds the caller's rows: values as they are never leave the database.
+The mask is part of the SQL in which a statement finds the caller's rows: unmasked values never leave the database.
 """
 
 from __future__ import annotations
@@ -14,97 +14,100 @@ from agents.business.schema import Mask
 HIDDEN = "****"
 
 
-def masked(value: exp.Expression, mask: Mask) -> exp.Expression:
-    """The SQL expression that shows a column's value under its mask; NULL stays NULL."""
+def mask_expression(value: exp.Expression, mask: Mask) -> exp.Expression:
+    """Returns the SQL expression of a masked column; NULL stays NULL."""
     return _MASKS[mask](exp.cast(value, "text"))
 
 
-def _ends(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
-    """`head` characters, the mask, then `tail` characters; nothing is shown of a value of which the mask would hide
-    less than its own length: 12345678 is no 123****5678.
+def _build_ends_mask(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
+    """Returns a mask that shows `head` characters, the mask, then `tail` characters.
+
+    Nothing is shown of a value of which the mask would hide less than its own length: 12345678 is no 123****5678.
     """
 
-    def ends(value: exp.Expression) -> exp.Expression:
-        parts = [_part(value, _number(1), _number(head))] if head else []
-        parts.append(_text(HIDDEN))
+    def mask_ends(value: exp.Expression) -> exp.Expression:
+        parts = [_cut_part(value, _build_number(1), _build_number(head))] if head else []
+        parts.append(_build_text(HIDDEN))
         if tail:
-            start = exp.Sub(this=exp.Length(this=value.copy()), expression=_number(tail - 1))
-            parts.append(_part(value, start, _number(tail)))
-        long = exp.GT(this=exp.Length(this=value.copy()), expression=_number(head + len(HIDDEN) + tail - 1))
-        return exp.Case(ifs=[exp.If(this=long, true=_joined(*parts))], default=_or_null(value))
+            start = exp.Sub(this=exp.Length(this=value.copy()), expression=_build_number(tail - 1))
+            parts.append(_cut_part(value, start, _build_number(tail)))
+        long = exp.GT(this=exp.Length(this=value.copy()), expression=_build_number(head + len(HIDDEN) + tail - 1))
+        return exp.Case(ifs=[exp.If(this=long, true=_join_parts(*parts))], default=_build_hidden(value))
 
-    return ends
-
-
-def _name(value: exp.Expression) -> exp.Expression:
-    return _joined(_part(value, _number(1), _number(1)), _text("*"))
+    return mask_ends
 
 
-def _email(value: exp.Expression) -> exp.Expression:
-    at = exp.StrPosition(this=value.copy(), substr=_text("@"))
-    rest = _part(value, at.copy(), exp.Length(this=value.copy()))
-    shown = _joined(_part(value, _number(1), _number(1)), _text("***"), rest)
-    return exp.Case(ifs=[exp.If(this=exp.GT(this=at, expression=_number(1)), true=shown)], default=_or_null(value))
+def _mask_name(value: exp.Expression) -> exp.Expression:
+    return _join_parts(_cut_part(value, _build_number(1), _build_number(1)), _build_text("*"))
+
+
+def _mask_email(value: exp.Expression) -> exp.Expression:
+    at = exp.StrPosition(this=value.copy(), substr=_build_text("@"))
+    rest = _cut_part(value, at.copy(), exp.Length(this=value.copy()))
+    shown = _join_parts(_cut_part(value, _build_number(1), _build_number(1)), _build_text("***"), rest)
+    return exp.Case(
+        ifs=[exp.If(this=exp.GT(this=at, expression=_build_number(1)), true=shown)], default=_build_hidden(value)
+    )
 
 
 _MASKS: Mapping[Mask, Callable[[exp.Expression], exp.Expression]] = {
-    "phone": _ends(3, 4),
-    "name": _name,
-    "email": _email,
-    "address": _ends(6, 0),
-    "id_card": _ends(3, 4),
-    "bank_card": _ends(0, 4),
+    "phone": _build_ends_mask(3, 4),
+    "name": _mask_name,
+    "email": _mask_email,
+    "address": _build_ends_mask(6, 0),
+    "id_card": _build_ends_mask(3, 4),
+    "bank_card": _build_ends_mask(0, 4),
 }
 
 
-def _part(value: exp.Expression, start: exp.Expression, length: exp.Expression) -> exp.Expression:
+def _cut_part(value: exp.Expression, start: exp.Expression, length: exp.Expression) -> exp.Expression:
     return exp.Substring(this=value.copy(), start=start, length=length)
 
 
-def _or_null(value: exp.Expression) -> exp.Expression:
-    """The mask alone, NULL for NULL."""
+def _build_hidden(value: exp.Expression) -> exp.Expression:
+    """Returns the mask alone, NULL for NULL."""
     empty = exp.Is(this=value.copy(), expression=exp.Null())
-    return exp.Case(ifs=[exp.If(this=empty, true=exp.Null())], default=_text(HIDDEN))
+    return exp.Case(ifs=[exp.If(this=empty, true=exp.Null())], default=_build_text(HIDDEN))
 
 
-def _joined(first: exp.Expression, *others: exp.Expression) -> exp.Expression:
+def _join_parts(first: exp.Expression, *others: exp.Expression) -> exp.Expression:
     for other in others:
         first = exp.DPipe(this=first, expression=other, safe=True)
     return first
 
 
-def _number(value: int) -> exp.Expression:
+def _build_number(value: int) -> exp.Expression:
     return exp.Literal.number(value)
 
 
-def _text(value: str) -> exp.Expression:
+def _build_text(value: str) -> exp.Expression:
     return exp.Literal.string(value)
 
 
 def mask_text(text: str, mask: Mask) -> str:
-    """The same of a value that no database masked."""
+    """Masks a value that no database masked."""
     return _TEXT_MASKS[mask](text)
 
 
-def _text_ends(head: int, tail: int) -> Callable[[str], str]:
-    def ends(text: str) -> str:
+def _build_text_mask(head: int, tail: int) -> Callable[[str], str]:
+    def mask_ends(text: str) -> str:
         if len(text) <= head + len(HIDDEN) + tail - 1:
             return HIDDEN
         return text[:head] + HIDDEN + (text[-tail:] if tail else "")
 
-    return ends
+    return mask_ends
 
 
-def _text_email(text: str) -> str:
+def _mask_text_email(text: str) -> str:
     at = text.find("@")
     return f"{text[:1]}***{text[at:]}" if at > 0 else HIDDEN
 
 
 _TEXT_MASKS: Mapping[Mask, Callable[[str], str]] = {
-    "phone": _text_ends(3, 4),
+    "phone": _build_text_mask(3, 4),
     "name": lambda text: f"{text[:1]}*",
-    "email": _text_email,
-    "address": _text_ends(6, 0),
-    "id_card": _text_ends(3, 4),
-    "bank_card": _text_ends(0, 4),
+    "email": _mask_text_email,
+    "address": _build_text_mask(6, 0),
+    "id_card": _build_text_mask(3, 4),
+    "bank_card": _build_text_mask(0, 4),
 }

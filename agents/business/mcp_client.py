@@ -1,6 +1,6 @@
-"""Calls tools of the company's own MCP server: those that the YAML lists and the server says only read.
+"""Calls tools of the company's own MCP server: those that the YAML lists and the server declares as read-only.
 
-Takes a second to import, so that only who has such a server does, before the first question.
+Takes a second to import, so that only installations with such a server import it, before the first question.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from agents.business.company_tools import CompanyTool, read_result, schema_of
+from agents.business.company_tools import CompanyTool, build_schema, read_result
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
 
@@ -43,7 +43,7 @@ class McpTools:
 
     def __init__(self, options: McpOptions) -> None:
         self.tools = options.tools
-        self.schema = schema_of(options.tools)
+        self.schema = build_schema(options.tools)
         self._options = options
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: str) -> Rows:
@@ -64,7 +64,9 @@ class McpTools:
         if self._options.key:
             headers["Authorization"] = f"Bearer {self._options.key}"
         answer = None
-        async with httpx2.AsyncClient(transport=_bounded(), headers=headers, timeout=self._options.timeout) as http:
+        async with httpx2.AsyncClient(
+            transport=_build_bounded_transport(), headers=headers, timeout=self._options.timeout
+        ) as http:
             transport = streamable_http_client(
                 self._options.url, http_client=http, terminate_on_close=False, max_sse_event_size=MAX_BYTES
             )
@@ -75,13 +77,13 @@ class McpTools:
             except BaseExceptionGroup as group:  # task groups of the SDK wrap what was raised within
                 refused, _ = group.split(BusinessUnavailable)
                 if refused is not None:
-                    raise BusinessUnavailable(str(_first(refused))) from group
+                    raise BusinessUnavailable(str(_find_first_error(refused))) from group
                 raise
-        return _structured(tool, answer)
+        return _read_structured(tool, answer)
 
 
 async def _require_reading(client: Client, name: str) -> None:
-    """Raises BusinessUnavailable for a tool that is not there, or that does not say that it only reads."""
+    """Raises BusinessUnavailable for a tool that does not exist, or does not declare that it only reads."""
     cursor = None
     for _ in range(_PAGES):
         page = await client.list_tools(cursor=cursor)
@@ -96,8 +98,8 @@ async def _require_reading(client: Client, name: str) -> None:
     raise BusinessUnavailable(f"公司的 MCP 服务没有工具 {name}")
 
 
-def _structured(tool: CompanyTool, answer: CallToolResult) -> object:
-    """The structured result, else the JSON of the only text. Raises BusinessUnavailable."""
+def _read_structured(tool: CompanyTool, answer: CallToolResult) -> object:
+    """Returns the structured result, else the JSON of the only text. Raises BusinessUnavailable."""
     if answer.is_error:
         raise BusinessUnavailable(f"MCP 工具 {tool.name} 报错")
     if answer.structured_content is not None:
@@ -108,13 +110,13 @@ def _structured(tool: CompanyTool, answer: CallToolResult) -> object:
     return json.loads(texts[0])
 
 
-def _first(error: BaseException) -> BaseException:
-    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+def _find_first_error(error: BaseException) -> BaseException:
+    return _find_first_error(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _bounded() -> httpx2.AsyncBaseTransport:
-    """A transport that ends where a call's responses have more than MAX_BYTES, or are packed, so that their size is not
-    known.
+def _build_bounded_transport() -> httpx2.AsyncBaseTransport:
+    """Returns a transport that fails where a call's responses have more than MAX_BYTES, or are packed, so that their
+    size is unknown.
     """
 
     class Bounded(httpx2.AsyncHTTPTransport):

@@ -1,4 +1,4 @@
-"""What a member's own row says of the person: the name under its mask, and the level."""
+"""Name and level of a member, from the member's own row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlglot import exp
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed
 from agents.business.guard import UnsafeQuery
-from agents.business.ownership import quoted
+from agents.business.ownership import quote_name
 from agents.business.schema import Column, Schema, Table
 from agents.errors import BusinessUnavailable
 
@@ -16,14 +16,14 @@ LEVEL, LEVEL_WORD = "level", "等级"
 
 
 class MemberRows:
-    """One company's members, each by the own identity."""
+    """The members of one company."""
 
     def __init__(self, database: BusinessDatabase) -> None:
         self._database = database
-        self._statement, self._columns = _statement(database.schema, database.dialect)
+        self._statement, self._columns = _build_statement(database.schema, database.dialect)
 
     async def find(self, caller: str) -> tuple[str, str]:
-        """Name, masked, and level, in words; empty where the database does not tell. Raises BusinessUnavailable."""
+        """Returns name, masked, and level, in words; empty where unknown. Raises BusinessUnavailable."""
         if not self._statement:
             return "", ""
         try:
@@ -41,16 +41,16 @@ class MemberRows:
         return of.get("name", ""), of.get(None, "")
 
 
-def _statement(schema: Schema, dialect: str) -> tuple[str, dict[str, Column]]:
-    """Of the table whose rows are the members themselves; empty where none is."""
+def _build_statement(schema: Schema, dialect: str) -> tuple[str, dict[str, Column]]:
+    """Returns the SELECT on the table whose rows are the members, and its columns; empty without such a table."""
     for table in schema.tables.values():
-        if columns := _columns_of(table):
-            chosen = [exp.Column(this=quoted(name), table=quoted(table.name)) for name in columns]
-            return exp.select(*chosen).from_(exp.Table(this=quoted(table.name))).sql(dialect), columns
+        if columns := _choose_columns(table):
+            chosen = [exp.Column(this=quote_name(name), table=quote_name(table.name)) for name in columns]
+            return exp.select(*chosen).from_(exp.Table(this=quote_name(table.name))).sql(dialect), columns
     return "", {}
 
 
-def _columns_of(table: Table) -> dict[str, Column]:
+def _choose_columns(table: Table) -> dict[str, Column]:
     if table.owner is None or table.owner.table or table.owner.column != table.key:
         return {}
     names = [name for name, column in table.columns.items() if column.mask == "name"][:1]

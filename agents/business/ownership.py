@@ -1,4 +1,6 @@
-"""Whose rows: the subquery that stands for a table, and the search for a value among one's own rows."""
+"""Restricts tables to the caller's own rows: the subquery that stands for a table, and the search for a value
+in them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from functools import reduce
 from sqlglot import exp
 
 from agents.business.engines.dialects import Dialect, Made
-from agents.business.masks import masked
+from agents.business.masks import mask_expression
 from agents.business.schema import Column, Owner, Schema, Table
 
 CALLER = "1"
@@ -24,75 +26,85 @@ statement's own over everybody's rows first, and a division by zero there tells 
 """
 
 
-def own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
-    """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
-    shown = [exp.alias_(_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()]
-    rows = _limited(exp.select(*shown), schema, table, dialect)
+def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
+    """Returns a SELECT of the listed columns, masked where they are, over the caller's own rows; names in
+    lower case.
+    """
+    shown = [
+        exp.alias_(_build_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()
+    ]
+    rows = _limit_to_owner(exp.select(*shown), schema, table, dialect)
     return dialect.write(rows if table.owner is None else rows.limit(_FENCE))
 
 
-def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:
-    """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
+def build_search(
+    schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False
+) -> exp.Query:
+    """Returns a SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
-    places: table -> columns, neither empty. at_end: what the value ends with counts. Hyphens do not,
-    there blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
+    places: table -> columns, neither empty. at_end: compare the end of the value. Hyphens do not count, and at the end
+    blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.
     """
     parts: list[exp.Query] = []
     for name, columns in places.items():
         table = schema.tables[name]
-        hits = [_hit(exp.cast(_column(table, column), "text"), at_end=at_end) for column in columns]
-        rows = _limited(exp.select(exp.Count(this=exp.Star())), schema, table, dialect)
+        hits = [_build_hit(exp.cast(_build_column(table, column), "text"), at_end=at_end) for column in columns]
+        rows = _limit_to_owner(exp.select(exp.Count(this=exp.Star())), schema, table, dialect)
         parts.append(rows.where(reduce(lambda one, other: exp.or_(one, other), hits)))
     return reduce(lambda one, other: exp.union(one, other, distinct=False), parts)
 
 
-def quoted(name: str) -> exp.Identifier:
-    """A name as it is written, whatever it means to the database otherwise."""
+def quote_name(name: str) -> exp.Identifier:
+    """Quotes a name, whatever else it means to the database."""
     return exp.to_identifier(name, quoted=True)
 
 
-def _limited(query: exp.Select, schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
-    query = query.from_(exp.Table(this=quoted(table.name)))
+def _limit_to_owner(query: exp.Select, schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
+    query = query.from_(exp.Table(this=quote_name(table.name)))
     if table.owner is None:
         return query
-    query = query.where(_owned(schema, table, table.owner, dialect, _as_it_is))
-    return query.where(_owned(schema, table, table.owner, dialect, dialect.exact)) if dialect.exact else query
+    query = query.where(_build_owner_test(schema, table, table.owner, dialect, _return_unchanged))
+    return (
+        query.where(_build_owner_test(schema, table, table.owner, dialect, dialect.exact)) if dialect.exact else query
+    )
 
 
-def _owned(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
-    """column = CALLER, or column IN (the keys of the caller's own rows of the table above).
+def _build_owner_test(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
+    """Returns column = CALLER, or column IN (the keys of the caller's own rows of the parent table).
 
-    seen: what of both is compared: first as they are, which an index helps to find, then exactly.
+    seen: what of both is compared: first the plain values, which an index helps to find, then the exact ones.
     """
-    column = seen(_column(table, owner.column))
+    column = seen(_build_column(table, owner.column))
     if not owner.table:
-        return exp.EQ(this=column, expression=seen(_parameter(CALLER)))
+        return exp.EQ(this=column, expression=seen(_build_parameter(CALLER)))
     above = schema.tables[owner.table]
-    keys = _limited(exp.select(seen(_column(above, owner.key))), schema, above, dialect)
+    keys = _limit_to_owner(exp.select(seen(_build_column(above, owner.key))), schema, above, dialect)
     return exp.In(this=column, query=keys.subquery())
 
 
-def _as_it_is(value: exp.Expression) -> exp.Expression:
+def _return_unchanged(value: exp.Expression) -> exp.Expression:
     return value
 
 
-def _hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
+def _build_hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
     for sign in SIGNS if at_end else HYPHEN:
         value = exp.Anonymous(this="REPLACE", expressions=[value, exp.Literal.string(sign), exp.Literal.string("")])
     if not at_end:
-        return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_parameter(VALUE), "text"))
-    return exp.Like(this=value, expression=exp.cast(_parameter(VALUE), "text"))
+        return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_build_parameter(VALUE), "text"))
+    return exp.Like(this=value, expression=exp.cast(_build_parameter(VALUE), "text"))
 
 
-def _shown(table: Table, column: Column) -> exp.Expression:
-    value = _column(table, column.name)
-    return value if column.mask is None else masked(value, column.mask)
+def _build_shown(table: Table, column: Column) -> exp.Expression:
+    value = _build_column(table, column.name)
+    return value if column.mask is None else mask_expression(value, column.mask)
 
 
-def _column(table: Table, name: str) -> exp.Column:
-    """With the table's name: SQLite takes a quoted name alone for a text when there is no such column."""
-    return exp.Column(this=quoted(name), table=quoted(table.name))
+def _build_column(table: Table, name: str) -> exp.Column:
+    """Returns a column with its table's name: SQLite takes a quoted name alone for a text when there is no
+    such column.
+    """
+    return exp.Column(this=quote_name(name), table=quote_name(table.name))
 
 
-def _parameter(name: str) -> exp.Expression:
+def _build_parameter(name: str) -> exp.Expression:
     return exp.Parameter(this=exp.Literal.number(name))

@@ -1,4 +1,4 @@
-"""Writes rows as a reply that cites `[SQL]`: by the templates of a subject, or by the columns' descriptions."""
+"""Writes rows as a reply that cites `[SQL]`: by the templates of a subject, or by the descriptions of the columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from agents.business.schema import Schema
 from agents.business.templates import FILTERS, Template, load_templates
 from agents.business.types import Field, Give, Plan, Rows, Value
-from agents.business.wording import filled, label, shown
+from agents.business.wording import fill_template, format_value, get_label
 
 CITED = "[SQL]"
 MOST_SHOWN = 5
@@ -28,19 +28,19 @@ class DeclaredReplies:
         """See `Replies.write`."""
         template = self._templates.get(plan.subject) if plan else None
         if plan is None or template is None:
-            return _described(rows, self._schema, today)
-        told = _Telling(template, rows, plan.words, self._schema, today).text()
+            return _describe_rows(rows, self._schema, today)
+        told = _ReplyWriter(template, rows, plan.words, self._schema, today).write()
         unread = plan.words.get("unread")
         return f"{LIMITED.format(unread=unread)}\n{told}" if unread else told
 
 
 def load_replies(path: Path, schema: Schema) -> DeclaredReplies:
-    """The templates of a business description. Raises InvalidConfiguration, naming the subject."""
+    """Loads the templates of a business description. Raises InvalidConfiguration, naming the subject."""
     return DeclaredReplies(load_templates(path), schema)
 
 
-class _Telling:
-    """The rows of one known question."""
+class _ReplyWriter:
+    """Writes the rows of one declared question."""
 
     def __init__(self, template: Template, rows: Rows, words: Mapping[str, str], schema: Schema, today: date) -> None:
         self._template, self._rows, self._words = template, rows, words
@@ -48,93 +48,93 @@ class _Telling:
         self._open = words.get("give", Give.LIST) == Give.LIST and not words.keys() & {*FILTERS}
         self._columns = {column.name: (place, column) for place, column in enumerate(rows.fields)}
 
-    def text(self) -> str:
+    def write(self) -> str:
         template, values = self._template, self._rows.values
         give = self._words.get("give", Give.LIST)
         over_all = {Give.COUNT: template.count, Give.SUM: template.sum, Give.AVERAGE: template.average}.get(Give(give))
-        if not values or (over_all is not None and not self._value(values[:1], "count")):
-            return f"{self._filled(template.none, ()).rstrip('。')} {CITED}。"
+        if not values or (over_all is not None and not self._find_value(values[:1], "count")):
+            return f"{self._fill_template(template.none, ()).rstrip('。')} {CITED}。"
         if over_all is not None:
-            return f"{self._filled(over_all, values)} {CITED}。"
-        entries = self._entries()
+            return f"{self._fill_template(over_all, values)} {CITED}。"
+        entries = self._group_entries()
         if len(entries) == 1:
-            return f"{self._opening(entries)}{self._entry(entries[0])} {CITED}。"
-        return self._listed(entries)
+            return f"{self._write_opening(entries)}{self._write_entry(entries[0])} {CITED}。"
+        return self._write_list(entries)
 
-    def _listed(self, entries: list[list[tuple[Value, ...]]]) -> str:
+    def _write_list(self, entries: list[list[tuple[Value, ...]]]) -> str:
         template, more = self._template, self._rows.more
         number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
-        opening = (self._open and template.intro) or f"您{self._filters()}的{template.thing}"
+        opening = (self._open and template.intro) or f"您{self._join_filters()}的{template.thing}"
         head = f"{opening}{number} {CITED}："
-        lines = [f"{place}. {self._entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
+        lines = [f"{place}. {self._write_entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
         if left := len(entries) - MOST_SHOWN:
             rest = f"还有 {'至少 ' if more else ''}{left} {template.unit}，"
             lines += [f"{rest}可以说个时间范围再查。"] if left > 0 else []
         return "\n".join([head, *lines])
 
-    def _opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
-        """Says so where none of the rows that were meant is there."""
+    def _write_opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
+        """Says so where none of the preferred rows is there."""
         template = self._template
         if not template.otherwise or not self._open:
             return ""
         for name, codes in template.preferred.items():
-            if self._raw(entries[0], name) not in codes:
-                return self._filled(template.otherwise, ())
+            if self._get_raw(entries[0], name) not in codes:
+                return self._fill_template(template.otherwise, ())
         return ""
 
-    def _entries(self) -> list[list[tuple[Value, ...]]]:
+    def _group_entries(self) -> list[list[tuple[Value, ...]]]:
         grouped: dict[Value, list[tuple[Value, ...]]] = {}
         place = self._columns[self._template.each][0]
         for row in self._rows.values:
             grouped.setdefault(row[place], []).append(row)
         return list(grouped.values())
 
-    def _entry(self, entry: list[tuple[Value, ...]]) -> str:
+    def _write_entry(self, entry: list[tuple[Value, ...]]) -> str:
         template = self._template
-        text = self._filled(template.head, entry)
+        text = self._fill_template(template.head, entry)
         if not template.rows:
             return text
         place = self._columns[template.rows][0]
         different = {row[place]: row for row in reversed(entry)}
-        told = [said for row in reversed(different.values()) if (said := self._row(row))]
+        told = [said for row in reversed(different.values()) if (said := self._write_row(row))]
         return f"{text}：{'；'.join(told)}" if told else text
 
-    def _row(self, row: tuple[Value, ...]) -> str:
+    def _write_row(self, row: tuple[Value, ...]) -> str:
         for kind in self._template.row:
-            if all(self._raw([row], name) in codes for name, codes in kind.when.items()):
-                return self._filled(kind.say, [row])
+            if all(self._get_raw([row], name) in codes for name, codes in kind.when.items()):
+                return self._fill_template(kind.say, [row])
         return ""
 
-    def _filled(self, template: str, rows: Sequence[tuple[Value, ...]]) -> str:
-        return filled(template, lambda name, form: self._value(rows, name, form))
+    def _fill_template(self, template: str, rows: Sequence[tuple[Value, ...]]) -> str:
+        return fill_template(template, lambda name, form: self._find_value(rows, name, form))
 
-    def _value(self, rows: Sequence[tuple[Value, ...]], name: str, form: str = "") -> str:
-        """The different values of a column in these rows, or a word of the question."""
+    def _find_value(self, rows: Sequence[tuple[Value, ...]], name: str, form: str = "") -> str:
+        """Returns the different values of a column in these rows, or a word of the question."""
         if name in ("filters", "thing", "unit"):
-            return self._filters() if name == "filters" else str(getattr(self._template, name))
+            return self._join_filters() if name == "filters" else str(getattr(self._template, name))
         if name == "counted":
             return self._words.get("unit") or self._template.counted or self._template.unit
         if name not in self._columns or not rows:
             return self._words.get(name, self._template.meant if name == "state" else "")
         place, column = self._columns[name]
-        values = dict.fromkeys(shown(row[place], column, self._schema, self._today, form) for row in rows)
+        values = dict.fromkeys(format_value(row[place], column, self._schema, self._today, form) for row in rows)
         if name == "count" and values.keys() == {"0"}:
             return ""
         return "、".join(value for value in values if value)
 
-    def _raw(self, rows: Sequence[tuple[Value, ...]], name: str) -> Value:
+    def _get_raw(self, rows: Sequence[tuple[Value, ...]], name: str) -> Value:
         return rows[0][self._columns[name][0]]
 
-    def _filters(self) -> str:
-        """What the rows were narrowed by, in the customer's words."""
+    def _join_filters(self) -> str:
+        """Returns what the rows were narrowed by, in the customer's words."""
         said = [self._words[name] for name in FILTERS if self._words.get(name)]
         text = "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
         return text.removesuffix("的")
 
 
-def _described(rows: Rows, schema: Schema, today: date) -> str:
-    """Rows of any statement, told by the descriptions of their columns."""
-    told = [said for row in rows.values if (said := _pairs(row, rows.fields, schema, today))]
+def _describe_rows(rows: Rows, schema: Schema, today: date) -> str:
+    """Writes rows of any statement by the descriptions of their columns."""
+    told = [said for row in rows.values if (said := _write_pairs(row, rows.fields, schema, today))]
     if not told:
         return NOTHING
     if len(told) == 1 and not rows.more:
@@ -145,10 +145,10 @@ def _described(rows: Rows, schema: Schema, today: date) -> str:
     return "\n".join([f"查到{'不止' if rows.more else ''} {len(told)} 条结果 {CITED}：", *lines])
 
 
-def _pairs(row: tuple[Value, ...], fields: tuple[Field, ...], schema: Schema, today: date) -> str:
+def _write_pairs(row: tuple[Value, ...], fields: tuple[Field, ...], schema: Schema, today: date) -> str:
     pairs = [
-        f"{label(column, schema)} {text}"
+        f"{get_label(column, schema)} {text}"
         for value, column in zip(row, fields, strict=True)
-        if (text := shown(value, column, schema, today))
+        if (text := format_value(value, column, schema, today))
     ]
     return "，".join(pairs)

@@ -21,10 +21,10 @@ TYPES = {"time": ("timestamp", "date"), "money": ("number",)}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`type` and `description` are for the prompt; `mask` says how a value is shown; `values`: code -> meaning.
+    """`type` and `description` are for the prompt; `mask`: how a value is shown; `values`: code -> meaning.
 
-    `words` are what customers call the column, `spoken`: code -> all that they call its meaning; `named`: customers
-    name rows by its values, of places or of things.
+    `words`: what customers call the column; `spoken`: code -> all that they call its meaning; `named`: customers name
+    rows by its values, of places or of things.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ColumnState:
-    """Rows that meet a condition over their table: the words for them, and what a reply calls them."""
+    """Rows that meet a condition over their table: the words for them, and their name in a reply."""
 
     words: tuple[str, ...]
     where: str
@@ -57,9 +57,9 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Only the columns listed exist. Without an owner the rows are everybody's, for example products.
+    """Only the listed columns exist. Without an owner the rows are everybody's, for example products.
 
-    `words` are what customers call its rows; `time` and `money` the columns that they are ordered and counted up by.
+    `words`: what customers call its rows; `time` and `money`: the columns that they are ordered and summed by.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Tables by name, in the order of the file. `identity`: what the columns that hold a member's number are."""
+    """Tables by name, in the order of the file. `identity`: the type of the columns that hold a member's number."""
 
     tables: Mapping[str, Table]
     identity: Identity = "text"
 
-    def readable(self) -> Readable:
-        """What statements over it read: the columns listed, and those that say whose a row is."""
+    def list_readable(self) -> Readable:
+        """Returns what statements read: the listed columns, and those that say whose a row is."""
         names = {table.name: {column.lower() for column in table.columns} for table in self.tables.values()}
         for table in self.tables.values():
             if table.owner is not None:
@@ -90,16 +90,17 @@ class Schema:
                     names[table.owner.table].add(table.owner.key.lower())
         return {name.lower(): frozenset(columns) for name, columns in names.items()}
 
-    def described(self) -> str:
-        """The schema as a prompt shows it."""
+    def describe(self) -> str:
+        """Returns the schema as a prompt shows it."""
         return "\n".join(
-            f"{table.name}（{table.description}）\n" + "\n".join(_line(column) for column in table.columns.values())
+            f"{table.name}（{table.description}）\n"
+            + "\n".join(_describe_column(column) for column in table.columns.values())
             for table in self.tables.values()
         )
 
 
 def load_schema(path: Path) -> Schema:
-    """Raises InvalidConfiguration, naming table and column."""
+    """Reads a description. Raises InvalidConfiguration, naming table and column."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -118,23 +119,23 @@ def load_schema(path: Path) -> Schema:
             f"业务库描述 {path}：表名 {'、'.join(dotted)} 不能带 schema，请设成账号默认的 schema"
         )
     for table in schema.tables.values():
-        _check(table, schema, path)
+        _check_owner(table, schema, path)
     return schema
 
 
 def read_table(name: str, given: object) -> Table:
-    """Raises ValueError."""
+    """Reads a table of a description. Raises ValueError."""
     what = f"表 {name}"
     fields = read_entry(what, given, {"description", "columns"}, {"owner", "key", "words", "states", "time", "money"})
     named = read_named(f"{what} 的 columns", fields["columns"])
-    columns = {column: _column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
+    columns = {column: _parse_column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
     owner = None
     if isinstance(fields.get("owner"), str):
         owner = Owner(fields["owner"])
     elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
         owner = Owner(**read_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
     states = tuple(
-        ColumnState(**{**entry, "words": _words(what, entry["words"])})
+        ColumnState(**{**entry, "words": _parse_words(what, entry["words"])})
         for entry in (
             read_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ())
         )
@@ -143,19 +144,21 @@ def read_table(name: str, given: object) -> Table:
     chosen = {kind: fields.get(kind, (*kinds[kind], "")[0]) for kind in TYPES}
     if odd := [kind for kind in TYPES if chosen[kind] and chosen[kind] not in columns]:
         raise ValueError(f"{what} 的 {'、'.join(odd)} 不是它的列")
-    words = _words(what, fields.get("words", ()))
+    words = _parse_words(what, fields.get("words", ()))
     return Table(name, fields["description"], columns, fields.get("key", "id"), owner, words, states, **chosen)
 
 
-def _column(what: str, name: str, given: object) -> Column:
+def _parse_column(what: str, name: str, given: object) -> Column:
     fields = read_entry(what, given, {"type", "description"}, {"mask", "values", "words", "named"})
     if not isinstance(codes := fields.get("values", {}), dict):
         raise ValueError(f"{what} 的 values 要写成“代码: 含义”")
-    spoken = {str(code): _words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()}
+    spoken = {
+        str(code): _parse_words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()
+    }
     if "named" in fields and fields["named"] not in get_args(Named):
         raise ValueError(f"{what} 的 named 须是 {get_args(Named)} 之一")
     values = {code: ways[0] for code, ways in spoken.items()}
-    words = _words(what, fields.get("words", ()))
+    words = _parse_words(what, fields.get("words", ()))
     if "mask" in fields and fields["mask"] not in get_args(Mask):
         raise ValueError(f"{what} 的 mask 须是 {get_args(Mask)} 之一")
     return Column(
@@ -170,7 +173,7 @@ def _column(what: str, name: str, given: object) -> Column:
     )
 
 
-def _words(what: str, given: object) -> tuple[str, ...]:
+def _parse_words(what: str, given: object) -> tuple[str, ...]:
     """Raises ValueError."""
     if not isinstance(given, list | tuple) or not all(str(word).strip() for word in given):
         raise ValueError(f"{what} 的说法要写成一列词")
@@ -180,8 +183,10 @@ def _words(what: str, given: object) -> tuple[str, ...]:
 def read_entry(
     what: str, given: object, needed: Collection[str], allowed: Collection[str] = frozenset()
 ) -> dict[str, Any]:
-    """Raises ValueError for a key that is missing, and for one that is unknown: a misspelt mask would hide nothing, a
-    misspelt owner give the rows to everybody.
+    """Checks the keys of an entry and returns it.
+
+    Raises ValueError for a missing and for an unknown key: a misspelt mask would hide nothing, a misspelt owner would
+    give the rows to everybody.
     """
     if not isinstance(given, dict):
         raise ValueError(f"{what} 要写成“键: 值”，须有 {'、'.join(sorted(needed))}")
@@ -193,7 +198,7 @@ def read_entry(
 
 
 def read_named(what: str, given: object) -> dict[str, Any]:
-    """Raises ValueError for what is no mapping with names: YAML takes a plain on, no or 2024 for none."""
+    """Checks a mapping with names and returns it. Raises ValueError: YAML takes a plain on, no or 2024 for no name."""
     if not isinstance(given, dict) or not given:
         raise ValueError(f"{what} 是空的")
     if odd := [str(name) for name in given if not isinstance(name, str)]:
@@ -201,8 +206,8 @@ def read_named(what: str, given: object) -> dict[str, Any]:
     return given
 
 
-def _check(table: Table, schema: Schema, path: Path) -> None:
-    """Follows the owners up to the identity: a chain that ends nowhere would leave rows without an owner."""
+def _check_owner(table: Table, schema: Schema, path: Path) -> None:
+    """Follows the owners up to the identity: a chain that ends elsewhere would leave rows without an owner."""
     seen = {table.name}
     step = table
     while step.owner is not None and step.owner.table:
@@ -217,12 +222,12 @@ def _check(table: Table, schema: Schema, path: Path) -> None:
 
 
 def _check_names(what: str, names: Collection[str], path: Path) -> None:
-    """Statements tell names apart by their letters alone."""
+    """Refuses names that differ in case only, which statements cannot tell apart."""
     if len({name.lower() for name in names}) < len(names):
         raise InvalidConfiguration(f"业务库描述 {path}：{what}有两个只差大小写")
 
 
-def _line(column: Column) -> str:
+def _describe_column(column: Column) -> str:
     codes = "；".join(f"{code}={meaning}" for code, meaning in column.values.items())
     masked = "，脱敏" if column.mask is not None else ""
     return f"  {column.name} {column.type} {column.description}{masked}" + (f"（{codes}）" if codes else "")

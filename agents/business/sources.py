@@ -9,18 +9,18 @@ from agents.types import RowSource
 MAX_SOURCES = 10
 
 
-def row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
-    """One for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
+def build_row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
+    """Returns a source for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
     if not rows.values:
         return tuple(RowSource(table, "", {}) for table in rows.tables[:1])
-    place, table = _key(rows, schema)
-    names = _names(rows)
+    place, table = _find_key(rows, schema)
+    names = _list_names(rows)
     return tuple(
         RowSource(
             table,
             str(row[place]) if place is not None else "",
             {
-                name: _shown(value, field, schema)
+                name: _format_value(value, field, schema)
                 for name, field, value in zip(names, rows.fields, row, strict=True)
                 if value is not None
             },
@@ -29,9 +29,9 @@ def row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
     )
 
 
-def _key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
-    """Which column names the row, and of which table: that of the last table of a join whose key is there, since
-    its rows are the finer ones.
+def _find_key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
+    """Returns which column names the row, and of which table: of a join the last table whose key is there, since its
+    rows are finer.
     """
     for table in reversed(rows.tables):
         for place, field in enumerate(rows.fields):
@@ -40,8 +40,8 @@ def _key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
     return None, rows.tables[0]
 
 
-def _names(rows: Rows) -> list[str]:
-    """What the statement calls the columns, with the table where two have one name."""
+def _list_names(rows: Rows) -> list[str]:
+    """Returns the statement's names of the columns, with the table where two have one name."""
     plain = [field.name for field in rows.fields]
     names = [
         f"{field.table}.{field.name}" if field.table and plain.count(field.name) > 1 else field.name
@@ -50,8 +50,8 @@ def _names(rows: Rows) -> list[str]:
     return [f"{name}_{place}" if name in names[:place] else name for place, name in enumerate(names)]
 
 
-def _shown(value: Value, field: Field, schema: Schema) -> str:
-    """A code as its meaning, an amount without a tail of noughts."""
+def _format_value(value: Value, field: Field, schema: Schema) -> str:
+    """Returns a code as its meaning, an amount without trailing zeros."""
     if field.table and field.function in ("", "min", "max"):
         value = schema.tables[field.table].columns[field.column].values.get(str(value), value)
     return f"{value:.2f}".removesuffix(".00") if isinstance(value, float) else str(value)

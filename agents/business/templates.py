@@ -1,4 +1,4 @@
-"""How the answers to declared questions are told: the `reply` of each subject of a business description."""
+"""The templates of answers to declared questions: the `reply` of each subject of a business description."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from agents.business.relations import singular
-from agents.business.wording import placeholders
+from agents.business.relations import get_singular
+from agents.business.wording import list_placeholders
 from knowledge.errors import InvalidConfiguration
 
 FILTERS = ("period", "amount", "state", "search", "number")
@@ -21,7 +21,7 @@ WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "average", "coun
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How a row is told, where the codes of `when` hold."""
+    """The text of a row, where the codes of `when` hold."""
 
     say: str
     when: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -29,9 +29,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How the rows of a subject are told. Rows with the same `each` are one entry: `head` for it, `row` for each
-    different `rows` of it. `preferred` are the codes that were meant; `otherwise` says that only others were found.
-    `unit` is what an entry is called, `counted` what is counted where that is another.
+    """How the rows of a subject are written.
+
+    Rows with the same `each` are one entry: `head` for it, `row` for each different `rows` of it. `preferred`: the
+    codes that were meant; `otherwise` says that only others were found. `unit`: what an entry is called; `counted`:
+    what is counted, where that is another.
     """
 
     each: str
@@ -50,15 +52,15 @@ class Template:
     meant: str = ""
     otherwise: str = ""
 
-    def names(self) -> list[str]:
-        """The columns that it shows, in order."""
+    def list_columns(self) -> list[str]:
+        """Returns the columns that it shows, in order."""
         texts = (self.head, *(row.say for row in self.row), self.none)
-        told = [name for text in texts for name in placeholders(text) if name not in WORDS]
-        return list(dict.fromkeys((*_columns(self), *told)))
+        told = [name for text in texts for name in list_placeholders(text) if name not in WORDS]
+        return list(dict.fromkeys((*_list_columns(self), *told)))
 
 
 def load_templates(path: Path) -> dict[str, Template]:
-    """By subject. Raises InvalidConfiguration, naming the subject."""
+    """Loads the templates by subject. Raises InvalidConfiguration, naming the subject."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         questions, tables = data.get("questions") or {}, data.get("tables") or {}
@@ -68,28 +70,28 @@ def load_templates(path: Path) -> dict[str, Template]:
     for name, entry in questions.items():
         try:
             table = entry.get("table", name)
-            key = f"{singular(table)}_{(tables.get(table) or {}).get('key', 'id')}"
-            templates[name] = template = _template({"each": key, **entry["reply"]})
-            _check(template)
+            key = f"{get_singular(table)}_{(tables.get(table) or {}).get('key', 'id')}"
+            templates[name] = template = _parse_template({"each": key, **entry["reply"]})
+            _check_template(template)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
     return templates
 
 
-def _template(given: dict[str, Any]) -> Template:
+def _parse_template(given: dict[str, Any]) -> Template:
     rows = given.pop("row", ())
     rows = [{"say": rows}] if isinstance(rows, str) else rows
     return Template(row=tuple(Row(**row) for row in rows), **given)
 
 
-def _check(template: Template) -> None:
-    """Raises ValueError for a name that is no word of the question where no rows are told."""
+def _check_template(template: Template) -> None:
+    """Raises ValueError for a name that is no word of the question where no rows are shown."""
     texts = (template.count, template.sum, template.average, template.otherwise, template.intro)
-    if unknown := sorted({name for text in texts for name in placeholders(text)} - WORDS):
+    if unknown := sorted({name for text in texts for name in list_placeholders(text)} - WORDS):
         raise ValueError(f"没有 {'、'.join(unknown)} 可说")
 
 
-def _columns(template: Template) -> Iterator[str]:
+def _list_columns(template: Template) -> Iterator[str]:
     yield template.each
     yield from (template.rows,) if template.rows else ()
     yield from template.preferred

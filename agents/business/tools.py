@@ -1,7 +1,7 @@
-"""What a model may do about a customer's question: look into rows, propose a ticket, call a person, or leave it to the
+"""Tools that a model may call for a customer's question: query rows, propose a ticket, call a person, search the
 documents.
 
-A call is a wish: rows come through the guard with the caller that was proved, a ticket is in the customer's words and
+A call is only a request: rows come through the guard with the proved caller, a ticket is in the customer's words and
 opened once they say yes, a person is called within the limits of the desk. No argument says who asks.
 """
 
@@ -19,7 +19,7 @@ from agents.understanding.tickets import Category
 
 
 class ToolName(StrEnum):
-    """Of all tools."""
+    """The names of the tools."""
 
     QUERY_ROWS = "query_rows"
     OPEN_TICKET = "open_ticket"
@@ -42,8 +42,10 @@ TOOLS: tuple[Tool, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A call as it was read. sql: of QUERY_ROWS; category: of OPEN_TICKET; arguments: of one of the company's tools,
-    whose name `tool` then is.
+    """A call as it was read.
+
+    `sql`: of QUERY_ROWS; `category`: of OPEN_TICKET; `arguments`: of one of the company's tools, whose name `tool` then
+    is.
     """
 
     tool: ToolName | str
@@ -53,11 +55,11 @@ class ToolRequest:
 
 
 def read_call(call: ToolCall, company: Mapping[str, CompanyTool]) -> ToolRequest | None:
-    """None for a tool that there is not, or arguments of another shape. company: its own tools."""
+    """Reads a call; None for an unknown tool, or arguments of another shape. company: its own tools."""
     try:
         if (own := company.get(call.name)) is not None:
             given = read_object(call.arguments)
-            return ToolRequest(own.name, arguments=given) if own.accepts(given) else None
+            return ToolRequest(own.name, arguments=given) if own.can_accept(given) else None
         tool = ToolName(call.name)
         (name,) = next(each for each in TOOLS if each.name == tool).arguments
         arguments = read_object(call.arguments, **{name: str})

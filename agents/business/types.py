@@ -33,12 +33,12 @@ NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the offline layer makes of a question.
+    """The plan of the offline layer for a question.
 
-    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller: the guard adds it. `subject` names
-    the question of the YAML. `certain`: nothing of the question is left out, so that no language model needs to be
-    asked. `words`: what the reply may say again, for example period: 上个月. `also`: of the other
-    questions of the message.
+    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller, which the guard adds. `subject`: the
+    question of the YAML. `certain`: nothing of the question is left out, so that no language model needs to be asked.
+    `words`: what the reply may repeat, for example period: 上个月. `also`: plans for the other questions of the
+    message.
     """
 
     sql: str
@@ -52,9 +52,9 @@ class Plan:
 class Field:
     """An output column, `name` as the statement calls it.
 
-    `table` and `column` are where its values come from, empty when they come from several columns or none (count(*));
-    `function` is the lower-case aggregate around it (sum, count, max ...), empty for a plain column; both are empty
-    for any other expression. `stated`: the statement itself may have written the value, so that it is no fact.
+    `table` and `column`: where its values come from, empty when they come from several columns or none (count(*));
+    `function`: the lower-case aggregate around it (sum, count, max ...), empty for a plain column; both are empty for
+    any other expression. `stated`: the statement itself may have written the value, so that it is no fact.
     """
 
     name: str
@@ -66,9 +66,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What the database gave, all of it the caller's own or everybody's, values masked already.
+    """The rows that the database gave, all of them the caller's own or everybody's, values masked already.
 
-    `tables` are all that were read; `more`: there are rows beyond the ones here.
+    `tables`: all that were read; `more`: there are rows beyond these.
     """
 
     fields: tuple[Field, ...]
@@ -78,14 +78,16 @@ class Rows:
 
 
 class OfflineQueries(Protocol):
-    """Common questions without a language model: `agents/business/offline/queries.py::load_queries(path, schema)`."""
+    """Plans common questions without a language model: `agents/business/offline/queries.py::load_queries(path,
+    schema)`.
+    """
 
     def plan(self, text: str, today: date) -> Plan | None:
-        """None for what is no question about one's own data, or not one that is known. `text` stands alone."""
+        """Returns a plan; None for a question that is not about own data, or is unknown. `text` is complete."""
 
 
 class Replies(Protocol):
-    """Rows as a text that cites `[SQL]`: `agents/business/replies.py::load_replies(path, schema)`."""
+    """Writes rows as a text that cites `[SQL]`: `agents/business/replies.py::load_replies(path, schema)`."""
 
     def write(self, rows: Rows, plan: Plan | None, today: date) -> str:
-        """One row, a list or none of them (没有查到…); plan: None for a statement that a language model wrote."""
+        """Writes one row, a list or none (没有查到…). plan: None for a statement that a language model wrote."""

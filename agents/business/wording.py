@@ -1,4 +1,4 @@
-"""Values of the business database as a customer reads them, and the templates that hold them."""
+"""Formats values of the business database for customers, and fills the templates that hold them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,39 @@ _PLACE = re.compile(r"\{(?P<name>\w+)(?::(?P<form>time|\+))?\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 
 
-def shown(value: Value, field: Field, schema: Schema, today: date, form: str = "") -> str:
-    """A value in words: a code by its meaning, a date as 11月20日, an amount without empty decimals; none of None."""
+def format_value(value: Value, field: Field, schema: Schema, today: date, form: str = "") -> str:
+    """Returns a value in words: a code by its meaning, a date as 11月20日, an amount without empty decimals; empty for
+    None.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
-        return _day(value, today, form) if _ISO.fullmatch(value) else meanings(field, schema).get(value, value)
+        return (
+            _format_day(value, today, form) if _ISO.fullmatch(value) else get_meanings(field, schema).get(value, value)
+        )
     number = str(value) if isinstance(value, int) else f"{value:.2f}".removesuffix(".00")
     return f"+{number}" if form == SIGNED and value > 0 else number
 
 
-def filled(template: str, value: Callable[[str, str], str]) -> str:
-    """A template with its values; value(name, format). A part in brackets goes when one of its values is empty."""
+def fill_template(template: str, value: Callable[[str, str], str]) -> str:
+    """Fills a template; value(name, format) gives the values. A part in brackets is dropped when one of its values is
+    empty.
+    """
 
-    def part(match: re.Match[str]) -> str:
+    def fill_part(match: re.Match[str]) -> str:
         places = list(_PLACE.finditer(match.group(1)))
         return match.group(1) if all(value(place["name"], place["form"] or "") for place in places) else ""
 
-    return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(part, template))
+    return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(fill_part, template))
 
 
-def placeholders(template: str) -> list[str]:
-    """The names that a template needs, in order."""
+def list_placeholders(template: str) -> list[str]:
+    """Returns the names that a template needs, in order."""
     return [match["name"] for match in _PLACE.finditer(template)]
 
 
-def label(field: Field, schema: Schema) -> str:
-    """What an output column is, by the description of its source."""
+def get_label(field: Field, schema: Schema) -> str:
+    """Returns what an output column is, by the description of its source."""
     table = schema.tables.get(field.table)
     column = table.columns.get(field.column) if table else None
     if column is None:
@@ -54,14 +60,14 @@ def label(field: Field, schema: Schema) -> str:
 _AGGREGATES: Mapping[str, str] = {"sum": "合计", "avg": "平均", "max": "最大", "min": "最小", "count": "的数量"}
 
 
-def meanings(field: Field, schema: Schema) -> Mapping[str, str]:
-    """The codes of an output column and what they mean; none of a column without codes."""
+def get_meanings(field: Field, schema: Schema) -> Mapping[str, str]:
+    """Returns the codes of an output column and their meanings; empty for a column without codes."""
     table = schema.tables.get(field.table)
     column = table.columns.get(field.column) if table else None
     return column.values if column else {}
 
 
-def _day(text: str, today: date, form: str) -> str:
+def _format_day(text: str, today: date, form: str) -> str:
     moment = datetime.fromisoformat(text)
     day = f"{moment.month}月{moment.day}日"
     if moment.year != today.year:

@@ -1,4 +1,4 @@
-"""Curated answers: given word for word where a question means an entry beyond doubt, by no model."""
+"""Gives curated answers word for word, without a model, where a question surely means an entry."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.curated.types import CuratedMatch, MatchStage
-from agents.language import in_english
-from agents.passages.quotable import safe_text
+from agents.language import is_reply_english
+from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
 from agents.wording.catalogue import say
@@ -22,7 +22,7 @@ SIMILAR = 0.85
 
 
 class CuratedAgent:
-    """profile: its language, and topics that nobody speaks of."""
+    """`profile`: only its language and the topics to avoid are used."""
 
     name = "curated"
 
@@ -31,12 +31,12 @@ class CuratedAgent:
         self._avoided = tuple(fold(topic) for topic in self._profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Of several questions each is looked up, entries among the rest; whoever is in danger or
-        beside themselves is served by who takes care of that.
+        """See `Agent.bid`. Several questions are looked up one by one, entries among the rest; a customer who is in
+        danger or very angry is left to the care agent.
         """
         question = turn.question
         match = question.curated
-        if match is None or question.several or turn.urgent or self._avoids(question):
+        if match is None or question.sub_question_texts or turn.is_urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and match.probability < SIMILAR:
@@ -49,20 +49,20 @@ class CuratedAgent:
         match = question.curated
         assert match is not None, "it bids for nothing else"
         yield Meta(self.name, CURATED)
-        if question.found is not None:  # what is kept of this turn counts as old as the older of the two
-            revision = min(match.revision, question.found.revision)
-            yield Evidence(question, replace(question.found, revision=revision))
-        answer = self._answer(question, match)
+        if question.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
+            revision = min(match.revision, question.retrieval.revision)
+            yield Evidence(question, replace(question.retrieval, revision=revision))
+        answer = self._build_answer(question, match)
         yield Token(answer.reply)
         yield Done(answer)
 
-    def _answer(self, question: Question, match: CuratedMatch) -> Answer:
+    def _build_answer(self, question: Question, match: CuratedMatch) -> Answer:
         entry = match.entry
         opening = ""
-        if in_english(question, self._profile) and is_chinese(entry.answer):
+        if is_reply_english(question, self._profile) and is_chinese(entry.answer):
             opening = say("quoted", english=True) + "\n"
         apart = " " if entry.answer.endswith("!") else ""  # with the mark it would be an image
-        title = entry.question if safe_text(entry.question) else ""
+        title = entry.question if is_safe_text(entry.question) else ""
         source = Source(1, entry.id, title, title, None, entry.answer, match.probability, curated=True)
         return Answer(
             reply=f"{opening}{entry.answer}{apart}[1]",
@@ -74,6 +74,6 @@ class CuratedAgent:
             buttons=entry.buttons,
         )
 
-    def _avoids(self, question: Question) -> bool:
-        asked = fold(question.standalone)
+    def _is_avoided(self, question: Question) -> bool:
+        asked = fold(question.complete_text)
         return any(topic in asked for topic in self._avoided)

@@ -1,9 +1,9 @@
 """A tenant's curated answers in memory, and which of them a question means. Pure.
 
-A wording that is the same but for politeness, punctuation and spelling decides by itself. Else the nearest wordings
-compete by meaning and by rare words, those that differ in negation, numbers, models or by one word in the place of
-another being out of it; how near the first is, and how far ahead of the next entry that says something else, is the
-probability that it answers.
+A wording that is the same but for politeness, punctuation and spelling decides alone. Else the nearest wordings compete
+by meaning and by rare words; those that differ in negation, numbers, models or by one word in the place of another are
+out. The probability of the answer comes from how near the first one is, and how far ahead of the next entry with
+another answer.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from functools import cache
 
 import numpy as np
 
-from agents.bids import chance
-from agents.curated.facts import Facts, facts_of, same_polarity, same_subject, word_apart
-from agents.curated.forms import normal_form
+from agents.bids import apply_logistic
+from agents.curated.facts import Facts, has_same_polarity, has_same_subject, is_one_word_apart, read_facts
+from agents.curated.normal_form import normalise_wording
 from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
-from agents.linear import direction
+from agents.linear import normalize_length
 from agents.understanding.reading import read
 from knowledge.text import Analyzer
 from knowledge.types import Matrix, Vector
@@ -40,7 +40,9 @@ MOST = 0.96
 
 @dataclass(frozen=True, slots=True)
 class LikenessWeights:
-    """Of a logistic head: cosine of the meanings around their centre, cosine of the words by their rarity, margin."""
+    """Weights of a logistic head: cosine of the meanings around their centre, cosine of the words by their
+    rarity, margin.
+    """
 
     meaning: float
     words: float
@@ -54,7 +56,7 @@ WEIGHTS = LikenessWeights(4.6, 3.4, 6.1, -5.6)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One way to ask, and what is known of it beforehand. entry: its place; words: its terms."""
+    """One way to ask, with what is known of it beforehand. entry: place of its entry; words: its terms."""
 
     text: str
     entry: int
@@ -67,22 +69,22 @@ Scored = tuple[float, float, int]
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How a question compares with the first of the wordings: the features of the head."""
+    """How a question compares with the nearest wording: the features of the head."""
 
     wording: int
     meaning: float
     words: float
     margin: float
 
-    def probability(self, weights: LikenessWeights = WEIGHTS) -> float:
-        """That the entry answers the question."""
-        return chance(
+    def compute_probability(self, weights: LikenessWeights = WEIGHTS) -> float:
+        """Returns the probability that the entry answers the question."""
+        return apply_logistic(
             weights.meaning * self.meaning + weights.words * self.words + weights.margin * self.margin + weights.bias
         )
 
 
 class Book:
-    """Safe to share; made anew where an entry changes."""
+    """Safe to share; built anew where an entry changes."""
 
     def __init__(
         self,
@@ -92,23 +94,30 @@ class Book:
         typical: Vector | None,
         revision: int = 0,
     ) -> None:
-        """vectors: of the wordings, shape (wordings, dimension); typical: the mean of sentences of all kinds; None
-        without an embedder that knows meanings: then a question has to be in the words of an entry.
+        """Args:
+            entries: published answers.
+            wordings: all ways to ask them.
+            vectors: of the wordings, shape (wordings, dimension).
+            typical: the mean of sentences of all kinds.
+            revision: of the knowledge base.
+
+        Without an embedder that knows meanings `vectors` and `typical` are None; then only exact wordings are found.
         """
         self.entries, self.wordings, self.revision = tuple(entries), tuple(wordings), revision
-        self._forms = {normal_form(wording.text): place for place, wording in reversed(list(enumerate(wordings)))}
+        self._forms = {normalise_wording(wording.text): place for place, wording in reversed(list(enumerate(wordings)))}
         held = Counter(word for wording in wordings for word in wording.words)
-        self._squares = {word: _rarity(len(wordings), count) ** 2 for word, count in held.items()}
-        self._unheard = _rarity(len(wordings), 0) ** 2
-        self._lengths = [math.sqrt(self._length(wording.words)) for wording in wordings]
+        self._squares = {word: _compute_rarity(len(wordings), count) ** 2 for word, count in held.items()}
+        self._unheard = _compute_rarity(len(wordings), 0) ** 2
+        self._lengths = [math.sqrt(self._compute_length(wording.words)) for wording in wordings]
         self._center: Vector | None = None
         self._meanings: Matrix | None = None
         if vectors is not None and typical is not None and len(wordings):
             self._center = (vectors.sum(axis=0) + PRIOR * typical) / (len(wordings) + PRIOR)
-            self._meanings = direction(vectors - self._center)
+            self._meanings = normalize_length(vectors - self._center)
 
-    def at(self, revision: int) -> Book:
-        """The same entries, which a later revision did not change."""
+    def copy_at_revision(self, revision: int) -> Book:
+        """Returns the same entries for a later revision that did not change them."""
+        # A shallow copy shares the matrices, which never change.
         later = copy(self)
         later.revision = revision
         return later
@@ -116,9 +125,9 @@ class Book:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def worded(self, text: str) -> CuratedMatch | None:
-        """The entry that has the text as one of its wordings."""
-        place = self._forms.get(normal_form(text))
+    def find_by_wording(self, text: str) -> CuratedMatch | None:
+        """Returns the entry that has the text as one of its wordings; None without one."""
+        place = self._forms.get(normalise_wording(text))
         if place is None:
             return None
         wording = self.wordings[place]
@@ -126,100 +135,103 @@ class Book:
         stage = MatchStage.EXACT if wording.text == entry.question else MatchStage.VARIANT
         return CuratedMatch(entry, wording.text, stage, SURE, 1.0, self.revision)
 
-    def similar(self, text: str, vector: Vector) -> CuratedMatch | None:
-        """The entry that is likeliest to answer. text: in one spelling, as `Reading.normal`; vector: its embedding."""
-        found = self.likeness(text, vector)
+    def find_similar(self, text: str, vector: Vector) -> CuratedMatch | None:
+        """Returns the entry that is likeliest to answer. text: normalised; vector: its embedding."""
+        found = self.find_likeness(text, vector)
         if found is None:
             return None
         wording = self.wordings[found.wording]
         entry = self.entries[wording.entry]
-        probability = min(found.probability(), MOST)
+        probability = min(found.compute_probability(), MOST)
         return CuratedMatch(entry, wording.text, MatchStage.SIMILAR, probability, found.margin, self.revision)
 
-    def likeness(self, text: str, vector: Vector, without: Iterable[int] = ()) -> Likeness | None:
-        """Of the wording that is nearest and agrees in its facts; None where none does. without: places of entries that
-        are left out.
+    def find_likeness(self, text: str, vector: Vector, without: Iterable[int] = ()) -> Likeness | None:
+        """Returns the likeness of the nearest wording with the same facts; None where there is none.
+
+        without: places of entries that are left out.
         """
         if self._meanings is None or self._center is None:
             return None
-        meanings = self._meanings @ direction(vector - self._center)
-        words, asked, absent = terms(text), facts_of(text), frozenset(without)
-        length = math.sqrt(self._length(words))
+        meanings = self._meanings @ normalize_length(vector - self._center)
+        words, asked, absent = extract_terms(text), read_facts(text), frozenset(without)
+        length = math.sqrt(self._compute_length(words))
         scored = [
-            (float(meanings[place]), self._shared(words, length, place), place)
-            for place in self._pool(meanings)
+            (float(meanings[place]), self._compute_shared_words(words, length, place), place)
+            for place in self._list_nearest(meanings)
             if self.wordings[place].entry not in absent
         ]
         scored.sort(key=lambda each: -(each[0] + WORDS * each[1]))
         first: Scored | None = None
         ahead: list[Scored] = []
         for each in scored:
-            facts = self._facts(each[2])
-            if not same_subject(asked, facts):
+            facts = self._read_facts(each[2])
+            if not has_same_subject(asked, facts):
                 continue
-            if first is None and same_polarity(asked, facts) and not word_apart(asked, facts):
+            if first is None and has_same_polarity(asked, facts) and not is_one_word_apart(asked, facts):
                 first = each
             else:
                 ahead.append(each)
-            if first is not None and (rival := self._rival(first, ahead)) is not None:
-                return Likeness(first[2], first[0], first[1], _near(first) - max(_near(rival), 0.0))
-        return Likeness(first[2], first[0], first[1], _near(first)) if first is not None else None
+            if first is not None and (rival := self._find_rival(first, ahead)) is not None:
+                return Likeness(first[2], first[0], first[1], _score_nearness(first) - max(_score_nearness(rival), 0.0))
+        return Likeness(first[2], first[0], first[1], _score_nearness(first)) if first is not None else None
 
-    def _pool(self, meanings: Vector) -> list[int]:
-        """Places of the nearest wordings; and where all of them have one answer, those of the nearest others too: an
+    def _list_nearest(self, meanings: Vector) -> list[int]:
+        """Returns places of the nearest wordings. Where all have one answer, the nearest of the others are added: an
         entry with many wordings must not hide that another one is as near.
         """
         if len(meanings) <= POOL:
             return list(range(len(meanings)))
         nearest: list[int] = np.argpartition(-meanings, POOL)[:POOL].tolist()
-        if len(answers := {self._answer(place) for place in nearest}) > 1:
+        if len(answers := {self._get_answer(place) for place in nearest}) > 1:
             return nearest
-        others = np.array([place for place in range(len(meanings)) if self._answer(place) not in answers], np.intp)
+        others = np.array([place for place in range(len(meanings)) if self._get_answer(place) not in answers], np.intp)
         further: list[int] = others[np.argsort(-meanings[others])[:POOL]].tolist()
         return nearest + further
 
-    def _rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
-        """The nearest of others that has another answer."""
-        answer = self._answer(first[2])
-        return next((each for each in others if self._answer(each[2]) != answer), None)
+    def _find_rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
+        """Returns the nearest of the others that has another answer."""
+        answer = self._get_answer(first[2])
+        return next((each for each in others if self._get_answer(each[2]) != answer), None)
 
-    def _answer(self, place: int) -> str:
+    def _get_answer(self, place: int) -> str:
         return self.entries[self.wordings[place].entry].answer
 
-    def _facts(self, place: int) -> Facts:
-        return facts_of(read(self.wordings[place].text).normal)
+    def _read_facts(self, place: int) -> Facts:
+        return read_facts(read(self.wordings[place].text).normalized_text)
 
-    def _shared(self, words: frozenset[str], length: float, place: int) -> float:
+    def _compute_shared_words(self, words: frozenset[str], length: float, place: int) -> float:
         """Cosine of the words that two texts have, weighed by their rarity."""
-        both = self._length(words & self.wordings[place].words)
+        both = self._compute_length(words & self.wordings[place].words)
         return both / max(length * self._lengths[place], 1e-9)
 
-    def _length(self, words: Iterable[str]) -> float:
+    def _compute_length(self, words: Iterable[str]) -> float:
         return sum(self._squares.get(word, self._unheard) for word in words)
 
 
-def _near(scored: Scored) -> float:
+def _score_nearness(scored: Scored) -> float:
     return scored[0] + WORDS * scored[1]
 
 
-def wordings_of(entries: Sequence[CuratedEntry]) -> list[Wording]:
-    """All ways to ask, entry by entry."""
+def list_wordings(entries: Sequence[CuratedEntry]) -> list[Wording]:
+    """Returns all ways to ask, entry by entry."""
     return [
-        Wording(text, place, terms(read(text).normal)) for place, entry in enumerate(entries) for text in entry.wordings
+        Wording(text, place, extract_terms(read(text).normalized_text))
+        for place, entry in enumerate(entries)
+        for text in entry.wordings
     ]
 
 
-def terms(text: str) -> frozenset[str]:
-    """Words, pairs and single characters of a text in one spelling."""
-    return frozenset(_analyzer().tokenize(text))
+def extract_terms(text: str) -> frozenset[str]:
+    """Returns words, pairs and single characters of a normalised text."""
+    return frozenset(_load_analyzer().tokenize(text))
 
 
-def _rarity(wordings: int, holding: int) -> float:
+def _compute_rarity(wordings: int, holding: int) -> float:
     """As BM25 has it."""
     return math.log(1 + (wordings - holding + 0.5) / (holding + 0.5))
 
 
 @cache
-def _analyzer() -> Analyzer:
-    """Everybody's: a tenant's own words are compared by their characters."""
+def _load_analyzer() -> Analyzer:
+    """Returns the analyzer of all tenants: a tenant's own words are compared by their characters."""
     return Analyzer()

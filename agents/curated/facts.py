@@ -1,5 +1,5 @@
-"""What must be the same in a question and in the wording that answers it: negation, numbers, models, and the one word
-in which both differ. Pure.
+"""Compares the facts of a question and of a wording: negation, numbers, models, and one word in the place of another.
+Pure.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from agents.understanding.asking import without_asking
+from agents.understanding.question_words import strip_question_words
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
 from agents.verification.wording import units_of
@@ -23,7 +23,7 @@ of 普通. What is longer is put in other words altogether.
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one wording. units: its characters and Latin words without those that only ask."""
+    """The facts of one wording. `units`: its characters and Latin words without question words."""
 
     polarity: Polarised
     numbers: frozenset[Quantity]
@@ -31,22 +31,22 @@ class Facts:
     units: tuple[str, ...]
 
     @property
-    def denies(self) -> bool:
+    def has_negation(self) -> bool:
         """Whether it holds a negation; 能不能 and 有没有 are none."""
         return bool(self.polarity.negations or self.polarity.turned)
 
 
 @lru_cache(maxsize=4096)
-def facts_of(text: str) -> Facts:
-    """The facts of a normalised wording."""
+def read_facts(text: str) -> Facts:
+    """Returns the facts of a normalised wording."""
     folded = fold(text)
-    units = units_of(without_asking(folded))
+    units = units_of(strip_question_words(folded))
     return Facts(Polarised.of(folded), quantities(folded).said, find_codes(text), units)
 
 
-def same_subject(one: Facts, other: Facts) -> bool:
-    """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
-    names a model does not agree with one that names none.
+def has_same_subject(one: Facts, other: Facts) -> bool:
+    """Whether both have the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; a wording
+    with a model does not agree with one without.
     """
     return (
         one.numbers == other.numbers
@@ -55,24 +55,26 @@ def same_subject(one: Facts, other: Facts) -> bool:
     )
 
 
-def same_polarity(one: Facts, other: Facts) -> bool:
+def has_same_polarity(one: Facts, other: Facts) -> bool:
     """Whether neither denies what the other does not, nor says the opposite of it."""
-    return one.denies is other.denies and not contradicts(one.polarity, other.polarity)
+    return one.has_negation is other.has_negation and not contradicts(one.polarity, other.polarity)
 
 
-def word_apart(one: Facts, other: Facts) -> bool:
-    """Whether both say the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号,
-    积分什么时候到账 and 积分什么时候过期. An embedder takes these for one; whether they mean the same nobody knows.
+def is_one_word_apart(one: Facts, other: Facts) -> bool:
+    """Whether both are the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号.
+
+    An embedder takes such wordings for one; whether they mean the same is not known.
     """
     if abs(len(one.units) - len(other.units)) > LONGEST:
         return False
-    apart, same = _differences(one.units, other.units)
+    apart, same = _find_differences(one.units, other.units)
     return len(apart) == 1 and same > 0 and 0 < min(apart[0]) <= SHORTEST and max(apart[0]) <= LONGEST
 
 
-def _differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
-    """How many units of either side stand at each place where they differ, and how many are the same. A single one
-    between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
+def _find_differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
+    """Returns how many units of either side stand at each place where they differ, and how many are the same.
+
+    A single common unit between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
     """
     apart: list[tuple[int, int]] = []
     same, between = 0, 2

@@ -1,4 +1,4 @@
-"""The vocabulary of curated answers, as the agent that gives them has it."""
+"""The vocabulary of curated answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # a question carries its match
 
 
 class MatchStage(StrEnum):
-    """How a question met its entry, the surest first."""
+    """How a question matched its entry, the surest first."""
 
     EXACT = "exact"
     """The entry's own question."""
@@ -22,7 +22,7 @@ class MatchStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CuratedEntry:
-    """What staff published: the answer is given word for word. wordings: all ways to ask, the question first."""
+    """What staff published; the answer is given word for word. `wordings`: all ways to ask, the question first."""
 
     id: str
     answer: str
@@ -36,8 +36,10 @@ class CuratedEntry:
 
 @dataclass(frozen=True, slots=True)
 class CuratedMatch:
-    """An entry for a question. probability: that the entry answers it, calibrated; margin: how far it is ahead of the
-    next entry that says something else; revision: of the knowledge base, at which the entries were read.
+    """An entry for a question.
+
+    `probability`: calibrated, that the entry answers it; `margin`: distance to the next entry with another answer;
+    `revision`: of the knowledge base at which the entries were read.
     """
 
     entry: CuratedEntry
@@ -52,6 +54,7 @@ class CuratedAnswers(Protocol):
     """The entries of one tenant."""
 
     async def match(self, question: Question) -> CuratedMatch | None:
-        """The entry that is likeliest to answer the question as it is understood; None where none comes near. Raises
-        nothing for an embedder that is out of reach: wordings are known without it.
+        """Returns the entry that is likeliest to answer the complete question; None where none is near.
+
+        Raises nothing where the embedder is out of reach: exact wordings are found without it.
         """

@@ -1,4 +1,4 @@
-"""What of a document says what to do first in a danger: a linear head over the embedding of a sentence.
+"""Finds sentences of documents that say what to do first in a danger: a linear head over a sentence's embedding.
 
 In danger nothing else is quoted: neither what it costs, nor what a warranty excludes, nor who is liable.
 """
@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from agents.linear import Linear, fit
+from agents.linear import Linear, fit_linear
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 from knowledge.yaml_files import load_yaml
@@ -28,27 +28,27 @@ class GuidanceHead:
 
     linear: Linear
 
-    def guides(self, vector: Vector) -> bool:
+    def is_guidance(self, vector: Vector) -> bool:
         """Whether a sentence with this embedding says what to do first."""
-        (score,) = self.linear.scores(vector)
+        (score,) = self.linear.compute_scores(vector)
         return score >= GUIDES
 
 
 async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
-    """Raises EmbeddingUnavailable."""
-    examples = _examples()
+    """Fits the head on the shipped examples. Raises EmbeddingUnavailable."""
+    examples = _load_examples()
     vectors = await embedder.embed_passages(list(examples))
     holds = np.array(list(examples.values()))
-    return GuidanceHead(await asyncio.to_thread(fit, vectors, holds[:, None], np.ones(len(holds))))
+    return GuidanceHead(await asyncio.to_thread(fit_linear, vectors, holds[:, None], np.ones(len(holds))))
 
 
-def guidance_examples() -> list[str]:
-    """All that is embedded to fit the head."""
-    return list(_examples())
+def list_guidance_examples() -> list[str]:
+    """Returns all texts that are embedded to fit the head."""
+    return list(_load_examples())
 
 
 @cache
-def _examples() -> dict[str, bool]:
-    """Sentences of documents, and whether they say what to do first."""
+def _load_examples() -> dict[str, bool]:
+    """Returns sentences of documents, and whether they say what to do first."""
     data = load_yaml((files("agents") / "examples" / "guidance.yaml").read_text(encoding="utf-8"))
     return {text: kind == "guidance" for kind, texts in data.items() for text in texts}

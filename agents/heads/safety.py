@@ -1,7 +1,7 @@
-"""Danger to a person, fraud under way and thoughts of ending one's life, which come before whatever else is meant.
+"""Detects danger to a person, fraud under way and thoughts of suicide, which go before whatever else a message means.
 
-Judged by what a message means and how it is worded, by a head fitted on `agents/examples/dangers.yaml`. Where there is
-no vector, words that are danger by themselves (smoke, a pretended employee) speak alone.
+A head judges meaning and wording, fitted on `agents/examples/dangers.yaml`. Where there is no vector, words that are
+danger by themselves (smoke, a pretended employee) decide alone.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.heads.feeling import emotion_examples
-from agents.linear import QuadraticBlock, direction, hashed, ridge
+from agents.heads.emotion import list_emotion_examples
+from agents.linear import QuadraticBlock, build_hashed_block, fit_ridge, normalize_length
 from agents.routing.head import IntentHead
-from agents.screening.features import BITS, ngrams
+from agents.screening.features import BITS, hash_ngrams
 from agents.understanding.reading import Reading
-from agents.understanding.safety import Danger, cued, told
+from agents.understanding.safety import Danger, find_dangers, split_statements
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
@@ -53,7 +53,7 @@ FRAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """chance: in [0, 1], that somebody is in this danger, now or since a short while."""
+    """`chance`: probability in [0, 1] that somebody is in this danger, now or since a short while."""
 
     kind: Danger
     chance: float
@@ -73,11 +73,13 @@ class SafetyHead:
     bias: Vector
 
     def read(self, text: str, vector: Vector) -> Safety:
-        """The likelier danger of a message. A ridge regression is linear in its targets, so that the sum of the scores
-        of harm and fraud is the score of either against none.
+        """Returns the likelier danger of a message.
+
+        A ridge regression is linear in its targets, so that the sum of the scores of harm and fraud is the score of
+        either.
         """
-        buckets, weights = ngrams(fold(text))
-        meant = direction(vector - self.centre)
+        buckets, weights = hash_ngrams(fold(text))
+        meant = normalize_length(vector - self.centre)
         scores = self.bias + meant @ self.meaning + (self.pairs @ meant) @ meant
         scores = scores + NGRAM_SCALE * (weights @ self.words[buckets])
         by_kind = dict(zip(Danger, map(float, scores), strict=True))
@@ -89,28 +91,32 @@ class SafetyHead:
 
 
 def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None) -> Safety | None:
-    """The danger that a message tells of. vector: of its normal form, as `Embedder.embed_question` gives, which is
-    that of the beginning of a long one: its words speak beside it.
+    """Returns the danger that a message tells of.
+
+    vector: of its normalised text, as `Embedder.embed_question` gives; of a long one only the beginning, so its words count
+    beside it.
     """
-    unread = head is None or vector is None or len(reading.normal) > MAX_QUERY_CHARS
+    unread = head is None or vector is None or len(reading.normalized_text) > MAX_QUERY_CHARS
     worded = next((Safety(kind, WORDED) for kind in Danger if unread and kind in reading.dangers), None)
     if head is None or vector is None:
         return worded
-    found = head.read(reading.normal, vector)
+    found = head.read(reading.normalized_text, vector)
     return found if found.chance >= ENDANGERED else worded
 
 
 async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
-    """head: the router's, whose examples, as those of feelings, are of no danger but where a cue says so.
+    """Fits the head. Raises EmbeddingUnavailable.
 
-    Raises EmbeddingUnavailable.
+    head: the router's; its examples, and those of emotions, are of no danger unless a cue says so.
     """
-    own = list(_examples())
-    feelings = [text for text in emotion_examples() if not cued(told(text))]
-    routed = [i for i, one in enumerate(head.anchors.sentences) if not cued(told(one.text))][::ROUTED_STEP]
+    own = list(_load_examples())
+    feelings = [text for text in list_emotion_examples() if not find_dangers(split_statements(text))]
+    routed = [i for i, one in enumerate(head.anchors.sentences) if not find_dangers(split_statements(one.text))][
+        ::ROUTED_STEP
+    ]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
     vectors = np.vstack([await embedder.embed_questions([*own, *feelings]), head.vectors[routed]])
-    labels = [_examples().get(text) for text in texts]
+    labels = [_load_examples().get(text) for text in texts]
     importance = np.array([IMPORTANCE] * len(own) + [ROUTED_IMPORTANCE] * (len(texts) - len(own)))
     return await asyncio.to_thread(fit_examples, texts, vectors, labels, importance)
 
@@ -118,31 +124,31 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
 def fit_examples(
     texts: list[str], vectors: Matrix, labels: list[Danger | None], importance: NDArray[np.floating]
 ) -> SafetyHead:
-    """A head of labelled messages; importance: of the error of each."""
+    """Fits a head on labelled messages. importance: of the error of each."""
     centre: Vector = vectors.mean(axis=0)
-    meant = direction(vectors - centre)
-    told_by = [ngrams(fold(text)) for text in texts]
-    words = hashed([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
-    wanted = np.array([[_wanted_score(kind, label) for kind in Danger] for label in labels])
-    meaning, pairs, ngram_weights, bias = ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
+    meant = normalize_length(vectors - centre)
+    told_by = [hash_ngrams(fold(text)) for text in texts]
+    words = build_hashed_block([(buckets, weights * NGRAM_SCALE) for buckets, weights in told_by], 1 << BITS)
+    wanted = np.array([[_choose_target(kind, label) for kind in Danger] for label in labels])
+    meaning, pairs, ngram_weights, bias = fit_ridge([meant, QuadraticBlock(meant, PAIRS), words], wanted, importance)
     return SafetyHead(centre, meaning, pairs, ngram_weights, bias)
 
 
-def _wanted_score(kind: Danger, label: Danger | None) -> float:
-    """What the score of a kind should be for an example."""
+def _choose_target(kind: Danger, label: Danger | None) -> float:
+    """Returns what the score of a kind should be for an example."""
     if kind is label:
         return 1.0
     return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
-def safety_examples() -> list[str]:
-    """All that is embedded to fit the head: of each danger in turn, and of neither."""
-    return list(_examples())
+def list_safety_examples() -> list[str]:
+    """Returns all texts that are embedded to fit the head: of each danger in turn, and of none."""
+    return list(_load_examples())
 
 
 @cache
-def _examples() -> dict[str, Danger | None]:
-    """The sentences, and of which danger each is."""
+def _load_examples() -> dict[str, Danger | None]:
+    """Returns the sentences, and of which danger each is."""
     data = load_yaml((files("agents") / "examples" / "dangers.yaml").read_text(encoding="utf-8"))
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}
     told_of = {text: kinds[name] for name in kinds for text in data[name]}

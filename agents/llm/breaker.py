@@ -1,4 +1,4 @@
-"""The circuit breaker of a language model: which of its errors say that it is out of order."""
+"""The circuit breaker of a language model: decides which errors mean that the model is out of order."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ from knowledge.breaker import Breaker
 
 
 class CircuitBreaker(Breaker):
-    """Of one provider, in this process. Not for several threads."""
+    """The breaker of one provider in this process. Not for several threads."""
 
     @contextmanager
     def watch(self, *, patient: bool = True, slow: Callable[[], bool] = lambda: False) -> Iterator[None]:
-        """Around one request. patient: whether it was given all the time that the endpoint may take; else being late
-        says nothing. slow: of a request that is cancelled, whether it waited long enough to tell. Raises CircuitOpen;
-        what it lets through is raised on.
+        """Wraps one request. A request that is refused for its content, or cancelled early, says nothing about the
+        endpoint.
 
-        Refused for what it says, or cancelled early, a request tells nothing about the endpoint.
+        Args:
+            patient: whether the request had all the time that the endpoint may take; else being late says nothing.
+            slow: of a cancelled request, whether it waited long enough to count as a failure.
+
+        Raises:
+            CircuitOpen: the endpoint failed too often; errors of the request are raised on.
         """
 
-        def failed(error: BaseException) -> bool:
+        def has_failed(error: BaseException) -> bool:
             if not isinstance(error, Exception):  # it was cancelled
                 return slow()
             out_of_order = isinstance(error, GenerationUnavailable | GenerationForbidden)
             return out_of_order and (patient or not isinstance(error, GenerationLate))
 
-        with self.guard(failed, CircuitOpen):
+        with self.guard(has_failed, CircuitOpen):
             yield

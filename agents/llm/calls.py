@@ -1,4 +1,4 @@
-"""Requests to language models, noted one by one: for the trace of the turn that they are made for, and as spans."""
+"""Records requests to language models: for the trace of the turn that they are made for, and as spans."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from agents.errors import UnreadableReply
 from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
 from agents.llm.tools import Tool, ToolCall
-from agents.prompting import PromptedMessages
+from agents.prompt_library import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, run_within, start_span
 
-Note = Callable[[ModelCall], None]
-_NOTE: ContextVar[Note | None] = ContextVar("model_calls", default=None)
+CallRecorder = Callable[[ModelCall], None]
+_NOTE: ContextVar[CallRecorder | None] = ContextVar("model_calls", default=None)
 
 
 @contextmanager
-def noted(note: Note) -> Iterator[None]:
-    """Requests that are made meanwhile, in tasks that are begun meanwhile too, are told to `note` as they end."""
+def record_calls(note: CallRecorder) -> Iterator[None]:
+    """While the context lasts, passes each finished request, of tasks started within it too, to `note`."""
     token = _NOTE.set(note)
     try:
         yield
@@ -29,8 +29,8 @@ def noted(note: Note) -> Iterator[None]:
         _NOTE.reset(token)
 
 
-class NotedModel:
-    """A chat model whose requests are noted. provider: whose it is; price: what usage costs."""
+class RecordedModel:
+    """A chat model whose requests are recorded. provider: of the model; price: gives the cost of a usage."""
 
     def __init__(self, model: ChatModel, provider: str, price: Callable[[Usage], float]) -> None:
         self.name = model.name
@@ -38,37 +38,37 @@ class NotedModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        with self._asked(messages) as call:
+        with self._record_call(messages) as call:
             async with aclosing(run_within(self._model.stream(messages), call.span.enter)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Usage):
                         call.usage += piece
                     elif isinstance(piece, str) and not call.answered:
-                        call.first_word()
+                        call.mark_first_word()
                     yield piece
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
-        return await self._whole(messages, lambda: self._model.complete(messages, seconds))
+        return await self._ask_whole(messages, lambda: self._model.complete(messages, seconds))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
-        return await self._whole(messages, lambda: self._model.choose(messages, words, seconds))
+        return await self._ask_whole(messages, lambda: self._model.choose(messages, words, seconds))
 
     async def complete_or_call(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
     ) -> tuple[str | ToolCall, Usage]:
         """See `ChatModel.complete_or_call`."""
-        return await self._whole(messages, lambda: self._model.complete_or_call(messages, tools, seconds))
+        return await self._ask_whole(messages, lambda: self._model.complete_or_call(messages, tools, seconds))
 
     async def close(self) -> None:
         """Closes the model."""
         await self._model.close()
 
-    async def _whole(
+    async def _ask_whole(
         self, messages: Sequence[ChatMessage], ask: Callable[[], Awaitable[tuple[Reply, Usage]]]
     ) -> tuple[Reply, Usage]:
-        with self._asked(messages) as call:
+        with self._record_call(messages) as call:
             call.usage = Usage(calls=1)
             try:
                 with call.span.enter():
@@ -79,9 +79,9 @@ class NotedModel:
             return reply, call.usage
 
     @contextmanager
-    def _asked(self, messages: Sequence[ChatMessage]) -> Iterator[_Call]:
+    def _record_call(self, messages: Sequence[ChatMessage]) -> Iterator[_Call]:
         prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
-        call, note, failed = _Call(self._span(prompts)), _NOTE.get(), None
+        call, note, failed = _Call(self._open_span(prompts)), _NOTE.get(), None
         try:
             yield call
         except GeneratorExit:  # whoever asked has heard enough
@@ -94,10 +94,10 @@ class NotedModel:
             kind = type(failed).__name__ if failed else ""
             if note is not None:
                 note(ModelCall(self.name, prompts, call.usage, cost, call.milliseconds, kind))
-            call.span.set_attributes(_told(call.usage, cost))
+            call.span.set_attributes(_build_attributes(call.usage, cost))
             call.span.end(failed)
 
-    def _span(self, prompts: Mapping[str, str]) -> TracedSpan:
+    def _open_span(self, prompts: Mapping[str, str]) -> TracedSpan:
         attributes: dict[str, Value] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": self._provider,
@@ -119,12 +119,12 @@ class _Call:
     def milliseconds(self) -> float:
         return round((time.perf_counter() - self._started) * 1000, 3)
 
-    def first_word(self) -> None:
+    def mark_first_word(self) -> None:
         self.answered = True
         self.span.set_attributes({"yingda.first_token_ms": self.milliseconds})
 
 
-def _told(usage: Usage, cost: float) -> Mapping[str, Value]:
+def _build_attributes(usage: Usage, cost: float) -> Mapping[str, Value]:
     return {
         "gen_ai.usage.input_tokens": usage.prompt_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,

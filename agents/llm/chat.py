@@ -1,4 +1,4 @@
-"""What a chat model is to those who ask one, wherever it runs."""
+"""The interface of a chat model, wherever it runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ ChatMessage = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """name: of the model at the endpoint, or the file that it lies in; base_url and api_key: of the endpoint;
-    silence: seconds until the first token and between two; total: seconds of one reply, retries included;
-    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: requests that wait
-    for a local model, beside those that it computes; threads: of a local model, 0 for as many as cores are idle.
-    profile: of `agents.llm.profiles`, empty for the one that base_url tells; parameters: further fields of a request,
-    which replace the profile's; thinks: whether the text may begin within thoughts that no tag opens, None for what
-    profile and name tell.
+    """Options of a chat model.
+
+    `name`: of the model at the endpoint, or its file; `base_url` and `api_key`: of the endpoint; `silence`: seconds
+    until the first token and between two; `total`: seconds of one reply, retries included; `retries`: after a failure
+    before the first token; `max_tokens`: of a reply; `queue`: requests that wait for a local model, besides those that
+    it computes; `threads`: of a local model, 0 for as many as cores are idle. `profile`: of `agents.llm.profiles`,
+    empty for the one of base_url; `parameters`: further fields of a request, which replace the profile's; `thinks`:
+    whether the text may begin within thoughts that no tag opens, None for what profile and name say.
     """
 
     name: str
@@ -55,32 +56,35 @@ Part = str | Usage | Cut | Thinking
 
 
 class ChatModel(Protocol):
-    """Serves many requests at once, be it one after the other. Whoever opened it closes it, once."""
+    """Serves many requests at once, perhaps one after the other. Whoever opened it closes it once."""
 
     name: str
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
-        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told. The
-        thoughts of a reasoning model are left out; that it began to think is said, by a Thinking.
+        """Yields text as it comes, and its cost: a Usage for every request made, and one for its tokens where they are
+        told.
 
-        Closing it ends the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
+        Thoughts of a reasoning model are left out; a Thinking tells that it began to think. Closing the generator ends
+        the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
         """
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
+        """Returns a short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """How much likelier the reply begins with the first word than with the second, as log-odds: by the
-        probabilities of its first token where the model tells them, else CERTAIN or -CERTAIN by the word it writes.
+        """Returns the log-odds that the reply begins with the first word instead of the second.
 
-        Tried once. Raises GenerationUnavailable, GenerationRejected, the latter where it begins with neither too.
+        They come from the probabilities of the first token where the model tells them, else they are CERTAIN or
+        -CERTAIN by the word written. Tried once. Raises GenerationUnavailable, and GenerationRejected, also for a reply
+        with neither word.
         """
 
     async def complete_or_call(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
     ) -> tuple[str | ToolCall, Usage]:
-        """As `complete`, or the tool that the model calls instead. A model that knows no tools writes; an endpoint that
-        knows none may refuse: GenerationRejected.
+        """As `complete`, or the tool that the model calls instead.
+
+        A model without tools writes text; an endpoint without tools may refuse: GenerationRejected.
         """
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A model reads the reply once more: does it answer, and do the fragments say what it claims?"""
+"""Checks a reply by a model: does it answer the question, and do the fragments support its claims?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from agents.llm.replies import Completer, UnreadableReply, numbers_within
-from agents.llm.writer import prompt_heading, prompt_text
-from agents.prompting import Prompts, one_line, shipped
-from agents.shapes import NUMBERS, Shape, list_of, object_of
+from agents.llm.replies import Completer, UnreadableReply, check_numbers
+from agents.llm.writer import format_prompt_heading, format_prompt_text
+from agents.prompt_library import Prompts, join_lines, load_shipped_prompts
+from agents.shapes import NUMBERS, Shape, build_list_schema, build_object_schema
 from agents.types import Usage
 from knowledge.types import Chunk
 
@@ -20,14 +20,14 @@ MAX_CLAIMS = 10
 
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
 """How much of the question a reply answers."""
-_CLAIM = object_of({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
+_CLAIM = build_object_schema({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
 _CRITIQUE = Shape(
     "critique",
     {
         "verdict": {"type": "string", "enum": get_args(Coverage)},
         "quality": {"type": "integer"},
         "relevance": {"type": "number"},
-        "claims": list_of(_CLAIM),
+        "claims": build_list_schema(_CLAIM),
     },
     {},
 )
@@ -35,7 +35,9 @@ _CRITIQUE = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """quality: 0 to 100; relevance: 0 to 1; supported: for every claim, in order, whether a fragment says it."""
+    """`quality`: 0 to 100; `relevance`: 0 to 1; `supported`: for every claim, in order, whether a fragment
+    supports it.
+    """
 
     coverage: Coverage
     quality: int
@@ -45,35 +47,43 @@ class Critique:
 
 @dataclass(frozen=True, slots=True)
 class Critic:
-    """seconds: deadline of the one request; max_chunk_chars: of a fragment in the prompt."""
+    """`seconds`: deadline of the request; `max_chunk_chars`: of a fragment in the prompt."""
 
     model: Completer
     seconds: float
     max_chunk_chars: int
-    prompts: Prompts = field(default_factory=shipped)
+    prompts: Prompts = field(default_factory=load_shipped_prompts)
 
     async def judge(
         self, question: str, reply: str, claims: Sequence[str], fragments: Mapping[int, Chunk]
     ) -> tuple[str, Usage]:
-        """The model's words, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
+        """Returns the model's reply, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
         prompt = self.prompts.fill(
             "verify_reply",
             tag=secrets.token_hex(8),
-            fragments="\n\n".join(labelled(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()),
-            question=one_line(question),
+            fragments="\n\n".join(
+                format_fragment(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()
+            ),
+            question=join_lines(question),
             reply=reply.strip(),
             claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
         )
-        rules = self.prompts.template("verify")
+        rules = self.prompts.get_template("verify")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = self.prompts.conversation("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
+        asked = self.prompts.build_messages("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
         return await self.model.complete(asked, self.seconds)
 
 
 def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique:
-    """claims: how many were given; fragments: their numbers. Raises UnreadableReply.
+    """Reads the model's reply. Every claim has to be judged once, and a supported one has to name its fragment.
 
-    Every claim has to be judged once, and one that is said to be supported has to name where.
+    Args:
+        reply: of the model.
+        claims: how many were given.
+        fragments: their numbers.
+
+    Raises:
+        UnreadableReply: the reply has another shape.
     """
     fields = _CRITIQUE.read(reply)
     coverage, relevance = fields["verdict"], float(fields["relevance"])
@@ -83,7 +93,7 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
         raise UnreadableReply(f"quality {fields['quality']}, relevance {relevance}")
     judged: dict[int, bool] = {}
     for claim in fields["claims"]:
-        named = numbers_within(claim["fragments"], fragments)
+        named = check_numbers(claim["fragments"], fragments)
         judged[claim["claim"]] = claim["supported"] and bool(named)
     if sorted(judged) != list(range(1, claims + 1)) or len(judged) != len(fields["claims"]):
         raise UnreadableReply(f"judged {sorted(judged)} of {claims} claims")
@@ -91,6 +101,6 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
     return Critique(cast(Coverage, coverage), fields["quality"], relevance, supported)
 
 
-def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
-    """A fragment under its number, without the sentences that address a model."""
-    return f"[{number}] {prompt_heading(chunk)}\n{prompt_text(chunk.text, max_chars, chunk.layout)}"
+def format_fragment(number: int, chunk: Chunk, max_chars: int) -> str:
+    """Returns a fragment under its number, without the sentences that address a model."""
+    return f"[{number}] {format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, max_chars, chunk.layout)}"

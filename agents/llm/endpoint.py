@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible endpoint: deadlines, retries and errors of our own."""
+"""A chat model behind an OpenAI-compatible endpoint, with deadlines, retries and errors of our own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
 from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
-from agents.llm.choosing import TOP_TOKENS, choose_by_probability, choose_by_word, first_alternatives
-from agents.llm.events import EventClient, events
-from agents.llm.profiles import PROFILES, profile_at
-from agents.llm.structured import FORMAT, TOOLS, Mode, request_fields, shape_of
-from agents.llm.thoughts import ThoughtFilter, headless
-from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
+from agents.llm.events import EventClient, read_events
+from agents.llm.profiles import PROFILES, find_profile
+from agents.llm.structured_model import FORMAT, TOOLS, Mode, build_request_fields, get_shape
+from agents.llm.thoughts import ThoughtFilter, has_headless_thoughts
+from agents.llm.tools import Tool, ToolCall, build_tool_fields, read_first_call
+from agents.llm.word_choice import TOP_TOKENS, choose_by_probability, choose_by_word, read_alternatives
 from agents.types import Thinking, Usage
 from knowledge.lazy import LazyModule
 from knowledge.tracing import get_current_span
@@ -54,7 +54,7 @@ class EndpointModel:
 
         self.name = options.name
         self._options = options
-        profile = PROFILES[options.profile or profile_at(options.base_url)]
+        profile = PROFILES[options.profile or find_profile(options.base_url)]
         told = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
         self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **told}
         self._modes = list(Mode)
@@ -62,7 +62,7 @@ class EndpointModel:
         self._shaping: dict[str, Any] | None = None
         if shaping := options.parameters.keys() & _SHAPING:
             self._shaping = {name: options.parameters[name] for name in shaping if options.parameters[name]}
-        self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
+        self._thinks = profile.is_thinking_model(options.name) if options.thinks is None else options.thinks
         self._one_token = profile.parameters(options.name, 1) | {"logprobs": True, "top_logprobs": TOP_TOKENS}
         self._length = [name for name in _LENGTHS if name in self._body]
         self._tells_probabilities = True
@@ -74,15 +74,15 @@ class EndpointModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         deadline = time.monotonic() + self._options.total
-        async with release_place(), aclosing(self._tried(messages, deadline)) as pieces:
+        async with release_place(), aclosing(self._retry_stream(messages, deadline)) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _tried(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
+    async def _retry_stream(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
         for attempt in range(self._options.retries + 1):
             started = False
             try:
-                async with aclosing(self._attempt(messages, deadline)) as pieces:
+                async with aclosing(self._stream_once(messages, deadline)) as pieces:
                     async for piece in pieces:
                         started = started or isinstance(piece, str)
                         yield piece
@@ -98,45 +98,47 @@ class EndpointModel:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
-        async with self._within(seconds), release_place():
+        async with self._enforce_deadline(seconds), release_place():
             reply = await self._ask_for_shape(messages)
-            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
-            call = first_call(choice["message"])
+            choice, usage = reply["choices"][0], Usage(calls=1) + _read_usage(reply)
+            call = read_first_call(choice["message"])
             return (call.arguments if call else "") or self._read_whole(choice), usage
 
     async def complete_or_call(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
     ) -> tuple[str | ToolCall, Usage]:
         """See `ChatModel.complete_or_call`."""
-        async with self._within(seconds), release_place():
-            reply = await self._request(messages, tool_fields(tools))
-            choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
-            return first_call(choice["message"]) or self._read_whole(choice), usage
+        async with self._enforce_deadline(seconds), release_place():
+            reply = await self._request_json(messages, build_tool_fields(tools))
+            choice, usage = reply["choices"][0], Usage(calls=1) + _read_usage(reply)
+            return read_first_call(choice["message"]) or self._read_whole(choice), usage
 
     def _read_whole(self, choice: Any) -> str:
-        """The text of a reply that comes at once. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        """Returns the text of a reply that is not streamed. Raises TypeError, AttributeError, LookupError,
+        GenerationError.
+        """
         message = choice["message"]
-        self._thinks = self._thinks or headless("" + (message.get("content") or ""))
-        reading = _Reading(ThoughtFilter(within=self._thinks))
+        self._thinks = self._thinks or has_headless_thoughts("" + (message.get("content") or ""))
+        reading = _ReplyReader(ThoughtFilter(within=self._thinks))
         whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
-        pieces = [*reading.pieces(whole), *reading.end()]
+        pieces = [*reading.read_event(whole), *reading.finish()]
         return "".join(piece for piece in pieces if isinstance(piece, str))
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`. An endpoint that does not tell probabilities, or whose model thinks first, is asked
-        for the word from then on.
+        """See `ChatModel.choose`. An endpoint that tells no probabilities, or whose model thinks first, is asked for
+        the word from then on.
         """
         if self._tells_probabilities and not self._thinks:
             try:
-                async with self._within(seconds), release_place():
-                    reply = await self._request(messages, self._one_token)
-                    choice, usage = reply["choices"][0], Usage(calls=1) + _tokens(reply)
+                async with self._enforce_deadline(seconds), release_place():
+                    reply = await self._request_json(messages, self._one_token)
+                    choice, usage = reply["choices"][0], Usage(calls=1) + _read_usage(reply)
             except GenerationForbidden:
                 raise
             except GenerationRejected as error:  # such an endpoint knows no such parameters
                 logger.bind(model=self.name).info("no probabilities of tokens: {}", error)
             else:
-                if told := first_alternatives(choice):
+                if told := read_alternatives(choice):
                     return choose_by_probability(told, words), usage
             self._tells_probabilities = False
         text, usage = await self.complete(messages, seconds)
@@ -147,20 +149,20 @@ class EndpointModel:
         await self._streams.close()
         await self._client.close()
 
-    async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
-        def left() -> float:
+    async def _stream_once(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
+        def compute_left() -> float:
             return min(self._options.silence, deadline - time.monotonic())
 
         yield Usage(calls=1)
-        async with self._within(left()):
+        async with self._enforce_deadline(compute_left()):
             response = await self._streams.open(list(messages), get_current_span().build_headers())
-        reply = _Reading(ThoughtFilter(within=self._thinks))
+        reply = _ReplyReader(ThoughtFilter(within=self._thinks))
         try:
-            async with aclosing(response), aclosing(events(response)) as chunks:
+            async with aclosing(response), aclosing(read_events(response)) as chunks:
                 while True:
-                    async with self._within(left()):
+                    async with self._enforce_deadline(compute_left()):
                         chunk = await anext(chunks, None)
-                        pieces = reply.pieces(chunk) if chunk is not None else reply.end()
+                        pieces = reply.read_event(chunk) if chunk is not None else reply.finish()
                     for piece in pieces:
                         yield piece
                     if chunk is None:
@@ -171,23 +173,23 @@ class EndpointModel:
             raise
 
     async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
-        """A whole reply. How to ask for a shape is found out by the first request that wants one: what the endpoint
-        refuses is not tried again.
+        """Returns a whole reply. The first request for a shape finds out how to ask for it; what the endpoint refuses
+        is not tried again.
         """
-        shape = shape_of(messages)
+        shape = get_shape(messages)
         if shape is None:
-            return await self._request(messages)
+            return await self._request_json(messages)
         bound: dict[str, Any] = {}
         if shape.tokens and not self._thinks:  # thoughts count, too
             bound = dict.fromkeys(self._length, min(shape.tokens, self._options.max_tokens))
         if self._shaping is not None:
-            return await self._request(messages, self._shaping | bound)
+            return await self._request_json(messages, self._shaping | bound)
         import openai
 
         while True:
             mode = self._modes[0]
             try:
-                return await self._request(messages, request_fields(mode, shape) | bound)
+                return await self._request_json(messages, build_request_fields(mode, shape) | bound)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if mode is Mode.PLAIN:  # it was not about the shape
                     self._modes = list(Mode)
@@ -195,15 +197,15 @@ class EndpointModel:
                 self._modes = [other for other in self._modes if other is not mode]
                 logger.bind(model=self.name).info("the endpoint knows no {}: {}", mode, error)
 
-    async def _request(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
-        """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
+    async def _request_json(self, messages: Sequence[ChatMessage], further: Mapping[str, Any] | None = None) -> Any:
+        """Returns a whole reply as plain JSON: `chat.completions.create` would build objects, which takes 1 ms."""
         options: Any = {"headers": dict(get_current_span().build_headers())}
         body = {**self._body, **(further or {}), "messages": list(messages)}
         return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 
     @asynccontextmanager
-    async def _within(self, seconds: float) -> AsyncIterator[None]:
-        """One step of the client: its deadline, and its errors as ours."""
+    async def _enforce_deadline(self, seconds: float) -> AsyncIterator[None]:
+        """Wraps one step of the client with a deadline, and turns its errors into ours."""
         import openai
 
         try:
@@ -214,7 +216,7 @@ class EndpointModel:
         except (openai.APIStatusError, httpx.HTTPStatusError) as error:
             status = error.response.status_code
             if status in _TEMPORARY or status >= 500:
-                raise GenerationUnavailable(f"{self.name}: status {status}", _retry_after(error)) from error
+                raise GenerationUnavailable(f"{self.name}: status {status}", _read_retry_after(error)) from error
             kind = GenerationForbidden if status in _FOR_ALL else GenerationRejected
             raise kind(f"{self.name}: status {status}, {error.response.text[:_TOLD]}") from error
         except (openai.OpenAIError, httpx.HTTPError) as error:
@@ -223,24 +225,24 @@ class EndpointModel:
             raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error
 
 
-class _Reading:
-    """A streamed reply as it is read. Usage may be told once, in every event, or twice: each token counts once."""
+class _ReplyReader:
+    """Reads a streamed reply. Usage may be told once, in every event, or twice: each token counts once."""
 
     def __init__(self, thoughts: ThoughtFilter) -> None:
         self._thoughts = thoughts
         self._told = Usage()
         self._thinking = False
 
-    def pieces(self, chunk: Any) -> list[Part]:
-        """What one event tells. Raises TypeError, AttributeError, LookupError, GenerationError."""
-        pieces: list[Part] = self._used(chunk)
+    def read_event(self, chunk: Any) -> list[Part]:
+        """Returns the parts of one event. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        pieces: list[Part] = self._count_new_usage(chunk)
         for choice in chunk["choices"]:
-            pieces += self._used(choice)
+            pieces += self._count_new_usage(choice)
             if choice.get("finish_reason") == "content_filter":
                 raise GenerationRejected(f"{chunk.get('model')}: content filter")
             delta = choice.get("delta") or {}
             if thinks := any(delta.get(name) for name in _THOUGHTS):
-                self._thoughts.apart()
+                self._thoughts.leave_thoughts()
             content = "" + (delta.get("content") or "")  # a number for a text raises
             if text := self._thoughts.feed(content):
                 pieces.append(text)
@@ -248,16 +250,16 @@ class _Reading:
                 self._thinking = True
                 pieces.append(Thinking())
             if choice.get("finish_reason") == "length":
-                pieces += [*self.end(), Cut()]
+                pieces += [*self.finish(), Cut()]
         return pieces
 
-    def end(self) -> list[Part]:
-        """What was held back."""
-        rest = self._thoughts.end()
+    def finish(self) -> list[Part]:
+        """Returns what was held back."""
+        rest = self._thoughts.finish()
         return [rest] if rest else []
 
-    def _used(self, source: Any) -> list[Part]:
-        told = _tokens(source)
+    def _count_new_usage(self, source: Any) -> list[Part]:
+        told = _read_usage(source)
         more = Usage(
             0,
             max(0, told.prompt_tokens - self._told.prompt_tokens),
@@ -267,14 +269,14 @@ class _Reading:
         return [more] if more != Usage() else []
 
 
-def _tokens(reply: Any) -> Usage:
+def _read_usage(reply: Any) -> Usage:
     usage = reply.get("usage") or {}
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
     asked, written = (int(usage.get(name) or 0) for name in _COUNTS)
     return Usage(0, asked, written, int(cached or 0))
 
 
-def _retry_after(error: Any) -> float:
-    """Seconds of the header; 0.0 without, or when it is a date."""
+def _read_retry_after(error: Any) -> float:
+    """Returns the seconds of the header; 0.0 without it, or when it is a date."""
     value = error.response.headers.get("retry-after", "")
     return float(value) if value.replace(".", "", 1).isdigit() else 0.0

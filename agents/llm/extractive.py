@@ -1,4 +1,4 @@
-"""The generator that needs no model: it quotes the sentences that answer best."""
+"""The generator without a model: quotes the sentences that answer best."""
 
 from __future__ import annotations
 
@@ -7,39 +7,41 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from agents.answering.curated import curated_answer
+from agents.answering.curated import cut_curated_answer
 from agents.answering.meaning import Meaning
-from agents.answering.selection import Quote, SentenceSelector, passages_of
-from agents.generator import Checked, Citation, Piece, Request, SubQuestion, Text, Unanswered
+from agents.answering.selection import Quote, SentenceSelector, build_passages
+from agents.generator import Checked, Citation, Piece, Request, SubRequest, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
-    """What is shown of one fragment, in pieces, and what of it that rests on."""
+class QuotedFragment:
+    """What is shown of one fragment, in pieces, and the citation for it."""
 
     pieces: tuple[str, ...]
     citation: Citation
 
     @classmethod
-    def of(cls, quote: Quote, source: str) -> Self:
+    def from_quote(cls, quote: Quote, source: str) -> Self:
         """source: the text of the fragment."""
-        return cls(tuple(quote.pieces(source)), Citation(quote.fragment, quote.verbatim(source)))
+        return cls(tuple(quote.build_pieces(source)), Citation(quote.fragment, quote.join_source_text(source)))
 
 
 class ExtractiveGenerator:
-    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table under
-    its header.
+    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table under its
+    header.
 
-    What a citation quotes is verbatim throughout. Several questions are answered one by one, in numbered lines.
+    Citations quote verbatim. Several questions are answered one by one, in numbered lines.
     """
 
     name = "extractive"
 
     def __init__(self, analyzer: Analyzer, max_sources: int, meaning: Meaning | None = None) -> None:
-        """analyzer: the tenant's; max_sources: fragments cited at most, though each of several questions has one;
-        meaning: None chooses by words alone.
+        """Args:
+        analyzer: the tenant's.
+        max_sources: fragments cited at most, though each of several questions has one.
+        meaning: of sentences; None chooses by words alone.
         """
         self._selector = SentenceSelector(analyzer, max_sources)
         self._max_sources = max_sources
@@ -47,45 +49,47 @@ class ExtractiveGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
-        answers = [await self._of_part(request, part) for part in request.parts]
+        answers = [await self._answer_part(request, part) for part in request.sub_requests]
         if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
-            async for piece in _written(answers[0] if answers else await self._quoted(request)):
+            async for piece in _write_quotes(answers[0] if answers else await self._quote_fragments(request)):
                 yield piece
             return
         for place, quoted in enumerate(answers):
             number = f"\n{place + 1}. " if place else "1. "
             if quoted and answers.index(quoted) == place:
-                async for piece in _written(quoted, number):
+                async for piece in _write_quotes(quoted, number):
                     yield piece
             else:
-                yield Text(number + _instead(request, answers, place))
+                yield Text(number + _explain_missing(request, answers, place))
         if not all(answers):
             yield Unanswered()
 
-    async def _of_part(self, request: Request, part: SubQuestion) -> tuple[Quoted, ...]:
-        """What answers one of several questions; empty: nothing of what was found."""
+    async def _answer_part(self, request: Request, part: SubRequest) -> tuple[QuotedFragment, ...]:
+        """Returns the quotes for one of several questions; empty where nothing answers it."""
         if not part.fragments:
             return ()
-        own = request.of_part(part)
-        best = request.candidate(part.fragments[0])
+        own = request.build_sub_request(part)
+        best = request.get_candidate(part.fragments[0])
         if best.chunk.question is not None:
-            text, quote = curated_answer(replace(own, fragments=(best,), page=None))
-            return (Quoted((text,), Citation(part.fragments[0], quote)),) if text else ()
-        return await self._quoted(own, part.fragments, max(self._max_sources // len(request.parts), 1))
+            text, quote = cut_curated_answer(replace(own, fragments=(best,), page=None))
+            return (QuotedFragment((text,), Citation(part.fragments[0], quote)),) if text else ()
+        return await self._quote_fragments(own, part.fragments, max(self._max_sources // len(request.sub_requests), 1))
 
-    async def _quoted(
+    async def _quote_fragments(
         self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
-    ) -> tuple[Quoted, ...]:
-        passages = passages_of(request, fragments)
-        near = await self._meaning.closeness(request, passages) if self._meaning else {}
+    ) -> tuple[QuotedFragment, ...]:
+        passages = build_passages(request, fragments)
+        near = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
         return tuple(
-            Quoted.of(quote, request.chunk(quote.fragment).text)
-            for quote in self._selector.select(request, passages, near, most)
+            QuotedFragment.from_quote(quote, request.get_chunk(quote.fragment).text)
+            for quote in self._selector.select_quotes(request, passages, near, most)
         )
 
 
-async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerator[Piece]:
-    """opening: what stands before the first piece, and with it, since the language of a text is told by its piece."""
+async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> AsyncGenerator[Piece]:
+    """Yields the quotes. opening: text before the first piece, in the same piece, since its language is
+    detected by piece.
+    """
     for place, one in enumerate(quoted):
         if place:
             yield Text("\n")
@@ -97,8 +101,8 @@ async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerato
         yield Checked()
 
 
-def _instead(request: Request, answers: Sequence[tuple[Quoted, ...]], place: int) -> str:
-    """Of a question that nothing answers, or that an earlier answer answers too."""
+def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], place: int) -> str:
+    """Returns the sentence for a question that nothing answers, or that an earlier answer answers too."""
     if answers[place]:
         return say("part_same", request.english, number=answers.index(answers[place]) + 1)
-    return say("part_not_found", request.english, seed=request.parts[place].question)
+    return say("part_not_found", request.english, seed=request.sub_requests[place].question)

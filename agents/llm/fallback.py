@@ -1,4 +1,4 @@
-"""Generators in the order in which they are tried: a model, perhaps another one, quotes in the end."""
+"""Tries generators in order: a model, perhaps another one, quotes in the end."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LLM = "llm"
 
 
 class FallbackGenerator:
-    """The first of the writers that manages, else the last resort. What one wrote before it failed is withdrawn; that
-    another one than the first had to write is marked.
+    """The first writer that succeeds, else the last resort.
 
-    One that has nothing to say, or nothing that holds, leaves the word to the next, which is no failure. That the
-    fragments hold nothing counts where `believes` says so, else they are quoted. After a first
-    sign of a reply nobody is asked beside whoever gave it.
+    What a writer wrote before it failed is withdrawn; that another than the first had to write is marked. A writer with
+    nothing to say, or nothing that holds, is followed by the next one, which is no failure. That the fragments hold
+    nothing is accepted where `believes` says so, else they are quoted. After a first sign of a reply no other writer is
+    asked beside it.
     """
 
     name = "fallback"
@@ -35,34 +35,39 @@ class FallbackGenerator:
         believes: Callable[[Request], bool] = lambda _: True,
         writes: Callable[[], bool] = lambda: True,
     ) -> None:
-        """writers: models, the best first; last: what is there whatever becomes of them, in no hurry; believes: whether
-        a writer is to decide that a request cannot be answered; writes: whether the writers are asked at all.
+        """Args:
+        writers: models, the best first.
+        last: the generator that is always there.
+        patience: how long to wait for the writers.
+        believes: whether a writer may decide that a request cannot be answered.
+        writes: whether the writers are asked at all.
         """
         self._believes, self._writes = believes, writes
         self._writers, self._last = tuple(writers), last
         self._patience = patience or Patience()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """See `Generator.stream`. Raises what the last one raises."""
-        marked = _Marks()
+        """See `Generator.stream`. Raises what the last generator raises."""
+        marked = _DegradationMarks()
         writers = self._writers if self._writes() else ()
         async with aclosing(Race(writers, request, self._patience.hedge)) as race:
             left, end = self._patience.first, time.monotonic() + self._patience.total
             while True:
                 asked = time.monotonic()
-                winner = await race.winner(min(left, end - asked))
+                winner = await race.wait_for_winner(min(left, end - asked))
                 left -= time.monotonic() - asked
-                for piece in (*race.spent, *marked.by(race.failures, winner)):
+                for piece in (*race.spent, *marked.mark_failures(race.failures, winner)):
                     yield piece
+                # The race adds to these lists while it goes on, so each piece is told once.
                 race.spent.clear()
                 race.failures.clear()
                 if winner is None:
                     break
                 reply = _Reply(winner, believed=self._believes(request))
-                async with aclosing(reply.pieces()) as pieces:
+                async with aclosing(reply.stream_pieces()) as pieces:
                     async for piece in pieces:
                         yield piece
-                for piece in marked.by(reply.failure, None):
+                for piece in marked.mark_failures(reply.failure, None):
                     yield piece
                 if reply.settled:
                     return
@@ -76,8 +81,8 @@ class FallbackGenerator:
 
 
 class _Reply:
-    """Of the one that began first, as far as it comes. settled: it holds, nobody else need be asked; refused: it says
-    that there is no answer, and is not believed.
+    """The reply of the writer that began first. `settled`: it holds, nobody else need be asked; `refused`: it says that
+    there is no answer, and is not believed.
     """
 
     def __init__(self, winner: Contender, *, believed: bool) -> None:
@@ -86,9 +91,9 @@ class _Reply:
         self.failure: list[tuple[int, GenerationError]] = []
         self._winner = winner
 
-    async def pieces(self) -> AsyncGenerator[Piece]:
+    async def stream_pieces(self) -> AsyncGenerator[Piece]:
         try:
-            async with aclosing(self._winner.pieces()) as pieces:
+            async with aclosing(self._winner.stream_pieces()) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Thinking):
                         continue
@@ -104,14 +109,14 @@ class _Reply:
             self.settled = False
 
 
-class _Marks:
-    """What was out of order, each part once."""
+class _DegradationMarks:
+    """The parts that were out of order, each marked once."""
 
     def __init__(self) -> None:
         self._made = set[str]()
 
-    def by(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
-        """Failures of those who would have been better than the winner; that it stands in for them at all is one."""
+    def mark_failures(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
+        """Marks failures of writers that are better than the winner, and that the winner stands in for them."""
         found: list[Piece] = []
         for place, error in failures:
             if winner is None or place < winner.place:

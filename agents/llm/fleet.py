@@ -1,4 +1,4 @@
-"""Several chat models as one: in their order, those that are out of order left out."""
+"""Several chat models as one: asked in order, those out of order left out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ class GuardedModel:
     """A chat model behind its circuit breaker."""
 
     def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float, slow: float | None = None) -> None:
-        """patience: seconds after which silence is an outage; a request with less may well be late; slow: seconds of
-        silence after which it counts as a failure that somebody stops to wait, None for never: a model that always
-        loses to another one should not be asked first.
+        """Args:
+        model: the chat model.
+        breaker: its circuit breaker.
+        patience: seconds after which silence is an outage; a request with less may well be late.
+        slow: seconds of silence after which a request that nobody waits for any more counts as a failure, None
+            for never: a model
+            that always loses to another one should not be asked first.
         """
         self.name, self.breaker = model.name, breaker
         self._model, self._patience, self._slow = model, patience, slow
@@ -27,7 +31,7 @@ class GuardedModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises CircuitOpen."""
         silent_since: float | None = time.monotonic()
-        with self.breaker.watch(slow=lambda: self._too_slow(silent_since)):
+        with self.breaker.watch(slow=lambda: self._is_too_slow(silent_since)):
             async with aclosing(self._model.stream(messages)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, str | Thinking):
@@ -55,13 +59,14 @@ class GuardedModel:
         """Closes the model."""
         await self._model.close()
 
-    def _too_slow(self, silent_since: float | None) -> bool:
+    def _is_too_slow(self, silent_since: float | None) -> bool:
         waited = time.monotonic() - silent_since if silent_since is not None else 0.0
         return self._slow is not None and waited >= self._slow
 
 
 class ModelFleet:
-    """The first that manages. One that fails after its first word is the caller's to judge, who may have passed it on.
+    """The first model that succeeds. One that fails after its first word is left to the caller, who may have passed the
+    word on.
 
     Whoever built the models closes them; `close` does so for those that have nobody else.
     """

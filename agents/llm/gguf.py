@@ -1,4 +1,4 @@
-"""A model in a GGUF file, by llama.cpp in a process of its own: what breaks there breaks nothing here."""
+"""A model in a GGUF file, run by llama.cpp in a process of its own, so that a crash there breaks nothing here."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from agents.llm.gguf_serve
 
 
 class ServerProcess:
-    """A process that serves a model, with a key that nobody else knows. It ends with this one."""
+    """A process that serves a model, with a key that only this process knows. It ends with this process."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        """Returns once it serves, which takes as long as the file takes to be read. Raises OSError, ValueError."""
+        """Returns once the process serves, which takes as long as reading the file. Raises OSError, ValueError."""
         self.key = secrets.token_urlsafe(24)
         self._process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-c", _BOOT, str(_ROOT)],
@@ -61,7 +61,7 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The number of the process."""
         return self._process.pid
 
     @property
@@ -70,13 +70,13 @@ class ServerProcess:
         return self._process.poll() is None
 
     def has_ended(self) -> bool:
-        """Whether it has, or is about to: a connection breaks a moment earlier. Blocking."""
+        """Whether it has ended or is about to: a connection breaks a moment earlier. Blocking."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING_SECONDS)
         return not self.is_alive
 
     def close(self) -> None:
-        """Ends it, and what it is computing."""
+        """Ends the process, and what it is computing."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -105,12 +105,14 @@ class _Running:
 
 
 class GgufModel:
-    """Loaded behind, from a file that may come later. A process that ended is started again; what it was asked is
-    unavailable. A request that nobody waits for any more ends with the batch that is being computed.
+    """A model that is loaded in the background, from a file that may come later.
+
+    A process that ended is started again; its requests are unavailable. A request that nobody waits for any more ends
+    with the batch that is being computed.
     """
 
     def __init__(self, options: ModelOptions, open_client: Callable[[ModelOptions], ChatModel]) -> None:
-        """options.name: the file; open_client: of an OpenAI-compatible endpoint. Raises MissingDependency."""
+        """options.name: the file; open_client: opens an OpenAI-compatible endpoint. Raises MissingDependency."""
         require_package("xllamacpp", INSTALL)
         self._path = Path(options.name)
         self.name = self._path.stem
@@ -124,7 +126,7 @@ class GgufModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        turn = self._client(self._reply, self._options.silence)
+        turn = self._acquire_client(self._reply, self._options.silence)
         async with turn as client, aclosing(client.stream(messages)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -132,13 +134,13 @@ class GgufModel:
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.complete(messages, deadline - time.monotonic())
 
     async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
         """See `ChatModel.choose`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.choose(messages, words, deadline - time.monotonic())
 
     async def complete_or_call(
@@ -146,7 +148,7 @@ class GgufModel:
     ) -> tuple[str | ToolCall, Usage]:
         """See `ChatModel.complete_or_call`."""
         deadline = time.monotonic() + seconds
-        async with self._client(self._short, seconds) as client:
+        async with self._acquire_client(self._short, seconds) as client:
             return await client.complete_or_call(messages, tools, deadline - time.monotonic())
 
     async def close(self) -> None:
@@ -154,34 +156,37 @@ class GgufModel:
         self._closed = True
         self._server.close()
         if self._running is not None:
-            await _end(self._running)
+            await _end_process(self._running)
 
     @property
     def process(self) -> ServerProcess | None:
-        """The one that serves, if any does."""
+        """The process that serves; None without one."""
         return self._running.process if self._running is not None else None
 
     @asynccontextmanager
-    async def _client(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[ChatModel]:
-        """One's turn. Raises GenerationUnavailable: the model is still loaded, cannot be, or too many wait."""
+    async def _acquire_client(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[ChatModel]:
+        """Waits for a free place and yields the client.
+
+        Raises GenerationUnavailable: the model is still loading, cannot be loaded, or too many requests wait.
+        """
         if self._asked >= self._options.queue + AT_ONCE:
             raise GenerationUnavailable(f"{self.name}: {self._asked} requests are computed or waited for already")
         self._asked += 1
         try:
-            async with self._its_turn(turn, seconds) as running:
+            async with self._wait_for_turn(turn, seconds) as running:
                 yield running.client
         finally:
             self._asked -= 1
 
     @asynccontextmanager
-    async def _its_turn(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[_Running]:
+    async def _wait_for_turn(self, turn: asyncio.Semaphore, seconds: float) -> AsyncIterator[_Running]:
         try:
             async with asyncio.timeout(seconds):
                 await turn.acquire()
         except TimeoutError as error:
             raise GenerationLate(f"{self.name}: others were computed for {seconds:.1f} s") from error
         try:
-            running = await self._loaded(seconds)
+            running = await self._get_running(seconds)
             try:
                 yield running
             except GenerationUnavailable as error:
@@ -191,7 +196,7 @@ class GgufModel:
         finally:
             turn.release()
 
-    async def _loaded(self, seconds: float) -> _Running:
+    async def _get_running(self, seconds: float) -> _Running:
         if self._running is not None and not self._running.process.is_alive:
             await self._restart(self._running)
         try:
@@ -211,7 +216,7 @@ class GgufModel:
         self._running = None
         self._server.close()
         self._server.start_loading()
-        await _end(ended)
+        await _end_process(ended)
 
     def _start(self) -> _Running:
         if not self._path.is_file():
@@ -229,6 +234,6 @@ class GgufModel:
         return self._running
 
 
-async def _end(running: _Running) -> None:
+async def _end_process(running: _Running) -> None:
     await running.client.close()
     await asyncio.to_thread(running.process.close)

@@ -1,8 +1,7 @@
-"""The process of a local model: llama.cpp with its own HTTP server, for the process that started it alone.
+"""The process of a local model: llama.cpp with its own HTTP server, for the process that started it.
 
-Reads one line of JSON from its standard input, which `agents.llm.gguf` writes, and writes one with the address that it
-listens at or with what went wrong. It ends with its standard input, which is when the process
-that started it ends, however that comes.
+Reads one line of JSON from standard input, which `agents.llm.gguf` writes, and writes one with the address that it
+listens at or with what went wrong. It ends with its standard input, that is when the process that started it ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What endpoints want differently, by provider: address, parameters, and how to ask for a reply without thoughts."""
+"""Differences between providers: address, parameters, and how to ask for a reply without thoughts."""
 
 from __future__ import annotations
 
@@ -22,47 +22,49 @@ _NO_THOUGHTS = {"thinking": {"type": "disabled"}}
 Parameters = dict[str, Any]
 
 
-def _plain(_: str, limit: int) -> Parameters:
+def _build_plain_parameters(_: str, limit: int) -> Parameters:
     return {"temperature": 0.0, "max_tokens": limit}
 
 
-def _openai(model: str, limit: int) -> Parameters:
-    """Reasoning models take no temperature; `max_tokens` is deprecated for all, refused by those."""
+def _build_openai_parameters(model: str, limit: int) -> Parameters:
+    """Reasoning models take no temperature; `max_tokens` is deprecated for all, and refused by those."""
     sure: Parameters = {} if _OPENAI_THINKS.match(model) else {"temperature": 0.0}
     return sure | {"max_completion_tokens": limit}
 
 
-def _qwen(model: str, limit: int) -> Parameters:
+def _build_qwen_parameters(model: str, limit: int) -> Parameters:
     """Hybrid models think unless told not to, and open ones refuse to in a reply that is not streamed."""
     quiet = {} if _QWEN_ONLY_THINKS.search(model) else {"enable_thinking": False}
-    return _plain(model, limit) | quiet
+    return _build_plain_parameters(model, limit) | quiet
 
 
-def _doubao(model: str, limit: int) -> Parameters:
-    return _plain(model, limit) | (_NO_THOUGHTS if _DOUBAO_HYBRID.match(model) else {})
+def _build_doubao_parameters(model: str, limit: int) -> Parameters:
+    return _build_plain_parameters(model, limit) | (_NO_THOUGHTS if _DOUBAO_HYBRID.match(model) else {})
 
 
-def _kimi(model: str, limit: int) -> Parameters:
+def _build_kimi_parameters(model: str, limit: int) -> Parameters:
     """K2.5 and later and the thinking ones refuse any temperature but their own."""
-    sure: Parameters = {"max_tokens": limit} if _KIMI_FIXED.match(model) else _plain(model, limit)
+    sure: Parameters = {"max_tokens": limit} if _KIMI_FIXED.match(model) else _build_plain_parameters(model, limit)
     return sure | (_NO_THOUGHTS if _KIMI_HYBRID.match(model) else {})
 
 
-def _glm(model: str, limit: int) -> Parameters:
+def _build_glm_parameters(model: str, limit: int) -> Parameters:
     """A temperature of 0 is out of its range: sampling is switched off instead."""
     return {"do_sample": False, "max_tokens": limit} | (_NO_THOUGHTS if _GLM_HYBRID.match(model) else {})
 
 
-def _vllm(model: str, limit: int) -> Parameters:
+def _build_vllm_parameters(model: str, limit: int) -> Parameters:
     """Chat templates that know no such switch ignore it."""
-    return _plain(model, limit) | {"chat_template_kwargs": {"enable_thinking": False}}
+    return _build_plain_parameters(model, limit) | {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """base_url: where it is unless told otherwise, empty for none; at: host and port that tell it, `.x` for all below;
-    tags: whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends
-    on how they were started.
+    """The profile of a provider.
+
+    `base_url`: its usual address, empty for none; `at`: host and port that identify it, `.x` for all below; `tags`:
+    whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends on
+    their options.
     """
 
     base_url: str
@@ -71,27 +73,29 @@ class ModelProfile:
     """Of the model's name and the most tokens of a reply."""
     tags: bool = False
 
-    def thinks(self, model: str) -> bool:
-        """Whether the model's text may begin within thoughts, as far as its name tells."""
+    def is_thinking_model(self, model: str) -> bool:
+        """Whether the model's text may begin within thoughts, by its name."""
         return self.tags and _THINKS.search(model) is not None
 
 
 COMPATIBLE = "compatible"
 PROFILES: dict[str, ModelProfile] = {
-    "deepseek": ModelProfile("https://api.deepseek.com", ("api.deepseek.com",), _plain),
-    "qwen": ModelProfile("https://dashscope.aliyuncs.com/compatible-mode/v1", (".aliyuncs.com",), _qwen),
-    "doubao": ModelProfile("https://ark.cn-beijing.volces.com/api/v3", (".volces.com",), _doubao),
-    "kimi": ModelProfile("https://api.moonshot.cn/v1", (".moonshot.cn", ".moonshot.ai"), _kimi),
-    "glm": ModelProfile("https://open.bigmodel.cn/api/paas/v4", (".bigmodel.cn", "api.z.ai"), _glm),
-    "openai": ModelProfile("https://api.openai.com/v1", ("api.openai.com",), _openai),
-    "ollama": ModelProfile("http://127.0.0.1:11434/v1", (":11434",), _plain, tags=True),
-    "vllm": ModelProfile("http://127.0.0.1:8000/v1", (), _vllm, tags=True),
-    COMPATIBLE: ModelProfile("", (), _plain, tags=True),
+    "deepseek": ModelProfile("https://api.deepseek.com", ("api.deepseek.com",), _build_plain_parameters),
+    "qwen": ModelProfile(
+        "https://dashscope.aliyuncs.com/compatible-mode/v1", (".aliyuncs.com",), _build_qwen_parameters
+    ),
+    "doubao": ModelProfile("https://ark.cn-beijing.volces.com/api/v3", (".volces.com",), _build_doubao_parameters),
+    "kimi": ModelProfile("https://api.moonshot.cn/v1", (".moonshot.cn", ".moonshot.ai"), _build_kimi_parameters),
+    "glm": ModelProfile("https://open.bigmodel.cn/api/paas/v4", (".bigmodel.cn", "api.z.ai"), _build_glm_parameters),
+    "openai": ModelProfile("https://api.openai.com/v1", ("api.openai.com",), _build_openai_parameters),
+    "ollama": ModelProfile("http://127.0.0.1:11434/v1", (":11434",), _build_plain_parameters, tags=True),
+    "vllm": ModelProfile("http://127.0.0.1:8000/v1", (), _build_vllm_parameters, tags=True),
+    COMPATIBLE: ModelProfile("", (), _build_plain_parameters, tags=True),
 }
 
 
-def profile_at(base_url: str) -> str:
-    """The name of the profile that an address tells; `compatible` for all others."""
+def find_profile(base_url: str) -> str:
+    """Returns the name of the profile for an address; `compatible` for unknown ones."""
     where = (urlsplit(base_url).netloc.rpartition("@")[2]).lower()
     host = re.sub(r":\d+$", "", where)
     for name, profile in PROFILES.items():

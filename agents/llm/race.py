@@ -1,4 +1,6 @@
-"""Who begins a reply: one generator, a second one beside it where the first stays silent, the next where one fails."""
+"""Chooses the generator that begins a reply: a second one is asked where the first is silent, the next where
+one fails.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,10 @@ from agents.generator import Generator, Piece, Request, Spent
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """With one reply, whoever writes it; in seconds. hedge: of silence until a second generator is asked beside the
-    first, 0 for never; first: without a sign of any of them, in sum; total: until nobody is asked any more.
+    """Limits for one reply, whoever writes it, in seconds.
+
+    `hedge`: silence until a second generator is asked beside the first, 0 for never; `first`: without a sign of any of
+    them, in sum; `total`: until nobody is asked any more.
     """
 
     hedge: float = 0.0
@@ -25,9 +29,10 @@ class Patience:
 
 
 class Contender:
-    """A generator at work on a request: in a task of its own until its first sign, then wherever `pieces` is read.
+    """A generator at work on a request: in a task of its own until its first sign, then wherever `stream_pieces` is
+    read.
 
-    place: of the generator in the order of preference, from 0.
+    `place`: of the generator in the order of preference, from 0.
     """
 
     def __init__(self, place: int, generator: Generator, request: Request) -> None:
@@ -38,12 +43,12 @@ class Contender:
         self.opening = asyncio.create_task(self._open(), name="reply")
 
     @property
-    def spoke(self) -> bool:
+    def has_spoken(self) -> bool:
         """Whether there was any sign of a reply."""
         return any(not isinstance(piece, Spent) for piece in self.begun)
 
-    async def pieces(self) -> AsyncGenerator[Piece]:
-        """All of the reply. Raises GenerationError."""
+    async def stream_pieces(self) -> AsyncGenerator[Piece]:
+        """Yields the whole reply. Raises GenerationError."""
         for piece in self.begun:
             yield piece
         async for piece in self._rest:
@@ -63,10 +68,10 @@ class Contender:
 
 
 class Race:
-    """Of one reply, two at a time at most. Close it at the end: that ends whoever is still at work.
+    """The race for one reply, two generators at a time at most. Closing it ends all work.
 
-    failures: with the place of who failed; spent: by those who did not win, as far as they told. Both are the caller's
-    to empty.
+    `failures`: with the place of who failed; `spent`: cost of those that did not win, as far as they told. The caller
+    empties both.
     """
 
     def __init__(self, generators: Sequence[Generator], request: Request, hedge: float) -> None:
@@ -77,8 +82,8 @@ class Race:
         self._running: list[Contender] = []
         self._all: list[Contender] = []
 
-    async def winner(self, seconds: float) -> Contender | None:
-        """The first of those not asked before to give a sign; None where none does. The others are let go.
+    async def wait_for_winner(self, seconds: float) -> Contender | None:
+        """Returns the first generator that gives a sign; None where none does. The others are cancelled.
 
         seconds: after which nobody is asked any more.
         """
@@ -93,7 +98,7 @@ class Race:
             await asyncio.wait(
                 openings, timeout=max(until - time.monotonic(), 0.0), return_when=asyncio.FIRST_COMPLETED
             )
-            if (winner := self._settled()) is not None:
+            if (winner := self._find_settled()) is not None:
                 return winner
             if time.monotonic() >= deadline:
                 self._give_up(seconds)
@@ -114,21 +119,23 @@ class Race:
         self._all.append(contender)
 
     def _start_beside(self) -> bool:
-        """The next; where there is none the silent one once more, but not twice. False where nobody is left to ask."""
+        """Starts the next generator; without one the silent one again, but not twice. Returns whether one was
+        started.
+        """
         silent = self._running[0]
         if not self._waiting and len(self._all) > 1:
             return False
         self._start(*(self._waiting.popleft() if self._waiting else (silent.place, silent.generator)))
         return True
 
-    def _settled(self) -> Contender | None:
-        """Looks at those who came to something; the best of two that did at once."""
+    def _find_settled(self) -> Contender | None:
+        """Returns the contender that gave a sign, the better of two; drops those that failed."""
         done = sorted((one for one in self._running if one.opening.done()), key=lambda one: one.place)
         for contender in done:
             error = contender.opening.exception()
-            if error is None and contender.spoke:
+            if error is None and contender.has_spoken:
                 self._running.remove(contender)
-                self._let_go()
+                self._cancel_running()
                 return contender
             self._drop(contender)
             if isinstance(error, GenerationError):
@@ -141,9 +148,9 @@ class Race:
         late = GenerationLate(f"no first token within {seconds:.1f} s")
         self.failures += [(contender.place, late) for contender in self._running]
         self._waiting.clear()
-        self._let_go()
+        self._cancel_running()
 
-    def _let_go(self) -> None:
+    def _cancel_running(self) -> None:
         for contender in list(self._running):
             contender.opening.cancel()
             self._drop(contender)

@@ -10,18 +10,18 @@ from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.writer import Objections
 from agents.profile import TenantProfile
-from agents.prompting import Prompts, shipped
+from agents.prompt_library import Prompts, load_shipped_prompts
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
-    """What providers are built from.
+    """What generators are built from.
 
-    analyzer: the tenant's; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
-    model: what writes, for those that need one; objections: to what it writes; meaning: of sentences, None chooses them
-    by their words alone.
+    `analyzer`: the tenant's; `max_sources`: fragments cited at most; `max_chunk_chars`: of a fragment in a prompt;
+    `model`: the writer, for generators that need one; `objections`: to what it writes; `meaning`: of sentences, None
+    chooses by words alone.
     """
 
     analyzer: Analyzer
@@ -30,17 +30,17 @@ class GeneratorOptions:
     profile: TenantProfile = field(default_factory=TenantProfile)
     model: ChatModel | None = None
     meaning: Meaning | None = None
-    prompts: Prompts = field(default_factory=shipped)
+    prompts: Prompts = field(default_factory=load_shipped_prompts)
     objections: Objections | None = None
 
 
-def _extractive(options: GeneratorOptions) -> Generator:
+def _build_extractive_generator(options: GeneratorOptions) -> Generator:
     from agents.llm.extractive import ExtractiveGenerator
 
     return ExtractiveGenerator(options.analyzer, options.max_sources, options.meaning)
 
 
-def _model(options: GeneratorOptions) -> Generator:
+def _build_model_generator(options: GeneratorOptions) -> Generator:
     from agents.llm.writer import ModelGenerator
 
     if options.model is None:
@@ -49,33 +49,36 @@ def _model(options: GeneratorOptions) -> Generator:
     return ModelGenerator(options.model, options.profile, *limits, options.prompts, options.objections)
 
 
-GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "model": _model}
+GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {
+    "extractive": _build_extractive_generator,
+    "model": _build_model_generator,
+}
 
 
 def get_generator(name: str, options: GeneratorOptions) -> Generator:
-    """The generator of that name. Raises InvalidConfiguration."""
+    """Returns the generator of that name. Raises InvalidConfiguration."""
     if name not in GENERATORS:
         raise InvalidConfiguration(f"生成器 {name} 不存在，可选：{', '.join(GENERATORS)}")
     return GENERATORS[name](options)
 
 
-def _endpoint(options: ModelOptions) -> ChatModel:
+def _build_endpoint_model(options: ModelOptions) -> ChatModel:
     from agents.llm.endpoint import EndpointModel
 
     return EndpointModel(options)
 
 
-def _gguf(options: ModelOptions) -> ChatModel:
+def _build_gguf_model(options: ModelOptions) -> ChatModel:
     from agents.llm.gguf import GgufModel
 
-    return GgufModel(options, _endpoint)
+    return GgufModel(options, _build_endpoint_model)
 
 
-MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _endpoint, "gguf": _gguf}
+MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _build_endpoint_model, "gguf": _build_gguf_model}
 
 
 def get_model(provider: str, options: ModelOptions) -> ChatModel:
-    """The chat model of that provider. Raises InvalidConfiguration, MissingDependency."""
+    """Returns the chat model of that provider. Raises InvalidConfiguration, MissingDependency."""
     if provider not in MODELS:
         raise InvalidConfiguration(f"LLM_PROVIDER={provider} 不存在，可选：{', '.join(MODELS)}")
     return MODELS[provider](options)

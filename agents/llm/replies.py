@@ -1,4 +1,4 @@
-"""Reading of what a model replies that was asked for JSON."""
+"""Reads JSON from the reply of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Completer(Protocol):
 
 
 def read_object(reply: str, **fields: type | tuple[type, ...]) -> dict[str, Any]:
-    """The JSON object in a reply, by the types of its fields. Raises UnreadableReply."""
+    """Returns the JSON object in a reply, with fields of the given types. Raises UnreadableReply."""
     value = parse_object(reply)
     for name, kind in fields.items():
         if name not in value or not isinstance(value[name], kind):
@@ -27,8 +27,8 @@ def read_object(reply: str, **fields: type | tuple[type, ...]) -> dict[str, Any]
     return value
 
 
-def numbers_within(value: Sequence[int], allowed: Sequence[int]) -> tuple[int, ...]:
-    """Different numbers, all of them allowed. Raises UnreadableReply."""
+def check_numbers(value: Sequence[int], allowed: Sequence[int]) -> tuple[int, ...]:
+    """Returns the numbers, which have to be different and allowed. Raises UnreadableReply."""
     numbers = tuple(number for number in value if number in allowed)
     if len(numbers) < len(value) or len(set(numbers)) < len(numbers):
         raise UnreadableReply(f"numbers {value!r}")

@@ -1,7 +1,7 @@
-"""What a reasoning model thinks before it answers is for nobody: it is taken out of the text as it streams.
+"""Removes the thoughts of a reasoning model from its text as it streams.
 
-Such thoughts come in a field of their own, which is not read at all, or in the text between tags, which chunks split
-anywhere. Where a server puts the opening tag into the prompt, the text begins within the thoughts.
+They come in a field of their own, which is not read, or in the text between tags, which chunks split anywhere. Where a
+server puts the opening tag into the prompt, the text begins within the thoughts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = max(map(len, _BEGINNINGS))
 
 
 class ThoughtFilter:
-    """Of one reply. Give it the pieces as they come; it returns what may be said, often nothing."""
+    """The filter of one reply: takes pieces as they come and returns what may be shown, often nothing."""
 
     def __init__(self, *, within: bool = False) -> None:
         """within: whether the text begins in thoughts that no tag opens."""
@@ -28,17 +28,19 @@ class ThoughtFilter:
         self._pending = ""
         self._spoken, self._fresh = False, True
 
-    def apart(self) -> None:
-        """Thoughts came in a field of their own: the text does not begin within them."""
+    def leave_thoughts(self) -> None:
+        """Notes that thoughts came in a field of their own: the text does not begin within them."""
         if self._headless:
             self._depth, self._headless = 0, False
 
     def feed(self, text: str) -> str:
-        """Raises GenerationUnavailable where what was taken for the reply turns out to have been thoughts."""
+        """Takes a piece and returns what may be shown. Raises ThoughtsAloud where shown text turns out to have been
+        thoughts.
+        """
         self._pending += text
         said = ""
         while tag := _TAG.search(self._pending):
-            said += self._outside(self._pending[: tag.start()])
+            said += self._drop_thoughts(self._pending[: tag.start()])
             self._pending = self._pending[tag.end() :]
             if tag[0].lower() in OPENING:
                 self._depth += not self._headless
@@ -47,22 +49,22 @@ class ThoughtFilter:
             elif self._spoken:  # nothing before it: a template that closed what it did not open
                 raise ThoughtsAloud("thoughts without a beginning were taken for the reply")
             self._headless = False
-        kept = self._held()
+        kept = self._count_held_back()
         ready, self._pending = self._pending[: len(self._pending) - kept], self._pending[len(self._pending) - kept :]
-        return said + self._outside(ready)
+        return said + self._drop_thoughts(ready)
 
-    def end(self) -> str:
-        """What was held back as the possible beginning of a tag. Thoughts that never end are not said."""
+    def finish(self) -> str:
+        """Returns what was held back as the possible beginning of a tag. Thoughts that never end are not shown."""
         rest, self._pending = self._pending, ""
-        return self._outside(rest)
+        return self._drop_thoughts(rest)
 
-    def _held(self) -> int:
-        """Characters at the end that may become a tag."""
+    def _count_held_back(self) -> int:
+        """Returns how many characters at the end may become a tag."""
         tail = self._pending[-_LONGEST:].lower()
         return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
 
-    def _outside(self, text: str) -> str:
-        """The text, unless it is a thought; without empty lines at the beginning and behind one."""
+    def _drop_thoughts(self, text: str) -> str:
+        """Returns the text, unless it is a thought; without empty lines at the beginning and after a thought."""
         if self._depth:
             return ""
         if self._fresh:
@@ -72,7 +74,7 @@ class ThoughtFilter:
         return text
 
 
-def headless(reply: str) -> bool:
+def has_headless_thoughts(reply: str) -> bool:
     """Whether a whole reply begins within thoughts: its first tag closes them."""
     first = _TAG.search(reply)
     return first is not None and first[0].lower() in CLOSING

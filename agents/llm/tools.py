@@ -1,4 +1,4 @@
-"""Tools that a model may call instead of writing: what it is told of them, and what it calls."""
+"""Tools that a model may call instead of writing: how they are offered, and what it calls."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """arguments: a JSON schema of each, all of them required."""
+    """A tool. `arguments`: a JSON schema of each, all of them required."""
 
     name: str
     description: str
     arguments: Mapping[str, Mapping[str, Any]]
 
-    def as_json(self) -> dict[str, Any]:
-        """As OpenAI-compatible endpoints want it."""
+    def to_json(self) -> dict[str, Any]:
+        """Returns the tool as OpenAI-compatible endpoints want it."""
         parameters = {
             "type": "object",
             "properties": {name: dict(schema) for name, schema in self.arguments.items()},
@@ -29,19 +29,19 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """arguments: JSON as the model wrote it, of any shape."""
+    """A call. `arguments`: JSON as the model wrote it, of any shape."""
 
     name: str
     arguments: str
 
 
-def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
-    """What a request offers them with."""
-    return {"tools": [tool.as_json() for tool in tools], "tool_choice": "auto"}
+def build_tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Returns the fields of a request that offer the tools."""
+    return {"tools": [tool.to_json() for tool in tools], "tool_choice": "auto"}
 
 
-def first_call(message: Mapping[str, Any]) -> ToolCall | None:
-    """The first call of a reply, the others are left out; None where it calls nothing."""
+def read_first_call(message: Mapping[str, Any]) -> ToolCall | None:
+    """Returns the first call of a reply; None where it calls nothing."""
     match message.get("tool_calls"):
         case [{"function": {"name": str(name), "arguments": str(arguments)}}, *_]:
             return ToolCall(name, arguments)

@@ -1,4 +1,4 @@
-"""The generator that lets a language model write, and holds it to the fragments."""
+"""The generator that lets a language model write, and checks each sentence against the fragments."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Protocol
 
 from agents.generator import PAGE, Doubt, Piece, Request, Spent
 from agents.llm.chat import ChatMessage, ChatModel, Cut
-from agents.passages.quotable import safe_text
-from agents.passages.units import quotable_sentences
+from agents.passages.quotable import is_safe_text
+from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
-from agents.prompting import PromptedMessages, Prompts, one_line, shipped
+from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
@@ -34,8 +34,8 @@ class Objections(Protocol):
 
 
 class ModelGenerator:
-    """Streams what the model writes, sentence by sentence as each is checked. Where the main one does not hold, the
-    model is not listened to any longer.
+    """Streams what the model writes, sentence by sentence as each is checked. It stops where the main sentence does not
+    hold.
     """
 
     name = "model"
@@ -49,13 +49,18 @@ class ModelGenerator:
         prompts: Prompts | None = None,
         objections: Objections | None = None,
     ) -> None:
-        """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt; objections: a model's to
-        what the check without one lets stand.
+        """Args:
+        model: writes the reply.
+        profile: the tenant's.
+        max_sources: fragments cited at most.
+        max_chunk_chars: of a fragment in the prompt.
+        prompts: those in force.
+        objections: a model's, to sentences that the check without a model accepts.
         """
         self._objections = objections
         self._model = model
-        self._prompts = prompts or shipped()
-        self._instructions = self._prompts.instructions(profile, max_sources)
+        self._prompts = prompts or load_shipped_prompts()
+        self._instructions = self._prompts.build_instructions(profile, max_sources)
         self._profile = profile
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
@@ -66,12 +71,12 @@ class ModelGenerator:
         if not request.chunks:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
-        before = next((_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
+        before = next((_build_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
         doubts = self._objections is not None
         reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts)
         scanner = MarkScanner()
         cut, checking = False, 0.0
-        async with aclosing(self._model.stream(self._messages(request))) as parts:
+        async with aclosing(self._model.stream(self._build_messages(request))) as parts:
             async for part in parts:
                 if isinstance(part, Usage):
                     yield Spent(part, model=self._model.name)
@@ -81,8 +86,8 @@ class ModelGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    written = (reply.write(_fragments(said)) for said in scanner.feed(part))
-                    pieces = [piece for some in written for piece in await self._settle(some, request)]
+                    written = (reply.write(_convert_mark(said)) for said in scanner.feed(part))
+                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request)]
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
@@ -90,67 +95,67 @@ class ModelGenerator:
                         break
         started = time.perf_counter()
         ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
-        rest = [piece for some in ending for piece in await self._settle(some, request)]
+        rest = [piece for some in ending for piece in await self._settle_doubts(some, request)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
         yield Spent(Usage(), checking * 1000)
 
-    async def _settle(self, pieces: Pieces, request: Request) -> list[Piece]:
-        """All pieces, with doubts answered by the model."""
+    async def _settle_doubts(self, pieces: Pieces, request: Request) -> list[Piece]:
+        """Returns all pieces, with doubts answered by the model."""
         settled, objected = list[Piece](), None
         with suppress(StopIteration):
             while True:
                 piece = pieces.send(objected)
                 objected = None
                 if isinstance(piece, Doubt) and self._objections is not None:
-                    chunks = [request.chunk(number) for number in piece.fragments]
+                    chunks = [request.get_chunk(number) for number in piece.fragments]
                     objected = await self._objections.find_objection(piece.claim, request.question, chunks)
                 else:
                     settled.append(piece)
         return settled
 
-    def _messages(self, request: Request) -> PromptedMessages:
-        """The rules, the conversation so far, then the fragments between marks that nobody can guess."""
-        labelled = (self._fragment(number, chunk) for number, chunk in request.chunks.items())
+    def _build_messages(self, request: Request) -> PromptedMessages:
+        """Returns the rules, the conversation, then the fragments between marks that nobody can guess."""
+        labelled = (self._format_fragment(number, chunk) for number, chunk in request.chunks.items())
         prompt = self._prompts.fill(
             "question",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled),
-            question=one_line(request.question),
-            asked=one_line(request.asked) if request.asked != request.question else "",
-            summary=one_line(request.summary),
-            pictured=one_line(request.pictured),
-            computed=one_line(request.computed),
+            question=join_lines(request.question),
+            asked=join_lines(request.original_question) if request.original_question != request.question else "",
+            summary=join_lines(request.summary),
+            pictured=join_lines(request.pictured),
+            computed=join_lines(request.computed),
         )
         system = {"role": "system", "content": self._instructions}
-        messages = [system, *_history(request.history), {"role": "user", "content": prompt}]
-        return self._prompts.conversation("answer", "profile", "question", messages=messages)
+        messages = [system, *_build_history(request.history), {"role": "user", "content": prompt}]
+        return self._prompts.build_messages("answer", "profile", "question", messages=messages)
 
-    def _fragment(self, number: int, chunk: Chunk) -> str:
+    def _format_fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
-        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
+        heading = " > ".join(dict.fromkeys(join_lines(part) for part in headings if part and is_safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
-        return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
+        return f"{label} {heading}\n{format_prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
 
-def _fragments(said: str | Mark) -> str | Mark:
-    """A mark by the numbers of the request's fragments, which the prompt counts from 1, and the page as 0."""
+def _convert_mark(said: str | Mark) -> str | Mark:
+    """Returns a mark with the request's numbers; the prompt counts fragments from 1, and the page as 0."""
     return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
-def prompt_heading(chunk: Chunk) -> str:
-    """What stands above a passage, without what addresses a model."""
+def format_prompt_heading(chunk: Chunk) -> str:
+    """Returns the headings above a passage, without those that address a model."""
     named = (chunk.context, chunk.question or "")
-    return " > ".join(one_line(part) for part in named if part and safe_text(part))
+    return " > ".join(join_lines(part) for part in named if part and is_safe_text(part))
 
 
-def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
-    """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
+def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
+    """Returns the sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}
     size = 0
-    for sentence in quotable_sentences(text, layout)[0]:
+    for sentence in split_quotable_sentences(text, layout)[0]:
         size += len(sentence.text) + (sentence.line not in lines)
         if size > max_chars:
             break
@@ -158,11 +163,11 @@ def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     return "\n".join(lines.values())
 
 
-def _exchange(turn: Turn) -> LastExchange:
-    return LastExchange(turn.standalone, without_marks(turn.reply))
+def _build_exchange(turn: Turn) -> LastExchange:
+    return LastExchange(turn.complete_text, without_marks(turn.reply))
 
 
-def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
+def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         said = without_marks(turn.reply)[:MAX_HISTORY_CHARS]
         if said and not turn.rows:

@@ -1,8 +1,9 @@
-"""Which sentences of a document may be quoted: retrieved text is data, and what addresses a model stays out.
+"""Decides which sentences of a document may be quoted: retrieved text is data, and sentences that address a model stay
+out.
 
 Documents may carry instructions that were planted for a language model. Such a sentence is never a fact about a
-product, so it is not quoted, whatever it asks. The rules look at whom a sentence addresses and what it orders, not at
-one wording; instructions to customers (请在 App 中点击…, 请勿拆封, 回复短信 1 确认) have to pass.
+product, so it is not quoted. The rules look at whom a sentence addresses and what it orders, not at one wording;
+instructions to customers (请在 App 中点击…, 请勿拆封, 回复短信 1 确认) have to pass.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ _TASK = re.compile(
 
 
 @lru_cache(maxsize=8192)
-def addresses_model(text: str) -> bool:
-    """Whether a sentence speaks to a language model instead of the reader; 40 µs, and titles come again and again."""
+def is_addressed_to_model(text: str) -> bool:
+    """Whether a sentence speaks to a language model instead of the reader; cached, since titles come again and again
+    (40 µs).
+    """
     folded = _SPACED.sub("", fold(text))
     if _ENCODED.search(text):
         return True
@@ -55,14 +58,14 @@ def addresses_model(text: str) -> bool:
     return not CASE_RECORD.search(folded) and any(pattern.search(folded) for pattern in ABOUT_CUSTOMER)
 
 
-def quotable(sentences: Sequence[Sentence]) -> list[bool]:
-    """For every sentence of one chunk whether it may be quoted.
+def check_quotable(sentences: Sequence[Sentence]) -> list[bool]:
+    """Returns for every sentence of one chunk whether it may be quoted.
 
-    A planted order may go on in the sentences after the one that gives it away: the next two fall with it when they
-    order something too, or are scraps of it that say nothing. In a text that is mostly Chinese, an English question or
-    order is foreign matter as well.
+    A planted order may continue in the following sentences: the next two are left out with it when they order something
+    too, or are scraps that say nothing. In a text that is mostly Chinese, an English question or order is foreign as
+    well.
     """
-    chinese = _chinese_share("".join(sentence.text for sentence in sentences))
+    chinese = _measure_chinese_share("".join(sentence.text for sentence in sentences))
     allowed: list[bool] = []
     suspicion = 0
     hidden = False
@@ -71,8 +74,8 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
         bad = (
             hidden
             or sentence.block.kind is BlockKind.IMAGE
-            or addresses_model(sentence.text)
-            or _foreign(sentence.text, chinese)
+            or is_addressed_to_model(sentence.text)
+            or _is_foreign(sentence.text, chinese)
         )
         if bad:
             suspicion = 2
@@ -85,10 +88,12 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
     return allowed
 
 
-def without_orders(text: str) -> str:
-    """A curated answer as it stands, or, when something was planted in it, only its sentences that may be quoted."""
+def remove_orders(text: str) -> str:
+    """Returns a curated answer as it stands, or, where something was planted in it, only its sentences that
+    may be quoted.
+    """
     sentences = split_sentences(text)
-    allowed = quotable(sentences)
+    allowed = check_quotable(sentences)
     if all(allowed):
         return text
     lines: dict[int, str] = {}
@@ -98,19 +103,20 @@ def without_orders(text: str) -> str:
     return "\n".join(lines.values())
 
 
-def safe_text(text: str) -> bool:
+def is_safe_text(text: str) -> bool:
     """Whether a title, heading or question may be shown."""
-    return not addresses_model(text)
+    return not is_addressed_to_model(text)
 
 
-def _chinese_share(text: str) -> float:
-    """Chinese characters among all; 0.0 in a text with next to none."""
+def _measure_chinese_share(text: str) -> float:
+    """Returns the share of Chinese characters; 0.0 in a text with next to none."""
     count = len(_CJK.findall(text))
     return count / len(text) if count >= MIN_CHINESE else 0.0
 
 
-def _foreign(text: str, chinese: float) -> bool:
-    """English prose in a Chinese text: orders and questions at once, any prose where the text is Chinese throughout.
+def _is_foreign(text: str, chinese: float) -> bool:
+    """Whether a text is English prose in a Chinese one: orders and questions at once, any prose where the text is all
+    Chinese.
 
     Commands, settings and messages in English stay: they have the marks of code, or no articles and pronouns.
     """

@@ -1,4 +1,4 @@
-"""Rows of tables, which the chunks hold as 列名：值；列名：值, and as a reader sees them: in Markdown."""
+"""Rows of tables, which chunks hold as 列名：值；列名：值 and readers see in Markdown."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class TableRow:
     cells: tuple[Cell, ...]
 
     @classmethod
-    def of(cls, cells: Iterable[tuple[str, str]]) -> TableRow:
-        """Of names and values."""
+    def from_pairs(cls, cells: Iterable[tuple[str, str]]) -> TableRow:
+        """Builds a row of names and values."""
         return cls(tuple(Cell(name, value) for name, value in cells))
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole row."""
         return "；".join(f"{cell.name}：{cell.value}" if cell.name else cell.value for cell in self.cells)
 
     @property
@@ -37,8 +37,8 @@ class TableRow:
 
 
 def draw_rows(rows: Sequence[TableRow], columns: Container[str]) -> list[str]:
-    """For each of some rows of a table a Markdown table that holds it alone; the header is the same for all of them,
-    and has those of the columns that they have.
+    """Draws each row as a Markdown table that holds it alone; all have the same header, of the given columns that the
+    rows have.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names if name in columns))
     held = [{cell.name: cell.value for cell in row.cells} for row in rows]
@@ -46,15 +46,15 @@ def draw_rows(rows: Sequence[TableRow], columns: Container[str]) -> list[str]:
 
 
 def draw_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table of the values of rows below the names of their columns."""
+    """Draws rows below the names of their columns as a Markdown table."""
     lines = (names, ("---",) * len(names), *rows)
-    return "\n".join(f"| {' | '.join(map(_in_one_line, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_join_lines, line))} |" for line in lines)
 
 
-def _in_one_line(value: str) -> str:
+def _join_lines(value: str) -> str:
     return " ".join(value.replace("|", "\\|").split())
 
 
-def parallel(name: str, other: str) -> bool:
+def is_parallel(name: str, other: str) -> bool:
     """Whether two columns hold the same of different things: 金笙 and 银笙, 月付 and 年付, YS-P10 and YS-P20."""
     return name != other and bool(name and other) and (name[-1] == other[-1] or name[:2] == other[:2])

@@ -31,8 +31,10 @@ _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:�
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0; `block`: of which it is a part,
-    and `first` whether it begins it.
+    """A verbatim span of a chunk.
+
+    `text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0; `block`: the block that it is part
+    of; `first`: whether it begins the block.
     """
 
     text: str
@@ -44,39 +46,39 @@ class Sentence:
 
     @property
     def is_item(self) -> bool:
-        """A list item or numbered step."""
+        """Whether it is a list item or numbered step."""
         return self.block.kind is BlockKind.ITEM and self.first
 
     @property
     def is_step(self) -> bool:
-        """A numbered item."""
+        """Whether it is a numbered item."""
         return self.is_item and any(character.isalnum() for character in self.block.marker)
 
     @property
-    def unmarked(self) -> str:
-        """Without its mark: the fourth step of a list that is not quoted is no fourth step to a reader."""
+    def text_without_marker(self) -> str:
+        """The text without its marker: alone, the fourth step of a list is no fourth step to a reader."""
         return self.text.removeprefix(self.block.marker).lstrip() or self.text if self.is_item else self.text
 
     @property
-    def may_head(self) -> bool:
-        """A heading, or what is short and without an end, as headings of plain text and titles of notes are."""
+    def can_head(self) -> bool:
+        """Whether it is a heading, or short and without an end, as headings of plain text and titles of notes are."""
         if self.block.kind not in _TITLED:
             return self.block.kind is BlockKind.HEADING
         return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text)
 
     @property
     def is_code(self) -> bool:
-        """A line of code, or several."""
+        """Whether it is code."""
         return self.block.kind is BlockKind.CODE
 
     @property
-    def said_chars(self) -> int:
-        """Characters that are read; code is looked at."""
+    def read_chars(self) -> int:
+        """Characters that are read; code is looked at instead."""
         return 0 if self.is_code else len(self.text)
 
     @property
     def is_row(self) -> bool:
-        """A whole row of a table, its cells named by the heads of their columns."""
+        """Whether it is a whole row of a table, its cells named by the heads of their columns."""
         return self.block.kind is BlockKind.ROW and len(self.block.cells) > 1 and self.end - self.start == self._length
 
     @property
@@ -86,35 +88,35 @@ class Sentence:
     @property
     def row(self) -> TableRow:
         """The cells of a row."""
-        return TableRow.of(self.block.cells)
+        return TableRow.from_pairs(self.block.cells)
 
     @property
-    def leads_in(self) -> bool:
-        """Announces what follows, or asks: answers nothing alone."""
-        return self.text.endswith(("：", ":", "如下", "如下。")) or self.asks
+    def is_lead_in(self) -> bool:
+        """Whether it announces what follows, or asks, and so answers nothing alone."""
+        return self.text.endswith(("：", ":", "如下", "如下。")) or self.is_question
 
     @property
-    def asks(self) -> bool:
-        """A question."""
+    def is_question(self) -> bool:
+        """Whether it ends as a question."""
         return self.text.endswith(("？", "?"))
 
     @property
-    def marked_question(self) -> bool:
-        """The question of a dialogue, whose answer is the next line."""
-        return self.asks and _QUESTION_MARK.match(self.text) is not None
+    def is_marked_question(self) -> bool:
+        """Whether it is the question of a dialogue, whose answer is the next line."""
+        return self.is_question and _QUESTION_MARK.match(self.text) is not None
 
 
 def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:
-    """All sentences in order: blocks, their lines and sentence ends separate; nothing but white space is lost.
+    """Returns all sentences in order. Blocks, lines and sentence ends separate them; only white space is lost.
 
-    A row of a table and a line of code are not divided. layout: of the text; None guesses it.
+    Rows of tables and lines of code are not divided. layout: of the text; None guesses it.
     """
     sentences: list[Sentence] = []
     line = 0
     for block in guess_spans(text) if layout is None else read_layout(layout):
         first = True
         for match in _LINE.finditer(text, block.start, block.end):
-            found = [span for span in _parts(text, block, *match.span()) if span[0] < span[1]]
+            found = [span for span in _split_line(text, block, *match.span()) if span[0] < span[1]]
             for start, end in found:
                 sentences.append(Sentence(text[start:end], start, end, line, block, first))
                 first = False
@@ -122,33 +124,33 @@ def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:
     return sentences
 
 
-def _parts(text: str, block: Span, start: int, end: int) -> list[tuple[int, int]]:
+def _split_line(text: str, block: Span, start: int, end: int) -> list[tuple[int, int]]:
     if block.kind in _UNDIVIDED and end - start <= MAX_UNDIVIDED_CHARS:
-        return [_strip(text, start, end)]
-    return _spans(text, start, end)
+        return [_strip_span(text, start, end)]
+    return _split_at_ends(text, start, end)
 
 
-def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split_at_ends(text: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = []
     for match in _END.finditer(text, start, end):
-        spans.extend(_bounded(text, start, match.end()))
+        spans.extend(_split_long(text, start, match.end()))
         start = match.end()
-    spans.extend(_bounded(text, start, end))
+    spans.extend(_split_long(text, start, end))
     return spans
 
 
-def _bounded(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split_long(text: str, start: int, end: int) -> list[tuple[int, int]]:
     spans = []
     while end - start > MAX_SENTENCE_CHARS:
         cuts = [m.end() for m in _CLAUSE.finditer(text, start + MAX_SENTENCE_CHARS // 4, start + MAX_SENTENCE_CHARS)]
         cut = cuts[-1] if cuts else start + MAX_SENTENCE_CHARS
-        spans.append(_strip(text, start, cut))
+        spans.append(_strip_span(text, start, cut))
         start = cut
-    spans.append(_strip(text, start, end))
+    spans.append(_strip_span(text, start, end))
     return spans
 
 
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -1,7 +1,7 @@
-"""Example sentences by intent, the data that the router learns from: `agents/anchors/*.yaml` and a tenant's own.
+"""Example sentences by intent, which the router learns from: `agents/anchors/*.yaml` and a tenant's own.
 
-A file has the `intent`, `examples` of it alone, `with` other intents at once, and sentences that look like it and are
-`not` it but another.
+A file has the `intent`, `examples` of it alone, `with` other intents at once, and sentences that look like it but are
+`not`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from agents.routing.contrasts import contrasts
+from agents.routing.contrasts import generate_contrasts
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
 from knowledge.yaml_files import load_yaml
@@ -31,7 +31,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What a head is fitted on."""
+    """The sentences that a head is fitted on."""
 
     sentences: tuple[Anchor, ...]
     labels: tuple[str, ...] = field(init=False, compare=False)
@@ -41,32 +41,32 @@ class Anchors:
         own = {intent for anchor in self.sentences for intent in anchor.intents}
         object.__setattr__(self, "labels", (*Intent, *sorted(own.difference(Intent))))
 
-    def extended(self, own: Iterable[Anchor]) -> Anchors:
-        """With a tenant's own sentences, which overrule shipped ones of the same text."""
+    def extend(self, own: Iterable[Anchor]) -> Anchors:
+        """Returns the anchors with a tenant's own sentences, which replace shipped ones of the same text."""
         merged = {anchor.text: anchor for anchor in (*self.sentences, *own)}
         return Anchors(tuple(merged.values()))
 
 
 @cache
-def shipped_anchors() -> Anchors:
-    """The sentences that come with the project."""
+def load_shipped_anchors() -> Anchors:
+    """Returns the sentences that come with the project."""
     folder = files("agents") / "anchors"
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
     written = read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
-    made = Anchors(tuple(Anchor(text, frozenset({intent})) for text, intent in contrasts()))
-    return made.extended(written.sentences)
+    made = Anchors(tuple(Anchor(text, frozenset({intent})) for text, intent in generate_contrasts()))
+    return made.extend(written.sentences)
 
 
 def read_anchors(documents: Iterable[str]) -> Anchors:
-    """Anchors of YAML texts, one for an intent: shipped ones, and those of agents of one's own, which a text's `intent`
-    declares. Raises InvalidConfiguration.
+    """Reads YAML texts, one for an intent: shipped ones, or those of a company's own agents. Raises
+    InvalidConfiguration.
     """
     intents: dict[str, set[str]] = {}
     try:
         texts = [load_yaml(text) for text in documents]
         known = {*Intent, *(str(data["intent"]) for data in texts)}
         for data in texts:
-            for sentence, found in _labelled(data):
+            for sentence, found in _read_labels(data):
                 if unknown := found - known:
                     raise ValueError(f"不认识的意图 {sorted(unknown)}")
                 intents.setdefault(sentence, set()).update(found)
@@ -75,7 +75,7 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
     return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()))
 
 
-def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
+def _read_labels(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
     intent = str(data["intent"])
     if unknown := data.keys() - {"intent", "examples", "with", "not"}:
         raise ValueError(f"不认识的键 {sorted(unknown)}")

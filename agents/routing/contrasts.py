@@ -1,8 +1,8 @@
-"""Sentences that differ in nothing but what is wanted: 帮我取消预订, 怎么取消预订, 我的预订取消好了没.
+"""Generates sentences that differ in nothing but the intent: 帮我取消预订, 怎么取消预订, 我的预订取消好了没.
 
-A meaning is mostly a subject, so that a head fitted on sentences alone learns which subjects its author gave to which
-intent. Where every subject stands under every intent, only the manner of speaking tells them apart: on 200 messages of
-somebody else macro-F1 rose by .05 with them, at no cost on 1,366 others.
+A meaning is mostly a subject, so a head that is fitted on sentences alone learns which subjects its author gave to
+which intent. Where every subject stands under every intent, only the way of asking tells them apart: on 200 messages of
+another author macro-F1 rose by .05, at no cost on 1,366 others.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSIN
 """Of a subject, how many of the intent's frames are filled with it; of other intents one."""
 
 
-def contrasts() -> Iterator[tuple[str, str]]:
-    """Sentences with their intent, in a fixed order; every frame of `agents/examples/contrasts.yaml` takes its turn."""
+def generate_contrasts() -> Iterator[tuple[str, str]]:
+    """Yields sentences with their intent, in a fixed order; every frame of `agents/examples/contrasts.yaml` is used in
+    turn.
+    """
     data = load_yaml((files("agents") / "examples" / "contrasts.yaml").read_text(encoding="utf-8"))
     for number, subject in enumerate(data["subjects"]):
         verb, noun = subject.split()

@@ -49,8 +49,10 @@ class IntentDecision:
     band: Band
 
 
-def weigh(scores: Mapping[str, float], closeness: float | None, suggested: Collection[str]) -> dict[str, float]:
-    """Scores of the head with the other evidence: nearness to the tenant's knowledge speaks against off-topic."""
+def weigh_scores(scores: Mapping[str, float], closeness: float | None, suggested: Collection[str]) -> dict[str, float]:
+    """Adds the other evidence to the scores of the head: nearness to the tenant's knowledge speaks against off-topic
+    intents.
+    """
     near = NEUTRAL_CLOSENESS if closeness is None else min(max(closeness, CLOSENESS_RANGE[0]), CLOSENESS_RANGE[1])
     against = CLOSENESS_WEIGHT * (near - NEUTRAL_CLOSENESS) + ENTITY_WEIGHT * bool(suggested)
     return {
@@ -59,14 +61,15 @@ def weigh(scores: Mapping[str, float], closeness: float | None, suggested: Colle
     }
 
 
-def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> IntentDecision:
-    """The intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
+def decide_intents(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> IntentDecision:
+    """Returns the intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)
+    # See OUT_OF_SCOPE_LEAD: wrongly taken for out of scope, a customer would get no answer.
     leads = off is Intent.OUT_OF_SCOPE and scores[on] >= 0
     gap = scores[on] - scores[off] + leads * OUT_OF_SCOPE_LEAD
     if gap < 0 and not forced:
-        return IntentDecision((off,), _band(-gap, scores[off], thresholds))
+        return IntentDecision((off,), _choose_band(-gap, scores[off], thresholds))
     wanted = thresholds.wanted
     holds = {
         intent
@@ -74,11 +77,11 @@ def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: 
         if scores[intent] >= max(wanted[intent], scores[on] - thresholds.dominance) and gap >= 0
     }
     intents = holds | set(forced) or {on}
-    band = Band.HIGH if forced else _band(gap, scores[on], thresholds)
+    band = Band.HIGH if forced else _choose_band(gap, scores[on], thresholds)
     return IntentDecision(tuple(intent for intent in PRECEDENCE if intent in intents), band)
 
 
-def _band(gap: float, best: float, thresholds: Thresholds) -> Band:
+def _choose_band(gap: float, best: float, thresholds: Thresholds) -> Band:
     if gap < thresholds.low or best < thresholds.weakest:
         return Band.LOW
     return Band.HIGH if gap >= thresholds.high else Band.MEDIUM

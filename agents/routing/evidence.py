@@ -1,4 +1,4 @@
-"""How near a message is to the tenant's own knowledge, without a recall."""
+"""Measures how near a message is to the tenant's own knowledge, without a search."""
 
 from __future__ import annotations
 
@@ -19,47 +19,49 @@ MIN_SPREAD = 0.005
 
 
 class KnowledgeEvidence(Protocol):
-    """Says how near a message is to what the tenant's documents are about."""
+    """Measures how near a message is to what the tenant's documents are about."""
 
-    async def closeness(self, vector: Vector) -> float | None:
-        """Standard deviations above unrelated sentences; None of an empty base and of one without vectors yet."""
+    async def measure_closeness(self, vector: Vector) -> float | None:
+        """Returns standard deviations above unrelated sentences; None for a base that is empty or has no
+        vectors yet.
+        """
 
 
 class BaseCloseness:
-    """Mean cosine to the nearest chunks, against that of sentences that have nothing to do with any company.
+    """Mean cosine to the nearest chunks, compared with that of sentences that have nothing to do with any company.
 
-    unrelated: their vectors, shape (sentences, dimension). Measured anew when the index has moved on.
+    `unrelated`: their vectors, shape (sentences, dimension). It is measured again when the index has changed.
     """
 
     def __init__(self, index: Index, unrelated: Matrix) -> None:
         self._index = index
         self._unrelated = unrelated
-        self._measured: _Measured | None = None
+        self._measured: _MeasuredBase | None = None
 
-    async def closeness(self, vector: Vector) -> float | None:
-        """See `KnowledgeEvidence.closeness`."""
+    async def measure_closeness(self, vector: Vector) -> float | None:
+        """See `KnowledgeEvidence.measure_closeness`."""
         snapshot = self._index.get_snapshot()
         if not len(snapshot) or not has_vectors(snapshot):
             return None
         measured = self._measured
         if measured is None or measured.revision != snapshot.revision:
-            measured = self._measured = await asyncio.to_thread(_Measured, snapshot, self._unrelated)
-        return measured.closeness(vector)
+            measured = self._measured = await asyncio.to_thread(_MeasuredBase, snapshot, self._unrelated)
+        return measured.measure_closeness(vector)
 
 
-class _Measured:
-    """One revision of a base."""
+class _MeasuredBase:
+    """The measurement of one revision of a base."""
 
     def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
         self.revision = snapshot.revision
         self._rows = snapshot.get_vectors([chunk.id for chunk in snapshot.sample(MAX_ROWS)])
-        usual = self._similarity(unrelated)
+        usual = self._compute_similarity(unrelated)
         self._mean, self._spread = float(usual.mean()), max(float(usual.std()), MIN_SPREAD)
 
-    def closeness(self, vector: Vector) -> float:
-        return (float(self._similarity(vector[None, :])[0]) - self._mean) / self._spread
+    def measure_closeness(self, vector: Vector) -> float:
+        return (float(self._compute_similarity(vector[None, :])[0]) - self._mean) / self._spread
 
-    def _similarity(self, vectors: Matrix) -> Vector:
+    def _compute_similarity(self, vectors: Matrix) -> Vector:
         cosines = vectors @ self._rows.T
         count = min(NEIGHBOURS, cosines.shape[1])
         nearest: Vector = np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1)

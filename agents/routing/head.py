@@ -1,8 +1,8 @@
 """A linear head per intent over a message's embedding and the n-grams of its characters: ridge regression, at load.
 
-The embedding tells what a message is about, the n-grams in what manner it is said: 帮我, 了吗, 怎么. On 1,084 public
-messages they are worth .02 of macro-F1, more than patterns of such words; logistic regression, neighbours and other
-kernels instead of ridge regression changed less than .02.
+The embedding tells what a message is about, the n-grams how it is said: 帮我, 了吗, 怎么. On 1,084 public messages they
+are worth .02 of macro-F1, more than patterns of such words; logistic regression, neighbours and other kernels changed
+less.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.linear import direction, hashed, ridge
+from agents.linear import build_hashed_block, fit_ridge, normalize_length
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
-from agents.screening.features import BITS, ngrams
+from agents.screening.features import BITS, hash_ngrams
 from knowledge.embeddings.base import Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
@@ -40,20 +40,20 @@ class IntentHead:
     words: Matrix
     bias: Vector
 
-    def scores(self, text: str, vector: Vector | None) -> dict[str, float]:
-        """About +1 where the message is like an intent's examples, -1 where it is not.
+    def compute_scores(self, text: str, vector: Vector | None) -> dict[str, float]:
+        """Returns a score by intent, about +1 where the message is like its examples, -1 where it is not.
 
-        Without a vector the words alone speak, as for a sentence of average meaning.
+        Without a vector the words alone count, as for a sentence of average meaning.
         """
-        buckets, weights = ngrams(fold(text))
+        buckets, weights = hash_ngrams(fold(text))
         found = weights @ self.words[buckets] + self.bias
         if vector is not None:
-            found = found + direction(vector - self.mean) @ self.meaning
+            found = found + normalize_length(vector - self.mean) @ self.meaning
         return dict(zip(self.anchors.labels, found.tolist(), strict=True))
 
     @property
     def version(self) -> str:
-        """Of what it was fitted on: the same in every process that learnt the same sentences."""
+        """Identifies what it was fitted on: the same in every process that learnt the same sentences."""
         told = repr([(anchor.text, sorted(anchor.intents), anchor.weight) for anchor in self.anchors.sentences])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -64,21 +64,21 @@ class IntentHead:
 
 
 async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
-    """Embeds the anchors (through the embedder's cache) and fits them. Raises EmbeddingUnavailable."""
+    """Embeds the anchors, through the embedder's cache, and fits the head. Raises EmbeddingUnavailable."""
     vectors = await embedder.embed_questions([anchor.text for anchor in anchors.sentences])
-    return await asyncio.to_thread(_fitted, anchors, vectors)
+    return await asyncio.to_thread(_fit_anchors, anchors, vectors)
 
 
-def _fitted(anchors: Anchors, vectors: Matrix) -> IntentHead:
+def _fit_anchors(anchors: Anchors, vectors: Matrix) -> IntentHead:
     mean: Vector = vectors.mean(axis=0)
-    words = hashed([ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
+    words = build_hashed_block([hash_ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
-    importance = _importance(holds, [anchor.weight for anchor in anchors.sentences])
-    return IntentHead(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
+    importance = _compute_importance(holds, [anchor.weight for anchor in anchors.sentences])
+    return IntentHead(anchors, vectors, mean, *fit_ridge([normalize_length(vectors - mean), words], holds, importance))
 
 
-def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
-    """How much the error of each example counts: by the root of the rarity of its rarest intent."""
+def _compute_importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
+    """Returns how much the error of each example counts: by the root of the rarity of its rarest intent."""
     rarity = holds.sum(axis=0).max() / np.maximum(holds.sum(axis=0), 1)
     importance: NDArray[np.floating] = np.array(weights) * np.sqrt(np.where(holds, rarity, 0).max(axis=1))
     return importance

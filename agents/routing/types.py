@@ -1,4 +1,4 @@
-"""What the router finds out about a message, and how."""
+"""The result of the router, and how it came about."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Tier(StrEnum):
 
 
 class Band(StrEnum):
-    """How sure the evidence is; LOW is where a language model is asked and believed, where there is one."""
+    """How sure the evidence is; at LOW a language model is asked and believed, where there is one."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -56,11 +56,11 @@ class Band(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Every number that decided a route.
+    """All numbers that decided a route.
 
-    `scores` and `thresholds` are by intent, a score about +1 where the message is like that intent's examples and -1
-    where it is not; empty when a cheaper tier decided. `closeness` to the tenant's own knowledge is in standard
-    deviations above unrelated sentences, None when not measured. `verdict` is the intents joined by +.
+    `scores` and `thresholds` are by intent; a score is about +1 where the message is like the intent's examples and -1
+    where it is not; both are empty when a cheaper tier decided. `closeness` to the tenant's own knowledge is in
+    standard deviations above unrelated sentences, None when not measured. `verdict`: the intents joined by +.
     """
 
     tier: Tier
@@ -75,9 +75,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a message goes: at least one intent, the one to be heard first at the front.
-
-    `degraded` names what was out of order.
+    """Where a message goes: at least one intent, the one that is served first at the front. `degraded`: what was out of
+    order.
     """
 
     intents: tuple[Intent, ...]

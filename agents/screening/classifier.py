@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from functools import cache
 
-from agents.screening.examples import examples, long_benign
-from agents.screening.features import Features, features
+from agents.screening.examples import build_long_benign, load_examples
+from agents.screening.features import Features, extract_features
 from agents.screening.head import AttackHead, fit_head
 from agents.screening.patterns import SIGNATURES
 from agents.screening.types import Reason, Verdict
-from agents.screening.views import views
+from agents.screening.views import list_views
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.types import Vector
 
@@ -21,50 +21,55 @@ REST_THRESHOLD = 0.85
 
 
 class Screening:
-    """Ready, within a second, with what the text shows; `learn` adds the head that hears the embedding too.
+    """Ready within a second with signatures and n-grams; `learn` adds the head that uses the embedding too.
 
-    An outage of the embedder does not open the door: `check` without a vector goes by signatures and n-grams.
+    An outage of the embedder lets nothing pass: `check` without a vector uses signatures and n-grams.
     """
 
     def __init__(self) -> None:
-        self._found, self._attacks, self._plain = _shipped()
+        self._found, self._attacks, self._plain = _load_shipped_model()
         self._full: AttackHead | None = None
 
     async def learn(self, embedder: Embedder) -> None:
-        """Fits the head of this embedder; the examples' vectors come out of its cache from the second start on.
+        """Fits the head of this embedder; from the second start on the examples' vectors come out of its cache.
 
-        Raises EmbeddingUnavailable, MissingDependency; what was learnt before stays.
+        Raises EmbeddingUnavailable, MissingDependency; then what was learnt before stays.
         """
-        vectors = await embedder.embed_questions([example.text for example in examples()])
+        vectors = await embedder.embed_questions([example.text for example in load_examples()])
         self._full = await asyncio.to_thread(fit_head, self._found, self._attacks, vectors)
 
-    def look(self, text: str) -> Features:
-        """What there is to see before the embedding is there."""
-        return features(views(text))
+    def extract_features(self, text: str) -> Features:
+        """Returns the features of a text that need no embedding."""
+        return extract_features(list_views(text))
 
     def check(self, text: str, vector: Vector | None = None, found: Features | None = None) -> Verdict:
-        """vector: the turn's embedding of the text, made by the embedder of `learn`; None while it is out of reach.
+        """Judges a text.
 
-        found: what `look` saw, where that was done before.
+        Args:
+            text: the message.
+            vector: its embedding, by the embedder of `learn`; None while that is out of reach.
+            found: the result of `extract_features`, where it is known already.
         """
-        found = found or self.look(text)
+        found = found or self.extract_features(text)
         seen = [signature for signature, sign in zip(SIGNATURES, found.signs, strict=True) if sign]
         names = tuple(signature.name for signature in seen)
         for signature in seen:
             if signature.certain:
                 return Verdict(signature.reason, 1.0, names)
         full = self._full if vector is not None else None
-        probability = full.probability(found, vector) if full else self._plain.probability(found, None)
+        probability = full.compute_probability(found, vector) if full else self._plain.compute_probability(found, None)
         rejected = probability >= THRESHOLD
         if full and not rejected and len(text) > MAX_QUERY_CHARS:
-            rejected = self._plain.probability(found, None) >= REST_THRESHOLD
+            rejected = self._plain.compute_probability(found, None) >= REST_THRESHOLD
         return Verdict(Reason.SUSPICIOUS if rejected else None, probability, names, embedded=full is not None)
 
 
 @cache
-def _shipped() -> tuple[list[Features], list[bool], AttackHead]:
-    """What the examples show, which of them are attacks, and the head without an embedding; once a process."""
-    found = [features(views(example.text)) for example in examples()]
-    attacks = [example.attack for example in examples()]
-    joined = [features(views(example.text)) for example in long_benign()]
+def _load_shipped_model() -> tuple[list[Features], list[bool], AttackHead]:
+    """Returns the features of the examples, which of them are attacks, and the head without an embedding; once
+    a process.
+    """
+    found = [extract_features(list_views(example.text)) for example in load_examples()]
+    attacks = [example.attack for example in load_examples()]
+    joined = [extract_features(list_views(example.text)) for example in build_long_benign()]
     return found, attacks, fit_head([*found, *joined], [*attacks, *(False for _ in joined)], None)

@@ -1,4 +1,4 @@
-"""The examples that the heads are fitted on; they ship with the project and were written for it."""
+"""The examples that the heads are fitted on; they were written for the project and ship with it."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ class Example:
 
 
 @cache
-def examples() -> tuple[Example, ...]:
-    """All examples, always in the same order and with the same questions in their slots."""
-    benign = [Example(text, False, family) for family, text in _lines("benign.txt")]
+def load_examples() -> tuple[Example, ...]:
+    """Returns all examples, always in the same order and with the same questions in their slots."""
+    benign = [Example(text, False, family) for family, text in _read_lines("benign.txt")]
     questions = [example.text for example in benign if example.family == "questions"]
     generator = random.Random(11)
     attacks = [
         Example(text, True, family)
-        for family, line in _lines("attacks.txt")
-        for text in (_filled(line, questions, generator) if _SLOT in line else [line])
+        for family, line in _read_lines("attacks.txt")
+        for text in (_fill_slots(line, questions, generator) if _SLOT in line else [line])
     ]
     return (*attacks, *benign)
 
 
 @cache
-def long_benign() -> tuple[Example, ...]:
-    """Benign messages that say several things at once, for the head that goes by n-grams alone: attacks are long, and
-    without these it took long technical questions for attacks."""
-    benign = [example for example in examples() if not example.attack]
+def build_long_benign() -> tuple[Example, ...]:
+    """Returns benign messages that say several things, for the head with n-grams alone: attacks are long, and without
+    these it took long technical questions for attacks.
+    """
+    benign = [example for example in load_examples() if not example.attack]
     generator = random.Random(12)
     found = []
     for number in range(JOINED):
@@ -50,8 +51,8 @@ def long_benign() -> tuple[Example, ...]:
     return tuple(found)
 
 
-def _lines(name: str) -> list[tuple[str, str]]:
-    """Family and text of every example of a file."""
+def _read_lines(name: str) -> list[tuple[str, str]]:
+    """Returns family and text of every example of a file."""
     family, found = "", list[tuple[str, str]]()
     for line in (files("agents.screening") / "examples" / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
@@ -61,8 +62,8 @@ def _lines(name: str) -> list[tuple[str, str]]:
     return found
 
 
-def _filled(line: str, questions: list[str], generator: random.Random) -> list[str]:
-    """The line with questions of its own language in its slots."""
+def _fill_slots(line: str, questions: list[str], generator: random.Random) -> list[str]:
+    """Returns the line with questions of its own language in its slots."""
     own = [question for question in questions if question.isascii() == line.isascii()]
     parts = line.split(_SLOT)
     chosen = iter(generator.sample(own, FILLED * (len(parts) - 1)))

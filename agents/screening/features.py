@@ -1,4 +1,4 @@
-"""What a head sees of a message besides its embedding: hashed character n-grams and the signatures found."""
+"""The features of a message besides its embedding: hashed character n-grams and the signatures found."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ class Features:
     signs: Vector
 
 
-def features(views: Sequence[str]) -> Features:
-    """Of the forms of one message; hidden words count like open ones."""
-    buckets, weights = ngrams("\n".join(views))
-    found = [any(map(signature.found, views)) for signature in SIGNATURES]
+def extract_features(views: Sequence[str]) -> Features:
+    """Returns the features of the forms of one message; hidden words count like open ones."""
+    buckets, weights = hash_ngrams("\n".join(views))
+    found = [any(map(signature.is_found_in, views)) for signature in SIGNATURES]
     return Features(buckets, weights, np.array(found, dtype=np.float32))
 
 
 @lru_cache(REMEMBERED)
-def ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
-    """Buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that occurs once.
+def hash_ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
+    """Returns buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that
+    occurs once.
 
-    Hashed a whole text at a time: 2,000 characters take half a millisecond.
+    A text is hashed as a whole: 2,000 characters take half a millisecond.
     """
     codes = np.frombuffer(f" {text} ".encode("utf-32-le"), dtype=np.uint32)
     rolling = np.zeros(len(codes), dtype=np.uint32)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.linear import direction, hashed, logistic
+from agents.linear import build_hashed_block, fit_logistic, normalize_length
 from agents.screening.features import BITS, Features
 from knowledge.types import Matrix, Vector
 
@@ -27,26 +27,28 @@ class AttackHead:
     signs: Vector
     bias: float
 
-    def probability(self, found: Features, vector: Vector | None) -> float:
-        """Of an attack, in [0, 1]. vector: shape (dimension,), not looked at by a head without embedding."""
+    def compute_probability(self, found: Features, vector: Vector | None) -> float:
+        """Returns the probability of an attack, in [0, 1]. vector: shape (dimension,), not used by a head without
+        embedding.
+        """
         logit = self.bias + float(self.ngrams[found.buckets] @ found.weights) + float(self.signs @ found.signs)
         if self.embedding is not None and vector is not None and self.centre is not None:
-            logit += float(self.embedding @ direction(vector - self.centre))
+            logit += float(self.embedding @ normalize_length(vector - self.centre))
         return 1 / (1 + math.exp(-logit))
 
 
 def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix | None) -> AttackHead:
-    """The head of the examples, both classes weighing the same.
+    """Fits the head on the examples, both classes weighing the same.
 
     vectors: shape (len(found), dimension), or None for a head without embedding.
     """
-    ngrams = hashed([(each.buckets, each.weights * NGRAM_SCALE) for each in found], 1 << BITS)
+    ngrams = build_hashed_block([(each.buckets, each.weights * NGRAM_SCALE) for each in found], 1 << BITS)
     signs = np.stack([each.signs for each in found]) * SIGN_SCALE
     holds = np.array(attacks)
     if vectors is None:
-        words, marks, bias = logistic([ngrams, signs], holds)
+        words, marks, bias = fit_logistic([ngrams, signs], holds)
         return AttackHead(None, None, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))
     centre = vectors.mean(axis=0)
-    meanings = direction(vectors - centre) * EMBEDDING_SCALE
-    words, marks, meaning, bias = logistic([ngrams, signs, meanings], holds)
+    meanings = normalize_length(vectors - centre) * EMBEDDING_SCALE
+    words, marks, meaning, bias = fit_logistic([ngrams, signs, meanings], holds)
     return AttackHead(meaning * EMBEDDING_SCALE, centre, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))

@@ -1,6 +1,6 @@
-"""Patterns of orders to a language model, from `orders.yaml`, for the two who look for them.
+"""Patterns of orders to a language model, from `orders.yaml`.
 
-Messages are matched in the forms of `agents.screening.views`, sentences of documents by `agents.passages.quotable`;
+Messages are matched in the forms of `agents.screening.views`, sentences of documents in `agents.passages.quotable`;
 both are half width, Simplified and lower case.
 """
 
@@ -18,24 +18,24 @@ PARTS: dict[str, str] = _DATA["parts"]
 _PART = re.compile(r"\$\{(\w+)\}")
 
 
-def _pattern(source: str) -> re.Pattern[str]:
+def _compile_pattern(source: str) -> re.Pattern[str]:
     return re.compile(_PART.sub(lambda match: PARTS[match[1]], source))
 
 
 SIGNATURES = tuple(
-    Signature(each["name"], Reason(each["reason"]), each["certain"], tuple(map(_pattern, each["all_of"])))
+    Signature(each["name"], Reason(each["reason"]), each["certain"], tuple(map(_compile_pattern, each["all_of"])))
     for each in _DATA["messages"]
 )
 """In this order they are features of the heads."""
 CERTAIN = tuple(each for each in SIGNATURES if each.certain)
 
-TO_MODEL = tuple(_pattern(source) for group in _DATA["documents"]["to_model"].values() for source in group)
-ABOUT_CUSTOMER = tuple(map(_pattern, _DATA["documents"]["about_customer"]))
+TO_MODEL = tuple(_compile_pattern(source) for group in _DATA["documents"]["to_model"].values() for source in group)
+ABOUT_CUSTOMER = tuple(map(_compile_pattern, _DATA["documents"]["about_customer"]))
 """Orders about the customer, who is spoken of and not spoken to."""
-CASE_RECORD = _pattern(_DATA["documents"]["case_record"])
+CASE_RECORD = _compile_pattern(_DATA["documents"]["case_record"])
 """客服告知用户…: the record of a case tells what a person did, it orders nothing."""
 
 
-def first_certain(views: Iterable[str]) -> Signature | None:
-    """The first certain signature found in any form of a message."""
-    return next((each for view in views for each in CERTAIN if each.found(view)), None)
+def find_certain(views: Iterable[str]) -> Signature | None:
+    """Returns the first certain signature found in any form of a message."""
+    return next((each for view in views for each in CERTAIN if each.is_found_in(view)), None)

@@ -1,4 +1,4 @@
-"""What screening says of a message, and what it goes by."""
+"""The result of screening a message, and its signatures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a message is not taken: its form, a family of attacks with a certain signature, or the classifier."""
+    """Why a message is rejected: its form, a family of attacks with a certain signature, or the classifier."""
 
     EMPTY = "empty"
     TOO_LONG = "too_long"
@@ -26,8 +26,8 @@ class Reason(StrEnum):
 class Signature:
     """A sign of an attack: all parts are found in a message, in any order.
 
-    `certain` when no customer writes it: it rejects alone, without any model. The others are evidence that the
-    classifier weighs with everything else, for customers too write 不用管上面的问题了 and 别再跟我说抱歉.
+    `certain`: no customer writes it, so it rejects alone, without a model. The others are evidence for the classifier,
+    since customers too write 不用管上面的问题了 and 别再跟我说抱歉.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Signature:
     certain: bool
     parts: tuple[re.Pattern[str], ...]
 
-    def found(self, text: str) -> bool:
+    def is_found_in(self, text: str) -> bool:
         return all(part.search(text) for part in self.parts)
 
 
@@ -44,7 +44,7 @@ class Verdict:
     """`reason` is None for a message that passes.
 
     `probability` of an attack, in [0, 1], where attacks and other messages are equally likely beforehand; 1.0 with a
-    certain signature. `signatures`: names of those found, certain and not. `embedded`: the embedding had its say.
+    certain signature. `signatures`: names of those found. `embedded`: whether the embedding was used.
     """
 
     reason: Reason | None

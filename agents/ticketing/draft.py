@@ -1,4 +1,4 @@
-"""The ticket that is proposed, in the customer's own words."""
+"""Drafts the ticket that is proposed, in the customer's own words."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from agents.ticketing.types import NewTicket
 from agents.types import Turn
 from agents.understanding.consent import Consent
 from agents.understanding.reading import read
-from agents.understanding.tickets import MAX_SUBJECT_CHARS, category_of, priority_of, subject_of
+from agents.understanding.tickets import MAX_SUBJECT_CHARS, detect_category, detect_priority, extract_ticket_subject
 from agents.wording.catalogue import say
 
 MAX_TURNS, MAX_TURN_CHARS = 2, 200
 MAX_DESCRIPTION_CHARS = 2000
 
 
-def drafted(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
-    """The ticket for a message in the light of what was said before, None where nobody can tell what it is about.
+def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
+    """Drafts the ticket of a message with what was said before; None where its subject is unknown.
 
-    english: in which what was said before is told.
+    english: language of the lines for what was said before.
     """
-    subject, said = subject_of(text), text.strip()
-    before = [turn for turn in _since_the_last(history) if _tells(turn)][-MAX_TURNS:]
+    subject, said = extract_ticket_subject(text), text.strip()
+    before = [turn for turn in _list_turns_since_ticket(history) if _has_description(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
             return None
-        subject = subject_of(before[-1].standalone) or subject_of(before[-1].question)
-    lines = [say("ticket_earlier", english, text=_cut(turn.question)) for turn in before]
+        subject = extract_ticket_subject(before[-1].complete_text) or extract_ticket_subject(before[-1].question)
+    lines = [say("ticket_earlier", english, text=_cut_text(turn.question)) for turn in before]
     description = "\n".join([*lines, said])
-    return NewTicket(subject, description[:MAX_DESCRIPTION_CHARS], category_of(description), priority_of(description))
+    return NewTicket(
+        subject, description[:MAX_DESCRIPTION_CHARS], detect_category(description), detect_priority(description)
+    )
 
 
-def described(text: str) -> NewTicket:
-    """The ticket of a message that was asked for: its whole text is what it is about."""
+def describe_ticket(text: str) -> NewTicket:
+    """Drafts the ticket of a description that was asked for: the whole text is the description."""
     said = text.strip()
-    subject = subject_of(said) or said[:MAX_SUBJECT_CHARS]
-    return NewTicket(subject, said[:MAX_DESCRIPTION_CHARS], category_of(said), priority_of(said))
+    subject = extract_ticket_subject(said) or said[:MAX_SUBJECT_CHARS]
+    return NewTicket(subject, said[:MAX_DESCRIPTION_CHARS], detect_category(said), detect_priority(said))
 
 
-def _since_the_last(history: Sequence[Turn]) -> Sequence[Turn]:
-    """What was said since a ticket was made: what lies before that is in it."""
+def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
+    """Returns the turns since the last ticket was created; earlier ones are in that ticket."""
     made = 0
     for index, (before, turn) in enumerate(pairwise(history), start=1):
         reply = read(turn.question).reply
@@ -50,14 +52,14 @@ def _since_the_last(history: Sequence[Turn]) -> Sequence[Turn]:
     return history[made:]
 
 
-def _tells(turn: Turn) -> bool:
-    """Whether the customer said there what it is about: 好的 does not, nor does a question about a ticket."""
+def _has_description(turn: Turn) -> bool:
+    """Whether the customer described something: 好的 does not, nor does a question about a ticket."""
     said = read(turn.question)
     mere_word = said.reply is not None and not said.reply.text
-    about_ticket = said.own_tickets or said.ticket_number
-    return not mere_word and bool(subject_of(turn.question)) and not about_ticket
+    about_ticket = said.has_ticket_reference or said.ticket_number
+    return not mere_word and bool(extract_ticket_subject(turn.question)) and not about_ticket
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= MAX_TURN_CHARS else text[: MAX_TURN_CHARS - 1] + "…"

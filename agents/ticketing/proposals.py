@@ -1,4 +1,4 @@
-"""What may be proposed of tickets, and what a message says to it."""
+"""The proposals about tickets, and what a message answers to them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ CREATE, DESCRIBE, WITHDRAW = "ticket", "ticket_details", "ticket_close"
 """A ticket as it stands there, one that is still to be described, the end of one."""
 
 
-def decides(question: Question, now: float) -> Reply | None:
-    """What a message says to the proposal of the turn before it; None without one, or when it is too old."""
+def read_decision(question: Question, now: float) -> Reply | None:
+    """Returns what a message answers to the proposal of the turn before; None without a proposal, or when it
+    is too old.
+    """
     proposal = question.proposal
     if proposal is None or proposal.expires < now:
         return None

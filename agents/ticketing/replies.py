@@ -1,4 +1,4 @@
-"""What customers are told of tickets, in the words of the catalogue."""
+"""Writes what customers read about tickets, with the sentences of the catalogue."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from agents.answering.dating import day_said
+from agents.answering.date_phrases import format_day
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketState
 from agents.understanding.tickets import Priority
 from agents.wording.catalogue import say
@@ -29,68 +29,70 @@ _PRIORITIES = {
 
 
 class TicketReplies:
-    """zone: in which times are told, the company's."""
+    """`zone`: the company's, in which times are written."""
 
     def __init__(self, english: bool, zone: ZoneInfo) -> None:
         self.english = english
         self._zone = zone
 
     def say(self, key: str, **values: str) -> str:
-        """A sentence of the catalogue."""
+        """Returns a sentence of the catalogue."""
         return say(key, self.english, **values)
 
-    def proposed(self, draft: NewTicket) -> str:
-        """Everything that would be submitted."""
+    def write_proposal(self, draft: NewTicket) -> str:
+        """Returns all that would be submitted."""
         lines = [self.say("ticket_please_confirm"), self.say("ticket_subject", text=draft.subject)]
         if draft.description.strip() != draft.subject:
-            lines.append(self.say("ticket_description", text=_cut(draft.description)))
+            lines.append(self.say("ticket_description", text=_cut_text(draft.description)))
         if draft.priority in _PRIORITIES:
             lines.append(self.say("ticket_priority", text=self.say(_PRIORITIES[draft.priority])))
         return "\n".join([*lines, self.say("ticket_how_to_answer")])
 
-    def about(self, key: str, ticket: CustomerTicket | None) -> str:
-        """A sentence of the catalogue about a ticket, or that there is none."""
-        return self.say(key, **self._values(ticket)) if ticket else self.say("ticket_not_found")
+    def say_about(self, key: str, ticket: CustomerTicket | None) -> str:
+        """Returns a sentence of the catalogue about a ticket, or that there is none."""
+        return self.say(key, **self._build_values(ticket)) if ticket else self.say("ticket_not_found")
 
-    def pressed(self, ticket: CustomerTicket | None) -> str:
-        """The customer presses: what is done stays as it is."""
+    def write_urged(self, ticket: CustomerTicket | None) -> str:
+        """Returns the reply to a customer who urges; a finished ticket is only listed."""
         done = ticket is not None and ticket.state in DONE
-        return self.listed([ticket]) if ticket and done else self.about("ticket_pressed", ticket)
+        return self.list_tickets([ticket]) if ticket and done else self.say_about("ticket_pressed", ticket)
 
-    def listed(self, tickets: Sequence[CustomerTicket]) -> str:
-        """How the tickets stand."""
-        lines = [self._values(ticket)["line"] for ticket in tickets[:MAX_LISTED]]
+    def list_tickets(self, tickets: Sequence[CustomerTicket]) -> str:
+        """Returns the state of the tickets."""
+        lines = [self._build_values(ticket)["line"] for ticket in tickets[:MAX_LISTED]]
         if len(tickets) == 1:
             return lines[0]
         if (more := len(tickets) - MAX_LISTED) > 0:
             lines.append(self.say("ticket_more", count=str(more)))
         return "\n".join([self.say("ticket_listed", count=str(len(tickets))), *lines])
 
-    def which(self, tickets: Sequence[CustomerTicket]) -> str:
-        """Several could be meant."""
-        return "\n".join([self.say("ticket_which"), *(self._values(one)["named"] for one in tickets[:MAX_LISTED])])
+    def ask_which(self, tickets: Sequence[CustomerTicket]) -> str:
+        """Asks which of several tickets is meant."""
+        return "\n".join(
+            [self.say("ticket_which"), *(self._build_values(one)["named"] for one in tickets[:MAX_LISTED])]
+        )
 
-    def _values(self, ticket: CustomerTicket) -> dict[str, str]:
-        """All that sentences tell of a ticket."""
+    def _build_values(self, ticket: CustomerTicket) -> dict[str, str]:
+        """Returns the values of a ticket for the sentences."""
         values = {
             "number": ticket.number,
             "subject": ticket.subject,
             "state": self.say(_STATES[ticket.state]),
-            "since": self._when(ticket.created_at),
-            "by": self._when(ticket.resolve_by),
+            "since": self._format_time(ticket.created_at),
+            "by": self._format_time(ticket.resolve_by),
             "due": "",
         }
         values["named"] = self.say("ticket_named", **values)
         if ticket.state not in DONE and ticket.state is not TicketState.WAITING:
             values["due"] = self.say("ticket_late" if ticket.resolve_by < datetime.now(UTC) else "ticket_due", **values)
-        note = self.say("ticket_note", text=_cut(ticket.note)) if ticket.note else ""
+        note = self.say("ticket_note", text=_cut_text(ticket.note)) if ticket.note else ""
         return values | {"line": self.say("ticket_standing", **values) + note}
 
-    def _when(self, moment: datetime) -> str:
-        """A time as people say it, in the company's zone; with its year where that is not near."""
+    def _format_time(self, moment: datetime) -> str:
+        """Returns a time in the company's zone, with its year where that is not near."""
         local, far = moment.astimezone(self._zone), abs(moment - datetime.now(UTC)) >= timedelta(days=300)
-        return f"{day_said(local.date(), self.english, year=far)} {local:%H:%M}"
+        return f"{format_day(local.date(), self.english, year=far)} {local:%H:%M}"
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= MAX_SHOWN_CHARS else text[: MAX_SHOWN_CHARS - 1] + "…"

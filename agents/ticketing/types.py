@@ -57,21 +57,23 @@ class TicketOwner:
 
 
 class Tickets(Protocol):
-    """The tickets of one tenant, as their customers reach them."""
+    """The tickets of one tenant, as customers reach them."""
 
     async def open(self, owner: TicketOwner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
-        """The ticket, and whether it is new: one that is not done yet has each subject once a conversation. None for
-        one too many of this customer.
+        """Returns the ticket, and whether it is new: a subject has one open ticket in a conversation. None where the
+        customer has opened too many.
         """
 
-    async def mine(self, owner: TicketOwner, number: str = "") -> Sequence[CustomerTicket]:
-        """The owner's tickets, the latest first, or the one with the number; nobody else's, whatever the number."""
+    async def find_tickets(self, owner: TicketOwner, number: str = "") -> Sequence[CustomerTicket]:
+        """Returns the owner's tickets, the latest first, or the one with the number; never those of others."""
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
-        """Adds the customer's words; a ticket that waited for them goes on. None when the owner has no such ticket."""
+        """Adds the customer's words; a ticket that waited for them continues. None when the owner has no such
+        ticket.
+        """
 
     async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
-        """Notes that the customer presses; None when the owner has no such ticket."""
+        """Records that the customer urges; None when the owner has no such ticket."""
 
     async def close(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
-        """The customer needs it no more; None when the owner has no such ticket."""
+        """Closes a ticket that the customer no longer needs; None when the owner has no such ticket."""

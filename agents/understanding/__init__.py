@@ -1,1 +1,1 @@
-"""What a message says, and what it may mean in its conversation. Pure."""
+"""Reads what a message says, and what it may mean in its conversation. Pure."""

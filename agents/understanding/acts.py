@@ -1,17 +1,19 @@
-"""What a message does, as far as its words say: it greets, thanks, asks for a person, asks, or tells something."""
+"""The dialogue act of a message, as far as its words tell: a greeting, thanks, a request for a person, a question, a
+statement.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
-from agents.understanding.asking import asks
-from agents.understanding.tickets import about_mine, beside_request
+from agents.understanding.question_words import is_question
+from agents.understanding.tickets import is_about_own_tickets, split_request
 from knowledge.text import fold
 
 
 class Act(StrEnum):
-    """A dialogue act. All but the last two say one thing in so many words, as a whole."""
+    """A dialogue act. All but the last two are said explicitly by the whole message."""
 
     NOISE = "nonsense"
     """No word, one that is repeated without end, or keys pressed one after the other."""
@@ -59,26 +61,26 @@ _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _MIN_MASHED = 4
 
 
-def act_of(text: str) -> Act:
-    """What a message does; one that says more than one thing asks or tells."""
+def detect_act(text: str) -> Act:
+    """Returns the act of a message; one that says more than one thing is a question or a statement."""
     folded = fold(text).strip()
     words, spaced = _SPACE.sub("", folded), _SPACE.sub(" ", folded).strip()
-    if not words or _REPEATED.fullmatch(words) or _mashed(words):
+    if not words or _REPEATED.fullmatch(words) or _is_mashed(words):
         return Act.NOISE
     if _PERSON.fullmatch(spaced) or _PERSON.fullmatch(words):
         return Act.ASKS_PERSON
-    if about_mine(folded) or beside_request(folded) == ():
+    if is_about_own_tickets(folded) or split_request(folded) == ():
         return Act.ASKS_TICKET
     plain = _SIGNS.sub("", folded).strip()
-    told = Act.ASKS if asks(folded) else Act.TELLS
+    told = Act.ASKS if is_question(folded) else Act.TELLS
     return next((act for act, pattern in _SMALL_TALK.items() if pattern.fullmatch(plain)), told)
 
 
-def names_person(text: str) -> bool:
-    """Whoever writes 人工客服 is offered one, whatever else is asked; but not of 不用转人工."""
+def has_person_mention(text: str) -> bool:
+    """Whether the text asks for a person: 人工客服, whatever else it says, but not 不用转人工."""
     return any(not found["unwanted"] for found in _NAMED.finditer(fold(text)))
 
 
-def _mashed(words: str) -> bool:
-    """Neighbouring keys, pressed one after the other."""
+def _is_mashed(words: str) -> bool:
+    """Whether neighbouring keys were pressed one after the other."""
     return len(words) >= _MIN_MASHED and any(words in row * 2 for row in _ROWS)

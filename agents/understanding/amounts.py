@@ -17,17 +17,17 @@ _COMPARISONS = (
 )
 
 
-def amount(text: str) -> str:
-    """A number with its comparison, or two numbers joined by `..`."""
-    numbers = [_plain(match.group()) for match in _NUMBER.finditer(text)]
+def parse_amount(text: str) -> str:
+    """Returns the number with its comparison sign, or two numbers joined by `..`."""
+    numbers = [_parse_number(match.group()) for match in _NUMBER.finditer(text)]
     if len(numbers) > 1:
         return "..".join(numbers)
     sign = next((sign for pattern, sign in _COMPARISONS if pattern.search(text)), "")
     return sign + numbers[0]
 
 
-def _plain(number: str) -> str:
-    """Digits of a number written in either way: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
+def _parse_number(number: str) -> str:
+    """Returns the digits of a number in either script: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
     if number[0].isdigit():
         scale = _UNITS.get(number[-1], 1)
         return f"{(Decimal(number.rstrip('万千百').replace(',', '')) * scale).normalize():f}"

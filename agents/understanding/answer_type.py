@@ -1,4 +1,4 @@
-"""What sort of thing a question asks for, and whether a text holds one."""
+"""What type of answer a question asks for, and whether a text has an answer of that type."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ _INCLUDED = {AnswerType.QUANTITY: frozenset({AnswerType.AMOUNT, AnswerType.DURAT
 
 
 @lru_cache(maxsize=4096)
-def answer_types(question: str) -> tuple[AnswerType, ...]:
-    """What a question asks for, in the order of AnswerType; empty where its words do not tell."""
+def detect_answer_types(question: str) -> tuple[AnswerType, ...]:
+    """Returns the types that a question asks for, in the order of AnswerType; empty where its words do not tell."""
     folded = fold(question).strip()
     found = [kind for kind in AnswerType if _QUESTIONS[kind].search(folded)]
     return tuple(kind for kind in found if _INCLUDED.get(kind, frozenset()).isdisjoint(found))
 
 
-def holds(kind: AnswerType, text: str) -> bool:
+def has_answer_type(kind: AnswerType, text: str) -> bool:
     """Whether a text has what a question of this type asks for."""
     return _ANSWERS[kind].search(fold(text)) is not None
 
@@ -130,17 +130,16 @@ MEASURES = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 _WAYS = frozenset({AnswerType.STEPS, AnswerType.LIST, AnswerType.REASON})
 
 
-def states_measure(question: str, texts: Sequence[str]) -> bool:
-    """Whether a text has an amount of money, a time or a day that the question asks for.
+def has_measure(question: str, texts: Sequence[str]) -> bool:
+    """Whether a text has the amount of money, time or day that the question asks for.
 
-    So it is taken to be where the question does not ask how much of them (运费谁出), or asks for a way or a reason too,
-    and where a text asks the like itself: it is a question with its answer, whatever that says. Of 90 questions by
-    customers of three products whose documents do not answer them, 8 ask for such a measure that nothing found has, and
-    none of 90 that they do answer.
+    True as well where the question does not ask how much (运费谁出) or asks for a way or a reason too, and where a text
+    is itself a question of that kind with its answer. Of 90 questions by customers of three products whose documents do
+    not answer them, 8 ask for a measure that nothing found has; of 90 that they do answer, none.
     """
-    kinds = frozenset(answer_types(question))
+    kinds = frozenset(detect_answer_types(question))
     if kinds & _WAYS or not kinds & MEASURES or not _HOW_MUCH.search(fold(question)):
         return True
     if any(_HOW_MUCH.search(fold(text)) for text in texts):
         return True
-    return any(holds(kind, text) for kind in kinds & MEASURES for text in texts)
+    return any(has_answer_type(kind, text) for kind in kinds & MEASURES for text in texts)

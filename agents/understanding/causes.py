@@ -1,4 +1,4 @@
-"""What a complaint is about, by its words."""
+"""The cause of a complaint, by its words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from knowledge.text import fold
 
 
 class Cause(StrEnum):
-    """What a customer of high stakes is about."""
+    """What a customer with high stakes complains about."""
 
     CANCELLATION = "cancellation"
     BILLING = "billing"
@@ -40,12 +40,12 @@ _CAUSES = {
 }
 
 
-def cause_of(text: str) -> Cause:
-    """A complaint where nothing else is said."""
+def detect_cause(text: str) -> Cause:
+    """Returns the cause; COMPLAINT where the words name no other."""
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), Cause.COMPLAINT)
 
 
-def injured(text: str) -> bool:
+def has_injury(text: str) -> bool:
     """Whether somebody is hurt, or was."""
     return _INJURY.search(fold(text)) is not None

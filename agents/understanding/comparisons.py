@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from agents.understanding.amounts import amount
+from agents.understanding.amounts import parse_amount
 
 NEAR = Decimal("0.1")
 """左右 is this far off at most."""
@@ -34,18 +34,19 @@ Bounds = tuple[tuple[str, Decimal], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Where it stands in the text, and what it says."""
+    """`bounds`: conditions on the amount, which all hold; `start` and `end`: where it stands in the text."""
 
     start: int
     end: int
     bounds: Bounds
 
-    def of(self, column: str) -> str:
+    def to_sql(self, column: str) -> str:
+        """Returns the condition on a column as SQL."""
         return " AND ".join(f"{column} {sign} {number.normalize():f}" for sign, number in self.bounds)
 
 
 def find_amounts(text: str) -> list[Comparison]:
-    """The comparisons of a folded text, in which spaces stand for what else has numbers (dates, models)."""
+    """Finds the comparisons of a folded text, in which blanks stand for other things with numbers (dates, models)."""
     kept: list[Comparison] = []
     covered = bytearray(len(text))
     for pattern, bounds in _FORMS:
@@ -57,75 +58,78 @@ def find_amounts(text: str) -> list[Comparison]:
     return sorted(kept, key=lambda comparison: comparison.start)
 
 
-def _plain(number: str) -> Decimal:
-    return Decimal(amount(number))
+def _parse_number(number: str) -> Decimal:
+    return Decimal(parse_amount(number))
 
 
-def _range(match: re.Match[str]) -> Bounds:
-    low, high = _plain(match["low"]), _plain(match["high"])
+def _read_range(match: re.Match[str]) -> Bounds:
+    low, high = _parse_number(match["low"]), _parse_number(match["high"])
     scale = match["high"][-1]
     if low < 10 <= high and scale in _ROUND:  # 一到两百
         low *= _ROUND[scale]
     return ((_ATLEAST, min(low, high)), (_ATMOST, max(low, high)))
 
 
-def _some_more(match: re.Match[str]) -> Bounds:
+def _read_some_more(match: re.Match[str]) -> Bounds:
     """三百多: up to the next of its last place."""
     number = match["number"]
-    value = _plain(number)
+    value = _parse_number(number)
     step = _ROUND.get(number[-1]) or 10 ** (len(number) - len(number.rstrip("0")))
     return ((_ATLEAST, value), ("<", value + step)) if step > 1 else ()
 
 
-def _some(match: re.Match[str]) -> Bounds:
+def _read_some(match: re.Match[str]) -> Bounds:
     """几百: of that many digits."""
     scale = Decimal(_ROUND[match["scale"]])
     return ((_ATLEAST, scale), ("<", scale * 10))
 
 
-def _over(match: re.Match[str]) -> Bounds:
+def _read_over(match: re.Match[str]) -> Bounds:
     return ((_ATLEAST, Decimal(_ROUND[match["scale"]])),)
 
 
-def _two(match: re.Match[str]) -> Bounds:
+def _read_two(match: re.Match[str]) -> Bounds:
     """两三百."""
     scale = match["scale"]
-    return ((_ATLEAST, _plain(match["low"] + scale)), (_ATMOST, _plain(match["high"] + scale)))
+    return ((_ATLEAST, _parse_number(match["low"] + scale)), (_ATMOST, _parse_number(match["high"] + scale)))
 
 
-def _signed(signs: dict[str, str]) -> Callable[[re.Match[str]], Bounds]:
-    def bounds(match: re.Match[str]) -> Bounds:
-        value = _plain(match["number"])
+def _build_signed_reader(signs: dict[str, str]) -> Callable[[re.Match[str]], Bounds]:
+    def read_signed(match: re.Match[str]) -> Bounds:
+        value = _parse_number(match["number"])
         sign = next(sign for words, sign in signs.items() if re.fullmatch(words, match["word"]))
         if sign == "~":
             return ((_ATLEAST, value * (1 - NEAR)), (_ATMOST, value * (1 + NEAR)))
         return ((sign, value),)
 
-    return bounds
+    return read_signed
 
 
-def _equal(match: re.Match[str]) -> Bounds:
-    return (("=", _plain(match["number"])),)
+def _read_equal(match: re.Match[str]) -> Bounds:
+    return (("=", _parse_number(match["number"])),)
 
 
-def _forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
+def _list_forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     number, digit = f"(?P<number>{_NUMBER})", "[一二两三四五六七八九]"
     between = rf"(?:{_MONEY}(?:之间)?|{_NO_MONEY}(?:之?间|(?=的)))"
-    yield rf"(?P<low>{_NUMBER})(?:{_MONEY})?(?:到|至|-|~)(?P<high>{_NUMBER}){between}", _range
-    yield rf"{number}多{_UNIT}", _some_more
-    yield rf"(?<!百)(?:好?几)(?P<scale>[十百千万])(?:{_MONEY}|(?<!几十)(?=的|那))", _some
-    yield rf"(?<![以之马晚早])[上过破](?P<scale>[百千万])(?:{_MONEY})?(?![一二三四五六七八九])", _over
-    yield rf"(?P<low>{digit})(?P<high>{digit})(?P<scale>[十百千万]){_UNIT}", _two
-    yield rf"(?P<word>{'|'.join(_BEFORE)})\s?{number}(?!\s?减){_UNIT}(?:以[上下内]|之内)?", _signed(_BEFORE)
-    yield rf"比\s?{number}{_UNIT}(?:还|要|更)?(?P<word>{'|'.join(_THAN)})", _signed(_THAN)
-    yield rf"{number}(?:{_MONEY})?(?P<word>{'|'.join(_AFTER)})(?:的)?", _signed(_AFTER)
-    yield rf"(?!{digit}块(?!钱|的|那)|(?<=[买拍订][过了]){digit}块(?!钱)){number}{_MONEY}", _equal
-    yield rf"[¥￥]\s?{number}", _equal
-    yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _equal
+    yield rf"(?P<low>{_NUMBER})(?:{_MONEY})?(?:到|至|-|~)(?P<high>{_NUMBER}){between}", _read_range
+    yield rf"{number}多{_UNIT}", _read_some_more
+    yield rf"(?<!百)(?:好?几)(?P<scale>[十百千万])(?:{_MONEY}|(?<!几十)(?=的|那))", _read_some
+    yield rf"(?<![以之马晚早])[上过破](?P<scale>[百千万])(?:{_MONEY})?(?![一二三四五六七八九])", _read_over
+    yield rf"(?P<low>{digit})(?P<high>{digit})(?P<scale>[十百千万]){_UNIT}", _read_two
+    yield (
+        rf"(?P<word>{'|'.join(_BEFORE)})\s?{number}(?!\s?减){_UNIT}(?:以[上下内]|之内)?",
+        _build_signed_reader(_BEFORE),
+    )
+    yield rf"比\s?{number}{_UNIT}(?:还|要|更)?(?P<word>{'|'.join(_THAN)})", _build_signed_reader(_THAN)
+    yield rf"{number}(?:{_MONEY})?(?P<word>{'|'.join(_AFTER)})(?:的)?", _build_signed_reader(_AFTER)
+    yield rf"(?!{digit}块(?!钱|的|那)|(?<=[买拍订][过了]){digit}块(?!钱)){number}{_MONEY}", _read_equal
+    yield rf"[¥￥]\s?{number}", _read_equal
+    yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _read_equal
     yield (
         r"(?:(?<=[退来款付账返])|(?<=[退付到]了))(?P<number>\d{2,6}(?:\.\d+)?)(?:元|块)?(?=了?[没吗])",
-        _equal,
+        _read_equal,
     )
 
 
-_FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _forms())
+_FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _list_forms())

@@ -1,4 +1,4 @@
-"""What a message says to a proposal: yes, no, more to it, or something else altogether."""
+"""What a message answers to a proposal: yes, no, an addition, or something else."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agents.understanding.acts import SMALL_TALK, Act
-from agents.understanding.asking import asks
+from agents.understanding.question_words import is_question
 from knowledge.text import fold
 
 
 class Consent(StrEnum):
-    """The proposal is taken, dropped, or added to."""
+    """Whether the proposal is accepted, rejected or extended."""
 
     CONFIRM = "confirm"
     CANCEL = "cancel"
@@ -21,7 +21,7 @@ class Consent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`text` is what is added, in the customer's own writing; empty with a mere yes or no."""
+    """`text` is what the customer adds, as it was written; empty for a mere yes or no."""
 
     consent: Consent
     text: str = ""
@@ -64,12 +64,11 @@ MAX_DECISION_CHARS = 24
 """A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap."""
 
 
-def decided(text: str, act: Act) -> Reply | None:
-    """What a message of this act says to a proposal, None when it is about something else; a supplement of nothing is
-    no answer yet, for example 我再想想.
+def read_reply(text: str, act: Act) -> Reply | None:
+    """Returns what a message of this act answers to a proposal; None when it is about something else.
 
-    A statement adds to it: what comes right after 请补充 is rarely anything else. A question, a command or a word of
-    thanks does not, and a question back (可以吗) is no consent.
+    A statement is an addition: what follows 请补充 is rarely anything else. A question, a command or thanks is none,
+    and asking back (可以吗) is no consent. An empty addition is no answer yet, for example 我再想想.
     """
     words = fold(text).strip()
     if not words or act is Act.ASKS_PERSON:
@@ -77,7 +76,7 @@ def decided(text: str, act: Act) -> Reply | None:
     if marked := _MARKED.match(words):
         rest = text.strip()[marked.end() :].strip()
         return Reply(Consent.SUPPLEMENT, rest) if rest else None
-    if asks(words):
+    if is_question(words):
         return None
     if _LEFT.match(words):
         return Reply(Consent.CANCEL)

@@ -1,4 +1,4 @@
-"""What a message takes back: 不是月卡，我问的是临停."""
+"""Finds what a message withdraws: 不是月卡，我问的是临停."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _WITHDRAWN = re.compile(
 """Something has to stand in its place: 不是质量问题，我要退货 and 不是会员，是不是不能买 tell what they ask about."""
 
 
-def withdrawn(text: str) -> tuple[str, ...]:
-    """What it says that it does not mean, where it goes on to say what it does."""
+def find_withdrawn_words(text: str) -> tuple[str, ...]:
+    """Returns what the message says that it does not mean, where it goes on to say what it means."""
     return tuple(match["what"].removesuffix("的") for match in _WITHDRAWN.finditer(text))
 
 
-def without_withdrawn(text: str) -> str:
-    """The message as corrected: without the clauses that only take something back."""
+def remove_withdrawn_words(text: str) -> str:
+    """Returns the message without the clauses that only withdraw something."""
     return _WITHDRAWN.sub("", text)

@@ -1,4 +1,4 @@
-"""The days that a message says: 上周三, 11月2号, 2026-11-02, 昨天晚上8点, November 3, last Wednesday."""
+"""Finds days in a message: 上周三, 11月2号, 2026-11-02, 昨天晚上8点, November 3, last Wednesday."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 
-from agents.understanding.amounts import amount
-from agents.understanding.relative import exactly_ago
-from agents.understanding.stretches import DAY, Period, ahead, months_before
+from agents.understanding.amounts import parse_amount
+from agents.understanding.periods import DAY, Period, move_ahead, move_back_months
+from agents.understanding.relative_times import find_exact_day
 from agents.understanding.times import find_times
 
 _YEAR_SAID = re.compile(r"\d{4}|年")
@@ -34,10 +34,11 @@ _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Where a time stands in the folded text, and its days from `first` to `last`; `at`: the hour of a single day;
-    `any_year`: the year is a guess, the last one in which the day was; `following`: the days of the next, where they
-    are others.
+class DateMention:
+    """Where a time stands in the folded text, and its days from `first` to `last`.
+
+    `at`: the hour of a single day. `any_year`: the year is a guess, the last one in which the day was. `following`: the
+    days a year later, where these are others.
     """
 
     start: int
@@ -49,58 +50,59 @@ class Said:
     following: Period | None = None
 
     @property
-    def single(self) -> bool:
+    def is_single_day(self) -> bool:
         return self.first == self.last
 
-    def ahead(self, today: date) -> tuple[date, date]:
-        """Its days, those to come where the year is open."""
+    def get_coming_days(self, today: date) -> tuple[date, date]:
+        """Returns its first and last day, those to come where no year is said."""
         if not self.any_year:
             return self.first, self.last
-        stretch = ahead(Period(self.first, self.last + DAY, self.following), today)
+        stretch = move_ahead(Period(self.first, self.last + DAY, self.following), today)
         return stretch.start or self.first, (stretch.end or self.last + DAY) - DAY
 
 
-def said_days(text: str, named: Sequence[str], today: date) -> tuple[Said, ...]:
-    """The times of a folded text whose days are certain but for the year, in order; a mere hour is one of today.
+def find_date_mentions(text: str, named: Sequence[str], today: date) -> tuple[DateMention, ...]:
+    """Returns the times of a folded text whose days are certain but for the year, in order; a mere hour is one of
+    today.
 
     named: its date entities.
     """
-    found = [*_chinese(text, named, today), *_english(text, today)]
+    found = [*_find_chinese_dates(text, named, today), *_find_english_dates(text, today)]
     found.sort(key=lambda said: (said.start, -said.end))
-    kept: list[Said] = []
+    kept: list[DateMention] = []
     for said in found:
         if not kept or said.start >= kept[-1].end:
-            kept.append(_with_hour(text, said))
-    return tuple(kept) or tuple(_hours(text, today))
+            kept.append(_add_hour(text, said))
+    return tuple(kept) or tuple(_find_hours(text, today))
 
 
-def without_days(text: str, days: Sequence[Said]) -> str:
-    """What a folded text says besides its days of the calendar; 周末 and 这个月 stay: rules speak of them, too."""
+def remove_days(text: str, days: Sequence[DateMention]) -> str:
+    """Removes the days of the calendar from a folded text; 周末 and 这个月 stay, since rules also name them."""
     for said in reversed(days):
         if re.search(r"\d", text[said.start : said.end]):
             text = f"{text[: said.start]} {text[said.end :]}"
     return " ".join(text.split())
 
 
-def _chinese(text: str, named: Sequence[str], today: date) -> Iterator[Said]:
+def _find_chinese_dates(text: str, named: Sequence[str], today: date) -> Iterator[DateMention]:
     for found in find_times(text, named, today):
-        said = found.said(text)
-        if day := exactly_ago(said, today):
-            yield Said(found.start, found.end, day, day)
+        said = found.get_text(text)
+        if day := find_exact_day(said, today):
+            yield DateMention(found.start, found.end, day, day)
         elif found.period.start is not None and found.period.end is not None:
             following, last = found.period.following, found.period.end - DAY
             any_year = bool(following or _CALENDAR.search(said)) and not _YEAR_SAID.search(said)
-            yield Said(found.start, found.end, found.period.start, last, any_year=any_year, following=following)
+            yield DateMention(found.start, found.end, found.period.start, last, any_year=any_year, following=following)
 
 
-def _english(text: str, today: date) -> Iterator[Said]:
+def _find_english_dates(text: str, today: date) -> Iterator[DateMention]:
     for pattern in _ENGLISH:
         for match in pattern.finditer(text):
-            if (day := _english_day(match.groupdict(), today)) is not None:
-                yield Said(*match.span(), day, day, any_year="month" in match.groupdict() and not match["year"])
+            if (day := _parse_english_day(match.groupdict(), today)) is not None:
+                yield DateMention(*match.span(), day, day, any_year="month" in match.groupdict() and not match["year"])
 
 
-def _english_day(said: dict[str, str | None], today: date) -> date | None:
+def _parse_english_day(said: dict[str, str | None], today: date) -> date | None:
     if word := said.get("word"):
         return today + _WORDS[word] * DAY
     if count := said.get("ago"):
@@ -116,27 +118,27 @@ def _english_day(said: dict[str, str | None], today: date) -> date | None:
         day = date(year, _MONTHS.index(str(said["month"])) + 1, int(str(said["day"])))
     except ValueError:
         return None
-    return months_before(day, 12) if not said["year"] and day.month > today.month else day
+    return move_back_months(day, 12) if not said["year"] and day.month > today.month else day
 
 
-def _with_hour(text: str, said: Said) -> Said:
-    match = _CLOCK.match(text, said.end) if said.single else None
-    hour = _time(match) if match else None
+def _add_hour(text: str, said: DateMention) -> DateMention:
+    match = _CLOCK.match(text, said.end) if said.is_single_day else None
+    hour = _parse_clock(match) if match else None
     if match is None or hour is None:
         return said
     return replace(said, end=match.end(), at=hour)
 
 
-def _hours(text: str, today: date) -> Iterator[Said]:
+def _find_hours(text: str, today: date) -> Iterator[DateMention]:
     for match in _CLOCK.finditer(text):
         certain = match["part"] or match["hour"].isdigit()  # 有一点 is no time
-        if certain and (hour := _time(match)) is not None:
-            yield Said(*match.span(), today, today, hour)
+        if certain and (hour := _parse_clock(match)) is not None:
+            yield DateMention(*match.span(), today, today, hour)
 
 
-def _time(match: re.Match[str]) -> time | None:
+def _parse_clock(match: re.Match[str]) -> time | None:
     written = match["hour"]
-    hour = int(written) if written.isdigit() else int(amount(written))
+    hour = int(written) if written.isdigit() else int(parse_amount(written))
     late = match["latin"] == "pm" or match["part"] in {"下午", "傍晚", "晚", "晚上", "夜里"}
     hour += 12 * (late and hour < 12)
     return time(hour, int(match["minute"] or (30 if match["half"] else 0))) if hour < 24 else None

@@ -1,4 +1,4 @@
-"""What a message names: order numbers, phones, models, dates ..., by the patterns of `agents/entities.yaml`."""
+"""Finds what a message names: order numbers, phones, models, dates ..., by the patterns of `agents/entities.yaml`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agents.understanding.amounts import amount
+from agents.understanding.amounts import parse_amount
 from knowledge.codes import Code, find_codes, has_one_code, is_code
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
@@ -27,7 +27,7 @@ _VALUES = {
     "text": lambda text: text,
     "digits": lambda text: re.sub(r"\D", "", text),
     "upper": lambda text: text.upper(),
-    "amount": amount,
+    "amount": parse_amount,
 }
 
 
@@ -66,13 +66,13 @@ class Mentions:
     candidates: tuple[Entity, ...]
     alone: bool
 
-    def beside(self, more: Iterable[Entity]) -> Mentions:
-        """With more candidates."""
+    def add_candidates(self, more: Iterable[Entity]) -> Mentions:
+        """Returns the mentions with more candidates."""
         candidates = dict.fromkeys((*self.candidates, *more))
         return replace(self, candidates=tuple(entity for entity in candidates if entity not in self.certain))
 
-    def naming(self, text: str, kinds: Mapping[str, str]) -> Mentions:
-        """With what a text names of a company's own; kinds: of each name, folded, the kind of entity."""
+    def add_names(self, text: str, kinds: Mapping[str, str]) -> Mentions:
+        """Returns the mentions with the company's own names that a text has. kinds: name, folded -> kind of entity."""
         folded, codes = fold(text), find_codes(text)
         named = [Entity(kind, name, name) for name, kind in kinds.items() if _is_named(name, folded, codes)]
         return replace(self, certain=tuple(dict.fromkeys((*self.certain, *named)))) if named else self
@@ -85,34 +85,34 @@ class EntityExtractor:
         self.kinds: Mapping[str, Kind] = {kind.name: kind for kind in kinds}
 
     def extract(self, text: str) -> Mentions:
-        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
+        """Finds the entities of a text. They do not overlap; earlier kinds and longer places go first."""
         folded = fold(text)
         covered = bytearray(len(folded))
         taken = {
             span: entity
             for kind in self.kinds.values()
-            for span, entity in _found(kind, kind.patterns, folded)
-            if _take(span, covered)
+            for span, entity in _find_entities(kind, kind.patterns, folded)
+            if _claim_span(span, covered)
         }
         taken |= {
             span: entity
             for kind in self.kinds.values()
             if kind.codes
-            for span, entity in _codes(kind, folded)
-            if _take(span, covered)
+            for span, entity in _find_codes(kind, folded)
+            if _claim_span(span, covered)
         }
         rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
         weak = {
             span: entity
             for kind in self.kinds.values()
-            for span, entity in _found(kind, kind.candidates, folded)
-            if _take(span, covered)
+            for span, entity in _find_entities(kind, kind.candidates, folded)
+            if _claim_span(span, covered)
         }
         alone = bool(taken) and not _WORD.search(_FILLER.sub("", rest))
-        return Mentions(_in_order(taken), (), alone).beside(_in_order(weak))
+        return Mentions(_sort_entities(taken), (), alone).add_candidates(_sort_entities(weak))
 
-    def named(self, words_of: Iterable[tuple[str, str]]) -> Iterator[Entity]:
-        """What a model found named besides, kinds and words, where the kind has to be known."""
+    def convert_slots(self, words_of: Iterable[tuple[str, str]]) -> Iterator[Entity]:
+        """Yields entities for what a model found named, given as kinds and words; unknown kinds are skipped."""
         for name, words in words_of:
             kind = self.kinds.get(name)
             if kind is not None and kind.resolve:
@@ -121,8 +121,8 @@ class EntityExtractor:
 
 
 @cache
-def shipped_extractor() -> EntityExtractor:
-    """The kinds that come with the project."""
+def load_shipped_extractor() -> EntityExtractor:
+    """Returns the extractor of the kinds that come with the project."""
     return read_extractor((files("agents") / "entities.yaml").read_text(encoding="utf-8"))
 
 
@@ -130,13 +130,13 @@ def read_extractor(document: str) -> EntityExtractor:
     """An extractor of a YAML text. Raises InvalidConfiguration."""
     try:
         data = load_yaml(document)
-        return EntityExtractor(tuple(_kind(name, given, data["lists"]) for name, given in data["kinds"].items()))
+        return EntityExtractor(tuple(_parse_kind(name, given, data["lists"]) for name, given in data["kinds"].items()))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
         raise InvalidConfiguration(f"实体声明读不懂：{error}") from error
 
 
-def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind:
-    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
+def _parse_kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind:
+    def compile_patterns(key: str) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(_LIST.sub(lambda m: lists[m.group(1)], item)) for item in given.get(key, ()))
 
     value = given["value"]
@@ -144,25 +144,27 @@ def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind
         raise ValueError(f"{name} 的 value 须是 {sorted(_VALUES)} 之一")
     return Kind(
         name,
-        compiled("patterns"),
-        compiled("candidates"),
+        compile_patterns("patterns"),
+        compile_patterns("candidates"),
         value,
         bool(given.get("resolve", False)),
         bool(given.get("codes")),
     )
 
 
-def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+def _find_entities(
+    kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str
+) -> Iterator[tuple[tuple[int, int], Entity]]:
     codes = find_codes(folded) if kind.codes else ()
     for pattern in patterns:
         group = "value" if "value" in pattern.groupindex else 0
-        spans = [_whole(match.span(group), codes) for match in pattern.finditer(folded)]
+        spans = [_extend_to_code(match.span(group), codes) for match in pattern.finditer(folded)]
         for start, end in sorted(spans, key=lambda span: span[0] - span[1]):
             text = folded[start:end].strip()
             yield (start, end), Entity(kind.name, text, _VALUES[kind.value](text))
 
 
-def _codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+def _find_codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
     """Those with letters and two digits or more in one word: what a standard is called (WiFi6, USB 3.0) is none."""
     for code in find_codes(folded):
         digits = sum(map(str.isdigit, code.form))
@@ -170,8 +172,8 @@ def _codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
             yield (code.start, code.end), Entity(kind.name, code.text, _VALUES[kind.value](code.text))
 
 
-def _whole(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
-    """A place in a text, or that of the code it is a part of: hc_sr04 of sr04."""
+def _extend_to_code(span: tuple[int, int], codes: Sequence[Code]) -> tuple[int, int]:
+    """Returns a place in a text, or that of the code which contains it: hc_sr04 of sr04."""
     return next(((code.start, code.end) for code in codes if code.start <= span[0] and span[1] <= code.end), span)
 
 
@@ -182,8 +184,8 @@ def _is_named(name: str, folded: str, codes: Sequence[Code]) -> bool:
     return name in folded
 
 
-def _take(span: tuple[int, int], covered: bytearray) -> bool:
-    """Whether a place in the text is free; from now on it is not."""
+def _claim_span(span: tuple[int, int], covered: bytearray) -> bool:
+    """Returns whether a place in the text is free, and marks it as taken."""
     start, end = span
     if any(covered[start:end]):
         return False
@@ -191,5 +193,5 @@ def _take(span: tuple[int, int], covered: bytearray) -> bool:
     return True
 
 
-def _in_order(spans: Mapping[tuple[int, int], Entity]) -> tuple[Entity, ...]:
+def _sort_entities(spans: Mapping[tuple[int, int], Entity]) -> tuple[Entity, ...]:
     return tuple(spans[span] for span in sorted(spans))

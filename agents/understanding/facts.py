@@ -1,5 +1,5 @@
-"""What no rewriting of a message may lose, change or add: numbers, model names, order ids, negations and the words that
-say what it is about.
+"""Compares a message with its rewrite: numbers, model names, order ids, negations and content words must stay
+the same.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from agents.understanding.asking import without_asking
+from agents.understanding.question_words import strip_question_words
 from knowledge.codes import find_codes, has_all_codes
 from knowledge.text import Analyzer, fold, is_chinese_word
 
@@ -20,9 +20,9 @@ MIN_KEPT = 0.5
 _DIGITS = re.compile(r"\d+")
 
 
-def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, code and negation of the original is in the rewrite, unchanged but for the spelling of a
-    code: h30pro is H30 Pro.
+def has_all_facts(original: str, rewritten: str) -> bool:
+    """Whether the rewrite has every number, code and negation of the original; codes may be spelt differently (h30pro,
+    H30 Pro).
     """
     before, after = fold(original), fold(rewritten)
     held = find_codes(rewritten)
@@ -33,44 +33,42 @@ def keeps_facts(original: str, rewritten: str) -> bool:
     )
 
 
-def adds_facts(known: str, rewritten: str) -> bool:
+def has_new_facts(known: str, rewritten: str) -> bool:
     """Whether a rewrite has a number or a code that what is known has not."""
     numbers = set(_DIGITS.findall(fold(rewritten))) <= set(_DIGITS.findall(fold(known)))
     return not numbers or not has_all_codes(find_codes(rewritten), find_codes(known))
 
 
-def adds_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite is about something of which neither what is known nor a synonym of it speaks."""
-    words, folded = content_words(rewritten, analyzer), fold(known)
-    return not all(_made_of(word, folded) for word in words - analyzer.find_occurrences(known).find_among(words))
+def has_new_words(known: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite has a content word that is not in what is known, nor a synonym of it."""
+    words, folded = extract_content_words(rewritten, analyzer), fold(known)
+    return not all(_is_made_of(word, folded) for word in words - analyzer.find_occurrences(known).find_among(words))
 
 
-def keeps_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite, or a synonym in it, says most of what the original is about."""
-    words = content_words(original, analyzer)
+def has_most_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite, with synonyms, has most content words of the original."""
+    words = extract_content_words(original, analyzer)
     return len(analyzer.find_occurrences(rewritten).find_among(words)) >= MIN_KEPT * len(words)
 
 
-def shares_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
-    """Whether a rewrite, or a synonym in it, says anything of what the original is about, where that is about
-    something.
-    """
-    words = content_words(original, analyzer)
+def has_shared_words(original: str, rewritten: str, analyzer: Analyzer) -> bool:
+    """Whether a rewrite, with synonyms, has any content word of the original, where that has some."""
+    words = extract_content_words(original, analyzer)
     return not words or bool(analyzer.find_occurrences(rewritten).find_among(words))
 
 
-def content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
-    """The Chinese words of a text that say what it is about."""
-    words = analyzer.split_words(without_asking(fold(text)))
+def extract_content_words(text: str, analyzer: Analyzer) -> frozenset[str]:
+    """Returns the Chinese words of a text that say what it is about."""
+    words = analyzer.split_words(strip_question_words(fold(text)))
     return frozenset(
         word for word in words if len(word) > 1 and is_chinese_word(word) and analyzer.get_frequency(word) < COMMON
     )
 
 
-def _made_of(word: str, known: str) -> bool:
+def _is_made_of(word: str, known: str) -> bool:
     """Whether a word is put together from what is known, as 货运费 is where 退货运费 is cut in the wrong place."""
     if not word or (len(word) == 1 and word in known):
         return True
-    return any(word[:end] in known and _made_of(word[end:], known) for end in range(len(word), 1, -1)) or (
+    return any(word[:end] in known and _is_made_of(word[end:], known) for end in range(len(word), 1, -1)) or (
         word[:1] in known and word[1:] in known and len(word) > 2
     )

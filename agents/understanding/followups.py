@@ -1,7 +1,7 @@
-"""Recognises follow-ups and makes them self-contained by rules: 那运费呢, 它多少钱, 第二个呢.
+"""Recognises follow-ups and completes them by rules: 那运费呢, 它多少钱, 第二个呢.
 
-A rewrite only adds what the conversation was about. It is guarded: one that loses a number, a model name, an order id
-or a negation of the customer's words is discarded, and the original question is searched in any case.
+A rewrite only adds what the conversation was about. One that loses a number, a model name, an order id or a negation is
+discarded, and the original question is searched in any case.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agents.understanding.asking import without_asking
 from agents.understanding.consent import Consent, Reply
-from agents.understanding.facts import keeps_facts
+from agents.understanding.facts import has_all_facts
+from agents.understanding.question_words import strip_question_words
 from agents.understanding.reading import Reading
 from knowledge.codes import find_first_code, replace_codes
 
@@ -35,59 +35,63 @@ _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
 
-def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
-    """A message that leans on what was said before with its topic filled in; None for any other."""
+def rewrite_by_rules(text: str, history: Sequence[Turn]) -> str | None:
+    """Returns a follow-up completed with its topic; None for any other message."""
     text = text.strip()
-    rewritten = _resolve(text, history[-1]) if text and history else None
-    return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
+    rewritten = _rewrite_follow_up(text, history[-1]) if text and history else None
+    return rewritten if rewritten and rewritten != text and has_all_facts(text, rewritten) else None
 
 
-def picked(reading: Reading, history: Sequence[Turn]) -> str | None:
-    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
-    if not history or not _asked_back(history[-1]):
+def find_choice(reading: Reading, history: Sequence[Turn]) -> str | None:
+    """Returns what a message chooses of the options in the last reply: 第二个, or a yes to the only one; else None."""
+    if not history or not _is_clarification(history[-1]):
         return None
     if _ORDINAL_ONLY.fullmatch(_strip_marks(reading.text)):
-        return _chosen(reading.text, history[-1])
+        return _find_option(reading.text, history[-1])
     only = len(history[-1].suggestions) == 1
     return history[-1].suggestions[0] if only and reading.reply == Reply(Consent.CONFIRM) else None
 
 
-def with_subject(text: str, subject: str) -> str | None:
-    """这个怎么充电 about a subject that is in view; None when nothing in the text stands for it."""
+def fill_subject(text: str, subject: str) -> str | None:
+    """Returns the text with a subject in the place of a pronoun: 这个怎么充电; None where no pronoun stands for it."""
     rewritten = _PRONOUN.sub(lambda _: subject, text, count=1)
-    return rewritten if subject and rewritten != text and keeps_facts(text, rewritten) else None
+    return rewritten if subject and rewritten != text and has_all_facts(text, rewritten) else None
 
 
-def _resolve(text: str, last: Turn) -> str | None:
+def _rewrite_follow_up(text: str, last: Turn) -> str | None:
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
-        return _chosen(text, last)
-    topic = without_asking(last.standalone)
+        return _find_option(text, last)
+    topic = strip_question_words(last.complete_text)
     if not topic:
         return None
-    if _completes(text, last):
+    if _is_completion(text, last):
         return f"{topic} {text}"
     if _PRONOUN.search(text):
-        return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
-    core = _core(text)
-    short = _elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS
-    return _filled(core, last.standalone, topic) if short else None
+        return _PRONOUN.sub(lambda _: _extract_subject(last.complete_text, topic), text, count=1)
+    core = _strip_edges(text)
+    short = _is_elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS
+    return _fill_topic(core, last.complete_text, topic) if short else None
 
 
-def _completes(text: str, last: Turn) -> bool:
-    """A word or two after the assistant asked back."""
-    return _asked_back(last) and len(text) <= MAX_FOLLOW_UP_CHARS and without_asking(text) == text.rstrip("的了")
+def _is_completion(text: str, last: Turn) -> bool:
+    """Whether the message is a word or two after the assistant asked back."""
+    return (
+        _is_clarification(last)
+        and len(text) <= MAX_FOLLOW_UP_CHARS
+        and strip_question_words(text) == text.rstrip("的了")
+    )
 
 
-def _core(text: str) -> str:
+def _strip_edges(text: str) -> str:
     return _ENDING.sub("", _OPENING.sub("", text))
 
 
-def _elliptical(text: str, core: str) -> bool:
+def _is_elliptical(text: str, core: str) -> bool:
     return text != core and (_OPENING.search(text) or re.search(r"呢[？?。!！]*$", text)) is not None
 
 
-def _filled(core: str, previous: str, topic: str) -> str:
-    """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
+def _fill_topic(core: str, previous: str, topic: str) -> str:
+    """Completes an elliptical follow-up: 那运费呢 with the topic, 那 YS-W5 呢 with the question before it."""
     named, earlier = find_first_code(core), find_first_code(previous)
     if named and earlier:
         rest = replace_codes(core, "").strip()
@@ -95,12 +99,12 @@ def _filled(core: str, previous: str, topic: str) -> str:
         return f"{question} {rest}" if rest else question
     if named:
         return f"{core} {topic}"
-    subject = _subject(previous, topic)
+    subject = _extract_subject(previous, topic)
     return core if subject in core else f"{subject} {core}"
 
 
-def _chosen(text: str, last: Turn) -> str | None:
-    """第二个呢: what the last reply offered at that place."""
+def _find_option(text: str, last: Turn) -> str | None:
+    """Returns the option at the place that is named: 第二个呢."""
     match = _ORDINAL.search(text) or re.search(r"第\s*([一二三四五六七八九1-9])", text)
     if match is None:
         return None
@@ -109,16 +113,16 @@ def _chosen(text: str, last: Turn) -> str | None:
     if place > len(offered):
         return None
     chosen = f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
-    return f"{without_asking(last.standalone)} {chosen}" if _asked_back(last) else chosen
+    return f"{strip_question_words(last.complete_text)} {chosen}" if _is_clarification(last) else chosen
 
 
-def _asked_back(last: Turn) -> bool:
-    """The last reply listed what the customer may have meant: a word or two now complete that question."""
+def _is_clarification(last: Turn) -> bool:
+    """Whether the reply listed what the customer may have meant, so that a word or two complete the question."""
     return bool(last.suggestions) and all(suggestion in last.reply for suggestion in last.suggestions)
 
 
-def _subject(question: str, topic: str) -> str:
-    """The thing asked about: a model name when there is one, else the whole topic."""
+def _extract_subject(question: str, topic: str) -> str:
+    """Returns the thing asked about: a model name, else the whole topic."""
     named = find_first_code(question)
     return named.text if named else topic
 

@@ -22,19 +22,19 @@ def has_chinese(text: str) -> bool:
     return _HAN.search(text) is not None
 
 
-def english(text: str) -> bool | None:
+def detect_english(text: str) -> bool | None:
     """Whether a text is English; None for one that does not tell."""
     text = text[:READ_CHARS]
     if has_chinese(text):
         return is_english(text)
-    return True if len(_words(text)) >= SURE_WORDS else None
+    return True if len(_find_latin_words(text)) >= SURE_WORDS else None
 
 
-def lone_english_word(text: str) -> bool:
+def has_lone_english_word(text: str) -> bool:
     """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
-    return any(len(word) >= LONE_LETTERS for word in _words(text)) and find_first_code(text[:READ_CHARS]) is None
+    return any(len(word) >= LONE_LETTERS for word in _find_latin_words(text)) and find_first_code(text[:READ_CHARS]) is None
 
 
-def _words(text: str) -> list[str]:
+def _find_latin_words(text: str) -> list[str]:
     """Latin words, but for those of model names and codes."""
     return _WORD.findall(replace_codes(text[:READ_CHARS], " "))

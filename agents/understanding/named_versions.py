@@ -1,4 +1,4 @@
-"""The versions of products that a conversation names: who said once that they use V2.2 goes on meaning it."""
+"""The product versions that a conversation names: who once said V2.2 goes on meaning it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from knowledge.versions import find_versions
 MAX_VERSIONS = 3
 
 
-def named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Of a question and of what was said before it, the last first."""
+def merge_named_versions(question: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the versions of a question and of earlier ones, the last first."""
     return tuple(dict.fromkeys((*reversed(find_versions(question)), *before)))[:MAX_VERSIONS]

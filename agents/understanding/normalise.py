@@ -1,7 +1,7 @@
-"""One spelling for what a message asks: it is embedded, searched and routed so; what is shown and kept is the original.
+"""Normalises messages: they are embedded, searched and routed in one spelling; the original is shown and kept.
 
-Nobody's documents say 咋退啊亲, and an embedding of politeness is an embedding of politeness. Numbers, codes, negations
-and models mean the same afterwards, and nothing is summarised.
+No document says 咋退啊亲, and polite words only disturb an embedding. Numbers, codes, negations and models stay the
+same, and nothing is summarised.
 """
 
 from __future__ import annotations
@@ -73,50 +73,52 @@ _CLAUSE = re.compile(r"([,，。!！?？;；:：~～…\n]+)")
 _LOOSE = ",，、;；:：~～… \n\t"
 
 
-def whole_word(name: str) -> re.Pattern[str]:
-    """Finds a name or a number as it stands, but not inside another: 5号 is no part of 15号. What it is searched in may
-    be folded, if the name is.
+def compile_whole_word(name: str) -> re.Pattern[str]:
+    """Compiles a pattern that finds a name or number as a whole: 5号 is no part of 15号. Folded texts need a
+    folded name.
     """
     return re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
 
 
-def normalised(text: str) -> str:
-    """The text in one spelling, without greetings and thanks; one that is nothing else stays. Linear in its length."""
+def normalise_text(text: str) -> str:
+    """Returns the text in one spelling, without greetings and thanks; a text of nothing else stays. Linear in
+    its length.
+    """
     plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))
     plain = _SPACE.sub(" ", plain).strip()
     if not plain:
         return text
-    plain = _MODEL.sub(_as_printed, split_variants(plain))
-    return _without_politeness(_standard(plain)) or plain
+    plain = _MODEL.sub(_format_model, split_variants(plain))
+    return _strip_politeness(_convert_to_standard(plain)) or plain
 
 
-def _standard(text: str) -> str:
-    """Standard Chinese."""
+def _convert_to_standard(text: str) -> str:
+    """Returns dialect and chat spellings as standard Chinese."""
     if text.isascii():
         return text
     text = _WORD.sub(lambda match: _SPELT[match.group()], text)
     return _GOOD.sub("的", _NOT.sub(lambda match: (match[1] or "") + "不", _NONE.sub("没有", text)))
 
 
-def _as_printed(match: re.Match[str]) -> str:
+def _format_model(match: re.Match[str]) -> str:
     model, *variants = match.group().split()
     return " ".join((model.upper(), *(_PRINTED.get(variant.lower(), variant.capitalize()) for variant in variants)))
 
 
-def _without_politeness(text: str) -> str:
-    """Clause by clause; one that is only polite goes with the sign behind it."""
+def _strip_politeness(text: str) -> str:
+    """Removes polite clauses with the sign behind them, and polite words at the edges of other clauses."""
     pieces = _CLAUSE.split(text)
     kept = []
     for clause, sign in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        if rest := _asked(clause):
+        if rest := _strip_polite_edges(clause):
             kept.append(rest + sign)
         elif not clause.strip():
             kept.append(sign)
     return "".join(kept).strip(_LOOSE)
 
 
-def _asked(clause: str) -> str:
-    """A clause without the polite words at its edges."""
+def _strip_polite_edges(clause: str) -> str:
+    """Removes the polite words at the edges of a clause."""
     if opening := _OPENING.match(clause):
         clause = clause[opening.end() :]
     edge = clause[-EDGE_CHARS:]

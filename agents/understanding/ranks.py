@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents.understanding.amounts import amount
+from agents.understanding.amounts import parse_amount
 
 
 class End(StrEnum):
@@ -58,17 +58,19 @@ _FORMS = tuple(
 
 
 def find_ranks(text: str) -> list[Ranking]:
-    """The ranks of a folded text, in which spaces stand for times and amounts; the longer form where two overlap."""
+    """Finds the ranks of a folded text, in which blanks stand for times and amounts; of two that overlap the
+    longer form.
+    """
     found: list[Ranking] = []
     for pattern, by in _FORMS:
         for match in pattern.finditer(text):
             if all(match.end() <= other.start or other.end <= match.start() for other in found):
-                found.append(_rank(match, by))
+                found.append(_build_ranking(match, by))
     return sorted(found, key=lambda rank: rank.start)
 
 
-def _rank(match: re.Match[str], by: End) -> Ranking:
+def _build_ranking(match: re.Match[str], by: End) -> Ranking:
     groups = match.groupdict()
-    many = next((int(amount(groups[name])) for name in ("n", "n2", "n3") if groups.get(name)), 1)
-    skip = int(amount(groups["nth"])) - 1 if groups.get("nth") else int(groups.get("second") is not None)
+    many = next((int(parse_amount(groups[name])) for name in ("n", "n2", "n3") if groups.get(name)), 1)
+    skip = int(parse_amount(groups["nth"])) - 1 if groups.get("nth") else int(groups.get("second") is not None)
     return Ranking(match.start(), match.end(), by, many, skip)

@@ -1,6 +1,6 @@
-"""Words that are danger by themselves (smoke, a pretended employee), where a message tells of them.
+"""Finds words that are danger by themselves (smoke, a pretended employee), where a message states them.
 
-Where they only stand in a question about a product or a rule (会不会鼓包, 烫伤险赔多少) they say nothing.
+They say nothing in a question about a product or a rule: 会不会鼓包, 烫伤险赔多少.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _CLAUSE = re.compile(r"[^,，。;；!！\n]+")
 
 
 class Danger(StrEnum):
-    """Of what: injury to a person or thing, the loss of money or data to somebody who deceives, or ending one's life,
-    whose words are those of `emotions.yaml`.
+    """The kind of danger: injury of a person or thing, loss of money or data to a deceiver, or suicide.
+
+    The words of the last one are in `emotions.yaml`.
     """
 
     HARM = "harm"
@@ -30,8 +31,9 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Cues:
-    """Patterns of folded text. `asking`: what makes a clause a question about a rule, unless by `happened` it tells
-    what came about.
+    """Patterns of folded text.
+
+    `asking`: makes a clause a question about a rule, unless `happened` says that something came about.
     """
 
     dangers: Mapping[Danger, re.Pattern[str]]
@@ -40,7 +42,7 @@ class _Cues:
 
 
 @cache
-def _cues() -> _Cues:
+def _load_cues() -> _Cues:
     cues = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
     return _Cues(
         {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger if kind in cues},
@@ -49,12 +51,12 @@ def _cues() -> _Cues:
     )
 
 
-def told(text: str) -> list[str]:
-    """The clauses, folded, that are no question about a rule."""
-    cues, clauses = _cues(), _CLAUSE.findall(fold(text))
+def split_statements(text: str) -> list[str]:
+    """Returns the clauses, folded, that do not ask about a rule."""
+    cues, clauses = _load_cues(), _CLAUSE.findall(fold(text))
     return [clause for clause in clauses if cues.happened.search(clause) or not cues.asking.search(clause)]
 
 
-def cued(clauses: Sequence[str]) -> frozenset[Danger]:
-    """The dangers that have a word in one of the clauses."""
-    return frozenset(kind for kind, cue in _cues().dangers.items() if any(map(cue.search, clauses)))
+def find_dangers(clauses: Sequence[str]) -> frozenset[Danger]:
+    """Returns the dangers that have a word in one of the clauses."""
+    return frozenset(kind for kind, cue in _load_cues().dangers.items() if any(map(cue.search, clauses)))

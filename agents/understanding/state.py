@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from agents.understanding.named_versions import named_versions
+from agents.understanding.named_versions import merge_named_versions
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ MAX_QUESTION_CHARS = 100
 """Of a long story the end is kept: there it asks."""
 ATTACHMENT = "attachment"
 """Who acknowledges a picture or a file that came without a question."""
-ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT})
+OFF_TOPIC_AGENTS = frozenset(
+    {"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT}
+)
 """Agents whose turns leave the conversation where it was."""
 
 
@@ -37,11 +39,11 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
+    """`questions`: the last messages that were about something, oldest first; `topics`: what the answers rested on,
+    oldest first.
 
-    `versions` of products are those that the customer named, the last first.
-    `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
-    choose from; `member` is the one whose data a reply held: only they go on from here.
+    `agent` and `outcome` are those of the last such turn; `offered`: the options of its reply; `member`: whose data a
+    reply held, only they continue from here; `versions` of products that the customer named, the last first.
     """
 
     questions: tuple[str, ...] = ()
@@ -57,7 +59,7 @@ class DialogueState:
 
     @property
     def context(self) -> Context:
-        """What the search needs of it."""
+        """The context for the search."""
         *before, last = self.topics or (Topic("", (), ()),)
         return Context(
             self.questions,
@@ -68,9 +70,11 @@ class DialogueState:
             self.versions,
         )
 
-    def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
-        """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
-        if answer.agent in ASIDE:
+    def add_turn(self, question: str, answer: Answer, member: str = "") -> DialogueState:
+        """Returns the state after a question and its answer. member: whose data the answer holds; the state
+        stays theirs.
+        """
+        if answer.agent in OFF_TOPIC_AGENTS:
             return self
         sources = [source for source in answer.fragments if source.document_id]
         topics = self.topics
@@ -86,11 +90,11 @@ class DialogueState:
             answer.outcome.value,
             answer.suggestions,
             member or self.member,
-            named_versions(question, self.versions),
+            merge_named_versions(question, self.versions),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept with a turn."""
+        """Returns the state as it is kept with a turn."""
         return {
             "questions": self.questions,
             "topics": [[topic.subject, topic.documents, topic.sections] for topic in self.topics],
@@ -103,7 +107,7 @@ class DialogueState:
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Self:
-        """The state of a turn; an empty one of a turn that was kept without."""
+        """Reads the state of a turn; an empty state where the turn was kept without."""
         if not kept:
             return cls()
         topics = (
@@ -124,10 +128,10 @@ class DialogueState:
 NOTHING_SAID = DialogueState()
 
 
-def state_of(turns: Iterable[Turn]) -> DialogueState:
-    """The state of a conversation that a client tells, which knows no documents."""
+def build_state(turns: Iterable[Turn]) -> DialogueState:
+    """Returns the state of a conversation that a client sends, which knows no documents."""
     state = NOTHING_SAID
     for turn in turns:
         questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
-        state = replace(state, questions=questions, versions=named_versions(turn.question, state.versions))
+        state = replace(state, questions=questions, versions=merge_named_versions(turn.question, state.versions))
     return state

@@ -1,13 +1,13 @@
-"""What a message wants of tickets: a new one, and about what, or one that is there."""
+"""What a message wants of tickets: a new one, and about what, or an existing one."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
-from agents.understanding.asking import asks
-from agents.understanding.feeling import emotion
-from agents.understanding.safety import Danger, cued, told
+from agents.understanding.emotion import detect_emotion
+from agents.understanding.question_words import is_question
+from agents.understanding.safety import Danger, find_dangers, split_statements
 from knowledge.text import fold
 
 
@@ -122,58 +122,62 @@ _KINDS = {
 }
 
 
-def wished(text: str) -> Wish:
-    """The wish of a message that is about tickets; a new ticket where nothing says that it is about an old one."""
+def detect_wish(text: str) -> Wish:
+    """Returns the wish of a message about tickets; CREATE where nothing says that it is about an existing one."""
     words = fold(text)
     for wish, pattern in _CHANGES.items():
         if pattern.search(words):
             return wish
-    if ticket_number(text):
+    if find_ticket_number(text):
         return Wish.LOOK_UP
     mine = _MINE.search(words) is not None
-    if not mine and beside_request(text) is not None:
+    if not mine and split_request(text) is not None:
         return Wish.CREATE
     return Wish.LOOK_UP if mine or _LOOK_UP.search(words) else Wish.CREATE
 
 
-def own_tickets(text: str) -> bool:
-    """Whether a message may be about tickets that its conversation has: no two customers share its answer."""
+def has_ticket_reference(text: str) -> bool:
+    """Whether a message may be about tickets of its conversation, so that its answer is not shared with other
+    customers.
+    """
     return _OWN.search(fold(text)) is not None
 
 
-def ticket_number(text: str) -> str:
-    """The ticket number in a text as it is stored, empty without one."""
+def find_ticket_number(text: str) -> str:
+    """Returns the ticket number in a text as it is stored; empty without one."""
     found = NUMBER.search(fold(text))
     return f"TK{found.group(1)}{found.group(2)}" if found else ""
 
 
-def beside_request(text: str) -> tuple[str, ...] | None:
-    """What a message says beside a request, in so many words, to note something down: of 空调不制冷了，帮我报个修 the
-    first half. None without one, as in 怎么报修.
+def split_request(text: str) -> tuple[str, ...] | None:
+    """Returns what a message says besides an explicit request to record something: of 空调不制冷了，帮我报个修 the
+    first half.
+
+    None without a request, as in 怎么报修.
     """
     folded = fold(text).strip()
     if _ENGLISH_REQUEST.match(folded):
         return ()
     clauses = [clause for clause in _CLAUSE.split(folded[:MAX_ASKED_CHARS]) if clause]
-    rest = tuple(clause for clause in clauses if not _requests(clause))
+    rest = tuple(clause for clause in clauses if not _is_request(clause))
     return None if len(rest) == len(clauses) else rest
 
 
-def _requests(clause: str) -> bool:
+def _is_request(clause: str) -> bool:
     found = _REQUEST.search(clause) if len(clause) <= MAX_CLAUSE_CHARS else None
     if found is None:
         return False
     before = clause[: found.start()]
-    return not (_UNWANTED.search(before) or asks(before))
+    return not (_UNWANTED.search(before) or is_question(before))
 
 
-def about_mine(text: str) -> bool:
-    """Whether a message as a whole is about tickets that are there: 我的工单怎么样了, add to my ticket: …"""
+def is_about_own_tickets(text: str) -> bool:
+    """Whether the whole message is about existing tickets: 我的工单怎么样了, add to my ticket: …"""
     return _ABOUT_MINE.match(fold(text).strip()) is not None
 
 
-def subject_of(text: str) -> str:
-    """What a ticket is about, without the words that ask for one; empty when nothing is left."""
+def extract_ticket_subject(text: str) -> str:
+    """Returns what a ticket is about, without the words that ask for one; empty when nothing is left."""
     looked_at = text.strip()[:MAX_LOOKED_AT]
     opening = _HEAD.match(looked_at)
     rest = _TAIL.sub("", looked_at[opening.end() :] if opening else looked_at, count=1)
@@ -184,14 +188,14 @@ def subject_of(text: str) -> str:
     return first if len(first) <= MAX_SUBJECT_CHARS else first[: MAX_SUBJECT_CHARS - 1] + "…"
 
 
-def category_of(text: str) -> Category:
-    """By its words."""
+def detect_category(text: str) -> Category:
+    """Returns the category by the words."""
     words = fold(text)
     return next((category for category, pattern in _KINDS.items() if pattern.search(words)), Category.OTHER)
 
 
-def priority_of(text: str) -> Priority:
-    """Danger is urgent; haste or anger is high."""
-    if Danger.HARM in cued(told(text)):
+def detect_priority(text: str) -> Priority:
+    """Returns URGENT for danger, HIGH for haste or anger, else NORMAL."""
+    if Danger.HARM in find_dangers(split_statements(text)):
         return Priority.URGENT
-    return Priority.HIGH if _HASTE.search(fold(text)) or emotion(text).score >= FURIOUS else Priority.NORMAL
+    return Priority.HIGH if _HASTE.search(fold(text)) or detect_emotion(text).score >= FURIOUS else Priority.NORMAL

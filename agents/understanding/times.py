@@ -1,4 +1,4 @@
-"""Finds the one stretch of time that a question names, and where it stands in the text."""
+"""Finds the time that a question names, and where it stands in the text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agents.understanding.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
-from agents.understanding.relative import NUMBER, RECENT, UNIT, WITHIN, relative
-from agents.understanding.stretches import PART, Period
+from agents.understanding.calendar_times import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, parse_calendar
+from agents.understanding.periods import PART, Period
+from agents.understanding.relative_times import NUMBER, RECENT, UNIT, WITHIN, parse_relative
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 _MORE = tuple(
@@ -43,70 +43,71 @@ _BARE = {"年初": "今年初", "年底": "今年底", "月初": "这个月初",
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Where an expression stands, and what it means."""
+class TimeMention:
+    """Where an expression stands, and the days that it means."""
 
     start: int
     end: int
     period: Period
 
-    def said(self, text: str) -> str:
+    def get_text(self, text: str) -> str:
         return text[self.start : self.end]
 
 
-def period(text: str, today: date) -> Period | None:
-    """The days that one expression names, None for one that is not known. `text` is folded."""
-    return relative(text, today) or calendar(text, today)
+def parse_period(text: str, today: date) -> Period | None:
+    """Returns the days that one expression names; None for an unknown one. `text` is folded."""
+    return parse_relative(text, today) or parse_calendar(text, today)
 
 
-def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | None, bool]:
-    """The time of a folded text, and whether it is all that the text says of times. `named`: its date entities."""
-    spans = _spans(text, named)
-    places = _places(text, spans, today)
+def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention | None, bool]:
+    """Returns the time of a folded text, and whether the text names no other time. `named`: its date entities."""
+    spans = _find_spans(text, named)
+    places = _parse_places(text, spans, today)
     if not places:
         return None, not spans
     unread = len(spans) - len(places)
-    places = _merged(text, places)
+    places = _merge_times(text, places)
     first, others = places[0], places[1:]
     if len(others) == 1 and text[: others[0].start].endswith(" "):
         # 我上个月花了 今年的: a follow-up that was completed ends with what is new
         first, others = others[0], []
     elif len(others) == 1 and text[first.end : others[0].start].endswith("("):
         others = [other for other in others if other.period != first.period]
+    # 以来 and 之前 open the period at one end.
     if match := _UNTIL_NOW.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(first.period.start, None))
     elif match := _BEFORE.match(text, first.end):
-        last = first.period.end if first.said(text).endswith(("底", "末")) else first.period.start
+        last = first.period.end if first.get_text(text).endswith(("底", "末")) else first.period.start
         first = replace(first, end=match.end(), period=Period(None, last))
     return first, not others and not unread
 
 
-def find_times(text: str, named: Sequence[str], today: date) -> list[Found]:
-    """All the times of a folded text, each by itself. `named`: its date entities."""
-    return _places(text, _spans(text, named), today)
+def find_times(text: str, named: Sequence[str], today: date) -> list[TimeMention]:
+    """Returns all times of a folded text, each by itself. `named`: its date entities."""
+    return _parse_places(text, _find_spans(text, named), today)
 
 
-def _merged(text: str, places: Sequence[Found]) -> list[Found]:
-    """Times that make one stretch together as one."""
-    merged: list[Found] = []
+def _merge_times(text: str, places: Sequence[TimeMention]) -> list[TimeMention]:
+    """Merges times that make one period together."""
+    merged: list[TimeMention] = []
     for place in places:
-        if merged and (stretch := _joined(text, merged[-1], place)):
+        if merged and (stretch := _join_periods(text, merged[-1], place)):
             merged[-1] = replace(merged[-1], end=place.end, period=stretch)
         else:
             merged.append(place)
     return merged
 
 
-def _places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[Found]:
+def _parse_places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[TimeMention]:
     found = []
     for start, end in spans:
         said = text[start:end]
-        if (stretch := period(_BARE.get(said, said), today)) is not None:
-            found.append(Found(start, end, stretch))
+        if (stretch := parse_period(_BARE.get(said, said), today)) is not None:
+            found.append(TimeMention(start, end, stretch))
     return found
 
 
-def _spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
+def _find_spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
     """Places of the expressions, the longer one where two overlap."""
     spans = [match.span() for pattern in _MORE for match in pattern.finditer(text)]
     position = 0
@@ -121,12 +122,12 @@ def _spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(kept)
 
 
-def _joined(text: str, first: Found, second: Found) -> Period | None:
-    """Two times as one stretch: from one to the other, or side by side."""
+def _join_periods(text: str, first: TimeMention, second: TimeMention) -> Period | None:
+    """Returns two times as one period, from one to the other or side by side; None where they are none."""
     between = text[first.end : second.start]
     one, two = first.period, second.period
     if _JOINED.fullmatch(between):
-        return _from_to(one, two)
+        return _connect_periods(one, two)
     if not _AND.fullmatch(between):
         return None
     if one.end == two.start:
@@ -134,8 +135,10 @@ def _joined(text: str, first: Found, second: Found) -> Period | None:
     return Period(two.start, one.end) if two.end == one.start else None
 
 
-def _from_to(first: Period, second: Period) -> Period | None:
-    """A year that is left out is the one that makes them follow each other; None where that moves their days."""
+def _connect_periods(first: Period, second: Period) -> Period | None:
+    """Returns the period from one time to another. A year that is left out is the one that puts them in order; None
+    where that would move their days.
+    """
     start, end = first.start, second.end
     if start is not None and end is not None and end <= start:
         if first.following or second.following:

@@ -17,7 +17,7 @@ from heapq import nlargest
 from itertools import pairwise
 
 from agents.passages.sentences import Sentence
-from agents.passages.units import passage_of
+from agents.passages.units import build_passage
 from agents.verification.evidence import Statement
 from agents.verification.polarity import contradicts
 from agents.verification.quantities import is_known
@@ -187,7 +187,7 @@ class _Told:
 @lru_cache(maxsize=1024)
 def assertions_of(chunk: Chunk) -> list[Assertion]:
     """What a chunk says, piece by piece, and two neighbouring pieces together."""
-    passage, found = passage_of(0, chunk), list[Assertion]()
+    passage, found = build_passage(0, chunk), list[Assertion]()
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
         outer = " ".join([chunk.context, chunk.question or "", heading, sentence.block.lead])
         found += list(_of_sentence(sentence, Statement(fold(outer)), chunk.id))
@@ -201,7 +201,7 @@ def _of_sentence(sentence: Sentence, outer: Statement, chunk: str) -> Iterable[A
             said, group = Statement(fold(f"{key} {column}：{value}")), (chunk, sentence.block.group)
             yield Assertion(said, fold(key).strip(), Statement(fold(value)), outer, group, fold(column), sentence.line)
         return
-    for segment in filter(None, map(str.strip, _SEGMENT.split(sentence.unmarked))):
+    for segment in filter(None, map(str.strip, _SEGMENT.split(sentence.text_without_marker))):
         keyed = _KEYED.fullmatch(segment)
         key, value = keyed.groups() if keyed else ("", segment)
         group = chunk, -1

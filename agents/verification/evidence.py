@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agents.passages.units import quotable_sentences
+from agents.passages.units import split_quotable_sentences
 from agents.verification.claims import clauses, parts
 from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
 from agents.verification.polarity import Polarised
@@ -155,7 +155,7 @@ class FragmentEvidence:
 
 @lru_cache(maxsize=1024)
 def _evidence(text: str, layout: Layout | None, named: str) -> FragmentEvidence:
-    sentences = quotable_sentences(text, layout)[0]
+    sentences = split_quotable_sentences(text, layout)[0]
     quotes = tuple(sentence.text.strip() for sentence in sentences)
     said = tuple(Statement(fold(quote)) for quote in quotes)
     return FragmentEvidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agents.prompting import UNANSWERED
+from agents.prompt_library import UNANSWERED
 
 _NUMBERS = r"\d{1,3}(?:\s*[,，、]\s*\d{1,3})*"
 _MARK = re.compile(rf"[\[【［](?:\^|资料|来源)?\s*({_NUMBERS}|{UNANSWERED[1:-1]})\s*[\]】］]")

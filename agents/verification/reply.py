@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.generator import PAGE, Checked, Citation, Degraded, Doubt, Judged, Piece, Text, Unanswered
-from agents.prompting import UNANSWERED
+from agents.prompt_library import UNANSWERED
 from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.support import Finding, Support, SupportChecker

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from agents.passages.units import passage_of, units_of
+from agents.passages.units import build_passage, split_units
 from agents.verification.claims import clauses, parts
 from agents.verification.conditions import ConditionCheck
 from agents.verification.evidence import FragmentEvidence, Statement, evidence_of
@@ -124,7 +124,7 @@ class SupportChecker:
             (
                 (claim.coverage(Statement(fold(unit.text)).words), -number, unit.text)
                 for number, chunk in self._chunks.items()
-                for unit in units_of(passage_of(number, chunk))
+                for unit in split_units(build_passage(number, chunk))
             ),
             default=(0.0, 0, ""),
         )

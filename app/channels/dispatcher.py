@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from loguru import logger
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.attachments.types import Attachment
@@ -158,8 +158,8 @@ class Dispatcher:
     async def _notice(self, message: StoredMessage, key: str) -> ChannelReply:
         profile = await self._desk.profile(message.tenant)
         said = "" if message.kind in _MEDIA else message.text  # else it is an address
-        english = in_english(Question(said), profile)
-        text = say(key, english, name=profile.called(english), most=self._desk.max_bytes // 2**20)
+        english = is_reply_english(Question(said), profile)
+        text = say(key, english, name=profile.get_name(english), most=self._desk.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message
         return ChannelReply(text, in_reply_to=message.id, session_id=message.session_id)

@@ -40,4 +40,4 @@ class Account:
         timings = dict(answer.timings_ms)
         for step, milliseconds in self.ms.items():
             timings[step] = round(milliseconds + timings.get(step, 0.0), 3)
-        return replace(answer.charged(self.usage, self.degraded), timings_ms=timings)
+        return replace(answer.add_costs(self.usage, self.degraded), timings_ms=timings)

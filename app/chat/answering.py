@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 from loguru import logger
 
-from agents.base import said
+from agents.base import stream_answer
 from agents.bids import TurnEvidence
 from agents.decision import Decision
-from agents.neutral import neutral_events
-from agents.pages import about_page
+from agents.markup import clean_events
+from agents.pages import complete_from_page
 from agents.screening.types import Reason
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
-from agents.understanding.context import part_context, search_context
-from agents.understanding.facts import keeps_facts
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, SubQuestion, Usage
+from agents.understanding.context import build_part_context, build_search_context
+from agents.understanding.facts import has_all_facts
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -71,7 +71,7 @@ class Answering:
             reply = await self._guard.reply(tenant, question, Rejected(heard.rejected))
             self._metrics.rejected(tenant, heard.rejected)
             answer = account.closed(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
-            async for event in said(answer):
+            async for event in stream_answer(answer):
                 yield event
             self._metrics.computed(tenant, answer)
             return
@@ -81,14 +81,14 @@ class Answering:
         account.spent(Usage(), turn.route.degraded)
         question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
         if len(decision.intents) > 1:  # who else speaks answers some of the questions
-            question = replace(question, spoken=())
+            question = replace(question, sub_questions=())
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.standalone, turn.route, decision, read, turn.found, team.basis)
+        yield Routed(question.complete_text, turn.route, decision, read, turn.retrieval, team.basis)
         acting = run_in_span(
             team.roster.run(question, decision.intents), start_span("agent", {"yingda.intent": intent})
         )
-        async with aclosing(neutral_events(acting)) as events:
+        async with aclosing(clean_events(acting)) as events:
             async for event in events:
                 if isinstance(event, Meta):
                     event = Meta(event.agent, intent)
@@ -102,19 +102,19 @@ class Answering:
         screening takes it.
         """
         picked, embedder = question.rewrite is not None, team.embedder
-        embedding = asyncio.create_task(_embedded(embedder, question.searched), name="embedding")
-        context = search_context(question)
-        behind = continuity.build_contextual_message(question.searched, context) if context else None
+        embedding = asyncio.create_task(_embedded(embedder, question.normalized_text), name="embedding")
+        context = build_search_context(question)
+        behind = continuity.build_contextual_message(question.normalized_text, context) if context else None
         told = asyncio.create_task(_embedded(embedder, behind))
         if not picked:
-            question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
+            question = replace(question, sub_questions=tuple(map(SubQuestion, question.reading.sub_question_texts)))
         parts = asyncio.create_task(_parts(embedder, question), name="parts")
         screening = team.screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = screening.look(question.text) if screening else None
+            seen = screening.extract_features(question.text) if screening else None
             corrected = await spelled(team.speller, question)
-            question = replace(question, vector=await embedding, told=await told, spoken=await parts)
+            question = replace(question, vector=await embedding, context_vector=await told, sub_questions=await parts)
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
@@ -122,7 +122,7 @@ class Answering:
         with start_span("screen"):
             reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.timed("screen")
-        return HeardMessage(team, about_page(replace(question, rewrite=corrected)), picked, reason)
+        return HeardMessage(team, complete_from_page(replace(question, rewrite=corrected)), picked, reason)
 
     async def decide(self, heard: HeardMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """All that is known of a message, and who is to answer it."""
@@ -131,16 +131,16 @@ class Answering:
             return turn, heard.team.roster.decide(turn)
 
 
-async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
+async def _parts(embedder: Embedder, question: Question) -> tuple[SubQuestion, ...]:
     """The questions of the message with their embeddings, by themselves and behind what comes before."""
 
-    async def embedded(place: int, part: Spoken) -> Spoken:
-        context = part_context(question, place)
+    async def embedded(place: int, part: SubQuestion) -> SubQuestion:
+        context = build_part_context(question, place)
         told = continuity.build_contextual_message(part.text, context) if context else None
         vector, behind = await asyncio.gather(_embedded(embedder, part.text), _embedded(embedder, told))
-        return replace(part, vector=vector, told=behind)
+        return replace(part, vector=vector, context_vector=behind)
 
-    return tuple(await asyncio.gather(*(embedded(place, part) for place, part in enumerate(question.spoken))))
+    return tuple(await asyncio.gather(*(embedded(place, part) for place, part in enumerate(question.sub_questions))))
 
 
 async def _embedded(embedder: Embedder, text: str | None) -> Vector | None:
@@ -157,8 +157,8 @@ async def _embedded(embedder: Embedder, text: str | None) -> Vector | None:
 
 async def spelled(speller: BaseSpeller, question: Question) -> str | None:
     """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-    asked = question.rewrite or question.searched
+    asked = question.rewrite or question.normalized_text
     corrected = (await speller.correct(asked)).text
-    if corrected == asked or not keeps_facts(asked, corrected):
+    if corrected == asked or not has_all_facts(asked, corrected):
         return question.rewrite
     return corrected

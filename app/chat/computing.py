@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.types import Question
 from agents.wording.catalogue import say
@@ -46,7 +46,7 @@ class Computing:
         except QueueTimeout as error:
             if not urgent:
                 self._metrics.limited(message.tenant, LimitKind.QUEUE_TIMEOUT)
-                error.message = say("too_busy", in_english(question, TenantProfile()))
+                error.message = say("too_busy", is_reply_english(question, TenantProfile()))
                 raise
         async for event in self._urgent.run(question):
             yield event

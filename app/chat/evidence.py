@@ -11,10 +11,10 @@ from loguru import logger
 
 from agents.bids import TurnEvidence
 from agents.curated.types import CuratedAnswers, CuratedMatch
-from agents.model_reading import ModelUnderstanding, Understood, may_be_read
-from agents.recall import Searcher, recall
+from agents.model_reading import ModelReader, ModelReading, can_be_read
+from agents.question_search import Searcher, search_question
 from agents.registry import Roster
-from agents.router import Router, named
+from agents.router import Router, apply_named_intents
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
 from agents.types import Question, Usage
@@ -43,7 +43,7 @@ class Team:
     roster: Roster
     searcher: Searcher
     unread: Searcher
-    understanding: ModelUnderstanding | None = None
+    understanding: ModelReader | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
     curated: CuratedAnswers | None = None
 
@@ -55,14 +55,14 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     afterwards. What was found is judged by a model once: as soon as the question is understood. Whoever is in danger or
     beside themselves waits for no model.
     """
-    model = team.understanding if not picked and may_be_read(question) else None
+    model = team.understanding if not picked and can_be_read(question) else None
     model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
         route, searched = await _looked_up(team, question, team.searcher if reading is None else team.unread)
-        turn = team.roster.evidence(searched, route)
+        turn = team.roster.build_evidence(searched, route)
         account.timed("route")
-        if model is None or turn.urgent or (reading is None and not in_doubt(turn)):
+        if model is None or turn.is_urgent or (reading is None and not in_doubt(turn)):
             account.spent(_so_far(reading) if reading else Usage())
             return turn
         understood = await (reading or model.read(question))
@@ -76,30 +76,30 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     return turn
 
 
-def _so_far(reading: asyncio.Task[Understood]) -> Usage:
+def _so_far(reading: asyncio.Task[ModelReading]) -> Usage:
     return reading.result().usage if reading.done() else Usage(calls=1)
 
 
 def in_doubt(turn: TurnEvidence) -> bool:
     """Whether what is known is too little to go by: nothing is found that answers, or no intent is ahead."""
-    trace, found = turn.route.trace, turn.found
+    trace, found = turn.route.trace, turn.retrieval
     looked_up = turn.route.intents == (Intent.KNOWLEDGE_QA,) and found is not None
-    return (looked_up and not turn.answerable) or (trace.band is Band.LOW and bool(trace.scores))
+    return (looked_up and not turn.is_answerable) or (trace.band is Band.LOW and bool(trace.scores))
 
 
 async def _understood(
-    team: Team, question: Question, turn: TurnEvidence, understood: Understood, *, judged: bool
+    team: Team, question: Question, turn: TurnEvidence, understood: ModelReading, *, judged: bool
 ) -> TurnEvidence:
     """The evidence in the light of what a model read; searched and routed anew where that is news, or where what was
     found is still to be judged. That a message is about nothing here does not stand against what was found for it.
     """
-    heard = understood.of(question)
-    route, searched = turn.route, replace(heard, found=turn.found, curated=turn.question.curated)
+    heard = understood.apply_to(question)
+    route, searched = turn.route, replace(heard, retrieval=turn.retrieval, curated=turn.question.curated)
     if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
         route, searched = await _looked_up(team, heard, team.searcher)
-    answered = searched.found is not None and searched.found.verdict is GateVerdict.PASS
+    answered = searched.retrieval is not None and searched.retrieval.verdict is GateVerdict.PASS
     intents = understood.intents.difference(OFF_TOPIC) if answered else understood.intents
-    return replace(turn, question=searched, route=named(route, intents))
+    return replace(turn, question=searched, route=apply_named_intents(route, intents))
 
 
 async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
@@ -107,7 +107,7 @@ async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tupl
     route, found, curated = await asyncio.gather(
         _route(team, question), _found(searcher, question), _curated(team, question)
     )
-    return route, replace(question, found=found, curated=curated)
+    return route, replace(question, retrieval=found, curated=curated)
 
 
 async def _route(team: Team, question: Question) -> Route:
@@ -130,7 +130,7 @@ async def _found(searcher: Searcher, question: Question) -> Retrieval | None:
     """
     try:
         with start_span("search"):
-            return await recall(searcher, question)
+            return await search_question(searcher, question)
     except KnowledgeError as error:
         logger.opt(exception=error).warning("turn without a search")
         return None

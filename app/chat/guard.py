@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
-from agents.screening.patterns import first_certain
+from agents.screening.patterns import find_certain
 from agents.screening.types import Reason
-from agents.screening.views import views
+from agents.screening.views import list_views
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.privacy import personal_data
@@ -66,14 +66,14 @@ class Guard:
 
     async def say(self, tenant: str, question: Question, key: str) -> str:
         """A sentence of the product, in the language of the reply."""
-        return say(key, in_english(question, await self._profiles(tenant)))
+        return say(key, is_reply_english(question, await self._profiles(tenant)))
 
     async def reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
         """What is calmly said to a message that is not taken, whoever found it."""
         profile = await self._profiles(tenant)
-        english = in_english(question, profile)
+        english = is_reply_english(question, profile)
         key = rejected.reason.value if rejected.reason in _OF_FORM else "no_orders"
-        return say(key, english, name=profile.called(english), max_chars=self._max_chars)
+        return say(key, english, name=profile.get_name(english), max_chars=self._max_chars)
 
     def _reason(self, message: str) -> Reason | None:
         if not message:
@@ -82,7 +82,7 @@ class Guard:
             return Reason.TOO_LONG
         if _repetitive(message):
             return Reason.REPETITION
-        signature = first_certain(views(message))
+        signature = find_certain(list_views(message))
         return signature.reason if signature else None
 
 

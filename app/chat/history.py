@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.passages.quotable import safe_text
+from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Question, Turn
-from agents.understanding.followups import picked, rewritten_by_rules
+from agents.understanding.followups import find_choice, rewrite_by_rules
 from agents.understanding.reading import Reading
-from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
+from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
 from app.conversations.types import TurnRow
@@ -55,8 +55,8 @@ class History:
         return Question(
             reading.text,
             reading=reading,
-            rewrite=picked(reading, turns),
-            follow_up=rewritten_by_rules(reading.text, turns),
+            rewrite=find_choice(reading, turns),
+            follow_up=rewrite_by_rules(reading.text, turns),
             history=turns,
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
@@ -77,7 +77,7 @@ class History:
             return ()
         read = await self._texts(SessionKey(message.tenant, message.session_id), sent)
         sentences = [sentence.text.strip() for text in read for sentence in split_sentences(text)]
-        told = " ".join(text for text in sentences if text and safe_text(text))[:PICTURED_CHARS]
+        told = " ".join(text for text in sentences if text and is_safe_text(text))[:PICTURED_CHARS]
         return (told,) if told else ()
 
     async def state(self, message: Message) -> DialogueState:
@@ -87,7 +87,7 @@ class History:
     def _state(self, message: Message, rows: Sequence[TurnRow]) -> DialogueState:
         """That of the last turn; what was said about somebody else's data stays with them."""
         if message.history:
-            return state_of(message.history[-self._turns :] if self._turns else ())
+            return build_state(message.history[-self._turns :] if self._turns else ())
         state = DialogueState.from_json(rows[-1].state) if rows and self._turns else NOTHING_SAID
         return state if state.member in ("", message.caller) else NOTHING_SAID
 
@@ -116,5 +116,5 @@ def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
     """What a client tells of earlier turns, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
-        turns.append(replace(turn, standalone=rewritten_by_rules(turn.question, turns) or turn.question))
+        turns.append(replace(turn, complete_text=rewrite_by_rules(turn.question, turns) or turn.question))
     return tuple(turns)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cachetools import TLRUCache
 
-from agents.base import answer_of
+from agents.base import get_final_answer
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
 from app.chat.shared_answers import Looked, SharedAnswer, SharedAnswers
@@ -197,7 +197,7 @@ class HotCache:
         epoch: str | None,
     ) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
-        answer = answer_of(events)
+        answer = get_final_answer(events)
         self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
         version = await self._version(key.tenant)
         if not _keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:

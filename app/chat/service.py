@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.base import said
-from agents.llm.calls import noted
+from agents.base import stream_answer
+from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
@@ -235,7 +235,7 @@ class ChatService:
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
-        return replace(question, text=text, reading=read(text)), CacheResult(said(answer), cached=False)
+        return replace(question, text=text, reading=read(text)), CacheResult(stream_answer(answer), cached=False)
 
     async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
@@ -246,7 +246,7 @@ class ChatService:
             or message.history
             or message.page is not None
             or personal_data(reading.text)
-            or reading.own_tickets
+            or reading.has_ticket_reference
         ):
             return False
         return message.new_session or not await self._sessions.started(message)
@@ -274,7 +274,7 @@ class ChatService:
                     channel=message.channel,
                     id=done.message_id,
                     question=question.text,
-                    standalone=question.resolved,
+                    standalone=question.expanded_text,
                     reply=answer.reply,
                     outcome=answer.outcome.value,
                     response=done.body,
@@ -295,7 +295,7 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.trace(done),
                     attachments=[one.brief() for one in message.attached],
-                    state=before.after(question.text, answer, holder).to_json(),
+                    state=before.add_turn(question.text, answer, holder).to_json(),
                     page=place_of(message.page) if message.page else None,
                 )
             )
@@ -362,7 +362,7 @@ class _Turn:
 
     async def computed(self, events: Events) -> Events:
         """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(run_within(events, self.span.enter, lambda: noted(self._asked))) as told:
+        async with aclosing(run_within(events, self.span.enter, lambda: record_calls(self._asked))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 
@@ -387,7 +387,7 @@ class _Turn:
             return TurnTrace(origin=answer.origin) if answer.origin else None
         if routed is None:
             return None
-        searched, calls = self._searched or routed.found, tuple(self._calls)
+        searched, calls = self._searched or routed.retrieval, tuple(self._calls)
         return TurnTrace(routed.route, searched, answer.model, answer.usage, routed.basis, calls)
 
     def persisted(self, done: TurnDone) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from agents.llm.profiles import PROFILES, RESERVED, profile_at
+from agents.llm.profiles import PROFILES, RESERVED, find_profile
 from agents.types import Usage
 
 Profile = Literal["auto", "deepseek", "qwen", "doubao", "kimi", "glm", "openai", "ollama", "vllm", "compatible"]
@@ -47,7 +47,7 @@ class LlmProvider(BaseModel):
     @property
     def profile_name(self) -> str:
         """How it wants to be asked."""
-        return profile_at(self.base_url) if self.profile == "auto" else self.profile
+        return find_profile(self.base_url) if self.profile == "auto" else self.profile
 
     @property
     def address(self) -> str:
@@ -171,7 +171,7 @@ class ModelSettings(BaseModel):
     @property
     def llm_profile_name(self) -> str:
         """How the first provider wants to be asked."""
-        return profile_at(self.llm_address) if self.llm_profile == "auto" else self.llm_profile
+        return find_profile(self.llm_address) if self.llm_profile == "auto" else self.llm_profile
 
 
 def told(thinks: Thinks) -> bool | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.neutral import neutral_answer
+from agents.markup import clean_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Outcome, Question
-from agents.understanding.followups import rewritten_by_rules
+from agents.understanding.followups import rewrite_by_rules
 from agents.verifier import PERSON_TARGET
-from agents.wording.catalogue import LANGUAGES, catalogue
+from agents.wording.catalogue import LANGUAGES, load_catalogue
 from app.attachments.types import FILE_SENT, PICTURE_SENT
 from app.conversations.rows import readable
 from app.conversations.types import TurnRow
@@ -45,7 +45,7 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
     if not said:
         return Question("", caller=caller)
     *before, last = said
-    rewrite = rewritten_by_rules(last.question, before)
+    rewrite = rewrite_by_rules(last.question, before)
     return Question(last.question, rewrite, tuple(before), caller=caller)
 
 
@@ -56,7 +56,7 @@ async def knowledge_advice(roster: Roster, question: Question) -> Advice:
 
 async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
     """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
-    if roster.agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
+    if roster.list_agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
         message = "没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL 或 BUSINESS_DATABASES。"
         raise Conflict(message, code="business_not_configured")
     if not question.caller:
@@ -70,7 +70,7 @@ def plain_draft(answer: Answer) -> str:
     """
     if answer.outcome not in USABLE:
         return ""
-    hedges = {line for language in LANGUAGES for key in _HEDGES for line in catalogue(language)[key]}
+    hedges = {line for language in LANGUAGES for key in _HEDGES for line in load_catalogue(language)[key]}
     lines = [line for line in answer.reply.split("\n") if line.strip() not in hedges and PERSON_TARGET not in line]
     return "\n".join(lines).strip()
 
@@ -82,7 +82,7 @@ async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing_candidates)
         elif isinstance(event, Done):
-            answer = neutral_answer(event.answer)
+            answer = clean_answer(event.answer)
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
-    return Advice(question.standalone, answer, candidates)
+    return Advice(question.complete_text, answer, candidates)

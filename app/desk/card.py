@@ -33,7 +33,7 @@ def card(
         "question": _short(_open_question(question, request, before), ASKED_CHARS),
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
-        "entities": _entities([*(turn.question for turn in before[-TRIED:]), question.resolved]),
+        "entities": _entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
         "tried": tried,
         "sources": _titles(answer),
         "emotion": round(request.emotion, 3),
@@ -57,7 +57,7 @@ def _summary(question: Question, before: Sequence[TurnRow]) -> str:
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
     """What the customer wants to know: 转人工 is no question, but the one before it is."""
     if request.reason is not HandoffReason.ASKED:
-        return question.resolved
+        return question.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
     return asked[-1] if asked else ""
 

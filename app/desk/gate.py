@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from agents.merging import BETWEEN
+from agents.joint_answer import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
 from agents.wording.catalogue import say
 from app.desk.feed import Feed

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.types import Question
 from app.db.base import now
 from app.desk.repository_sessions import DeskSessionRepository
@@ -58,7 +58,7 @@ class Queue:
 
     async def english(self, tenant: str, question: Question) -> bool:
         """Whether the customer is told all this in English."""
-        return in_english(question, await self._profiles.get(tenant))
+        return is_reply_english(question, await self._profiles.get(tenant))
 
     async def state(self, session: DeskSession | None) -> QueueState:
         """What the customer of a session is told now; None for one that never was with the desk."""

@@ -51,7 +51,7 @@ def heard(text: str, threshold: float) -> HandoffRequest:
 
     threshold: of emotion, from which it is.
     """
-    return care.requested(read(text).feeling, threshold, HandoffReason.ASKED)
+    return care.build_handoff_request(read(text).emotion, threshold, HandoffReason.ASKED)
 
 
 def priority(request: HandoffRequest) -> int:

@@ -31,9 +31,9 @@ async def _look(tenant: str, source: BusinessSource, settings: Settings) -> Diag
     except InvalidConfiguration as problem:
         return error(subject, str(problem), "改正业务库的地址，或描述它的 YAML（BUSINESS_SCHEMA）")
     try:
-        await database.look()
+        await database.check_description()
     except BusinessUnavailable as problem:
-        return error(subject, str(problem), _fix(database.missing))
+        return error(subject, str(problem), _fix(database.missing_file))
     finally:
         await database.close()
     return fine(subject, f"{database.dialect}，{len(database.schema.tables)} 张表都读得到")

@@ -50,7 +50,7 @@ class ModelJudge:
 
 
 def _claims(reply: str) -> list[str]:
-    sentences = [one for one in split_sentences(without_marks(reply)) if not one.asks]
+    sentences = [one for one in split_sentences(without_marks(reply)) if not one.is_question]
     return [one.text for one in sentences if any(character.isalnum() for character in one.text)][:MAX_CLAIMS]
 
 

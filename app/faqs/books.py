@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 from loguru import logger
 
-from agents.curated.book import Book, Wording, wordings_of
+from agents.curated.book import Book, Wording, list_wordings
 from agents.curated.types import CuratedEntry, CuratedMatch
-from agents.curated.typical import typical_meaning
+from agents.curated.typical_meaning import compute_typical_meaning
 from agents.understanding.reading import read
 from app.faqs.types import Faq
 from knowledge.embeddings.base import Embedder
@@ -87,12 +87,12 @@ class FaqBooks:
             missing = [id for id in published if id not in known]
             if missing or shelf.due <= monotonic() or len(known) < len(shelf.entries):
                 made = [_entry(faq) for faq in await self._stored.of(tenant, missing)]
-                worded = await asyncio.to_thread(lambda: [wordings_of([entry]) for entry in made])
+                worded = await asyncio.to_thread(lambda: [list_wordings([entry]) for entry in made])
                 found = {one.id: (published[one.id], one, each) for one, each in zip(made, worded, strict=True)}
                 shelf.book, complete = await self._book(embedder, list((known | found).values()), revision)
                 shelf.entries, shelf.due = known | found, math.inf if complete else monotonic() + RETRY_SECONDS
             else:
-                shelf.book = shelf.book.at(revision)
+                shelf.book = shelf.book.copy_at_revision(revision)
         except Exception as error:
             logger.bind(tenant=tenant).opt(exception=error).warning("curated answers cannot be read")
             raise
@@ -109,7 +109,7 @@ class FaqBooks:
         if wordings and embedder.has_meaning:
             try:
                 typical = await self._middle(embedder)
-                vectors = await embedder.embed_questions([read(one.text).normal for one in wordings])
+                vectors = await embedder.embed_questions([read(one.text).normalized_text for one in wordings])
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("curated answers by their wordings alone")
                 complete = False
@@ -117,7 +117,7 @@ class FaqBooks:
 
     async def _middle(self, embedder: Embedder) -> Vector:
         if embedder not in self._typical:
-            self._typical[embedder] = await typical_meaning(embedder)
+            self._typical[embedder] = await compute_typical_meaning(embedder)
         return self._typical[embedder]
 
 
@@ -135,12 +135,12 @@ class TenantBook:
         book = await self.books.of(self.tenant, self.embedder, self.revision())
         if not book:
             return None
-        meant = question.meant.normal
-        worded = book.worded(question.searched) or book.worded(meant)
+        meant = question.expanded_reading.normalized_text
+        worded = book.find_by_wording(question.normalized_text) or book.find_by_wording(meant)
         if worded is not None:
             return worded
-        vector = question.vector if meant == question.searched else await self._embedded(meant)
-        return book.similar(meant, vector) if vector is not None else None
+        vector = question.vector if meant == question.normalized_text else await self._embedded(meant)
+        return book.find_similar(meant, vector) if vector is not None else None
 
     async def _embedded(self, text: str) -> Vector | None:
         try:

@@ -36,7 +36,7 @@ class EntryPreparer:
         chunks = [chunk for document in documents for chunk in document.chunks]
         embedder = await self._embedder_of(tenant)
         await embedder.embed_passages([chunk.indexed_text for chunk in chunks])
-        await embedder.embed_questions([read(chunk.question).normal for chunk in chunks if chunk.question])
+        await embedder.embed_questions([read(chunk.question).normalized_text for chunk in chunks if chunk.question])
 
 
 def _chunks(id: str, entry: FaqDraft) -> list[Chunk]:

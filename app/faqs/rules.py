@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from agents.curated.forms import normal_form
+from agents.curated.normal_form import normalise_wording
 from agents.types import Button
 from app.errors import InvalidRequest
 from app.faqs.types import FaqDraft
@@ -36,7 +36,7 @@ def checked(draft: FaqDraft) -> FaqDraft:
     """
     question = _text(draft.question, MAX_QUESTION_CHARS, "question", "问题")
     answer = _text(draft.answer, MAX_ANSWER_CHARS, "answer", "答案")
-    if not normal_form(question):
+    if not normalise_wording(question):
         raise InvalidRequest("问题里要有文字。", code=_CODE, field="question")
     if len(draft.variants) > MAX_VARIANTS:  # before any of them is looked at: a cell may hold thousands
         raise InvalidRequest(f"相似问最多 {MAX_VARIANTS} 条。", code=_CODE, field="variants")
@@ -51,7 +51,7 @@ def wording_key(text: str) -> str:
     """What a wording is known by in SQL: SHA-256 of its normal form. A third of a millisecond, for which nobody waits
     twice: those of a change are known before its transaction begins.
     """
-    return hashlib.sha256(normal_form(text).encode()).hexdigest()
+    return hashlib.sha256(normalise_wording(text).encode()).hexdigest()
 
 
 def safe_address(url: str) -> bool:
@@ -66,12 +66,12 @@ def safe_address(url: str) -> bool:
 
 
 def _distinct(variants: Iterable[str], question: str) -> Iterable[str]:
-    seen = {normal_form(question)}
+    seen = {normalise_wording(question)}
     for variant in variants:
         text = clean(variant).strip()
         if len(text) > MAX_QUESTION_CHARS:
             raise InvalidRequest(f"相似问不能超过 {MAX_QUESTION_CHARS} 个字。", code=_CODE, field="variants")
-        form = normal_form(text)
+        form = normalise_wording(text)
         if form and form not in seen:
             seen.add(form)
             yield text

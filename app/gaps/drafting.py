@@ -11,7 +11,7 @@ from typing import Protocol
 from loguru import logger
 
 from agents.errors import BudgetExhausted, GenerationError
-from agents.llm.drafting import DraftText
+from agents.llm.faq_drafter import DraftText
 from agents.llm.replies import UnreadableReply
 from app.conversations.questions import digest
 from app.faqs.rules import MAX_QUESTION_CHARS

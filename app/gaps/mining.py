@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from app.conversations.questions import digest
 from app.db.base import now
 from app.gaps.clustering import clusters, joined, similarities
@@ -89,7 +89,7 @@ class GapMining:
         told = [question for members in known.values() for question in members]
         embedder = await self._embedder_of(tenant)
         vectors = await embedder.embed_questions([*new, *told])
-        background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
+        background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
         places, start = {}, len(new)
         for gap, members in known.items():
             places[gap] = range(start, start + len(members))

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from agents.types import Outcome
-from agents.understanding.language import english
+from agents.understanding.language import detect_english
 from app.contacts.schemas import ContactIn, CustomerOut, LabelList, LabelsIn, VisitOut
 from app.contacts.types import Customer
 from app.errors import Conflict, NotFound
@@ -87,7 +87,7 @@ async def read_contact(session_id: SessionId, tenant: StaffTenant, wiring: Wirin
     about, rows = wiring.contact_history, wiring.contacts.rows
     found, total = await wiring.history.search(tenant, HistoryFilter(customer=session_id), SHOWN)
     first, last = await about.period(tenant, sessions)
-    told = (english(text) for text in await about.last_questions(tenant, sessions))
+    told = (detect_english(text) for text in await about.last_questions(tenant, sessions))
     is_english = next((one for one in told if one is not None), None)
     return ContactOut(
         customer=CustomerOut.from_customer(customer),

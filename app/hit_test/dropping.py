@@ -106,7 +106,7 @@ def _judged(stage: Stage, candidate: dict[str, Any], found: Retrieval) -> str:
 
 async def _unrecalled(search: Search, pieces: list[str], widths: Widths) -> Dropped:
     snapshot, question = search.snapshot, search.question
-    vectors = [vector for vector in (question.vector, question.told) if vector is not None]
+    vectors = [vector for vector in (question.vector, question.context_vector) if vector is not None]
     if not has_vectors(snapshot):
         vectors = []
     near = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]

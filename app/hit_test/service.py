@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.recall import Searcher, recall
+from agents.question_search import Searcher, search_question
 from agents.types import Question, Turn, Usage
-from agents.understanding.context import search_context
+from agents.understanding.context import build_search_context
 from agents.understanding.reading import read
 from app.chat.account import Account
 from app.chat.answering import Answering, HeardMessage
@@ -106,7 +106,7 @@ class HitTest:
         searcher = heard.team.searcher
         if trial.explain or trial.expected is not None:
             searcher = _Explained(searcher)
-        return await recall(searcher, question)
+        return await search_question(searcher, question)
 
     async def _dropped(
         self,
@@ -125,7 +125,7 @@ class HitTest:
         own = parts.tuned.settings
         widths = Widths(own.vector_top_k, own.bm25_top_k)
         stored = stored or await self._expected.find(tenant, expected)
-        meant = question.searched, question.rewrite, trial.where, search_context(question)
+        meant = question.normalized_text, question.rewrite, trial.where, build_search_context(question)
         choice = await parts.retriever.choose_versions(*meant)
         return await dropped(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from math import ceil
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.types import Question
 from agents.wording.catalogue import say
@@ -102,7 +102,7 @@ class RateLimits:
         """The error, a moment later, in the language of the message."""
         await self.pause()
         key = "too_busy" if isinstance(error, Overloaded) else "too_often"
-        error.message = say(key, in_english(Question(text), TenantProfile()))
+        error.message = say(key, is_reply_english(Question(text), TenantProfile()))
         return error
 
     def turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.care import CareAgent, CarePolicy, told_danger
+from agents.care import CareAgent, CarePolicy, detect_worded_danger
 from agents.types import AnswerEvent, Question
 from agents.understanding.reading import read
 from knowledge.text import clean
@@ -28,8 +28,8 @@ class UrgentReplies:
         if len(text) > 2 * READ_CHARS:
             text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
         reading = read(text)
-        furious = reading.feeling.score >= self._policy.threshold
-        return furious or reading.feeling.crisis or told_danger(reading) is not None
+        furious = reading.emotion.score >= self._policy.threshold
+        return furious or reading.emotion.crisis or detect_worded_danger(reading) is not None
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""

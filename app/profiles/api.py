@@ -135,7 +135,7 @@ async def read_greeting(
     english = profile.reply_language == "en" or (profile.reply_language == "auto" and language == "en")
     questions = profile.suggested_questions or await sample_questions(tenant, wiring.documents, english=english)
     return Greeting(
-        name=profile.called(english),
-        welcome_message=profile.welcome_message or say("greeting", english, name=profile.called(english)),
+        name=profile.get_name(english),
+        welcome_message=profile.welcome_message or say("greeting", english, name=profile.get_name(english)),
         suggested_questions=list(questions),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loguru import logger
 
-from agents.prompting import SHIPPED, SLOT, Prompts, read, shipped
+from agents.prompt_library import SHIPPED, SLOT, Prompts, load_shipped_prompts, read_prompt
 from knowledge.errors import InvalidConfiguration
 
 MAX_CHARS = 20_000
@@ -47,8 +47,8 @@ class PromptLibrary:
         """
         self._folder, self._own = folder, own
         self._seconds, self._clock = seconds, clock
-        self._needed = shipped()
-        self._texts = {name: self._needed.template(name) for name in self._needed}
+        self._needed = load_shipped_prompts()
+        self._texts = {name: self._needed.get_template(name) for name in self._needed}
         self._places = dict.fromkeys(self._texts, own)
         self._problems: dict[str, str] = {}
         self._taken: dict[str, tuple[Path, tuple[int, int]]] = {}
@@ -121,10 +121,10 @@ class PromptLibrary:
         if name not in self._needed:
             return f"没有叫 {name} 的提示词，可用的名字：{'、'.join(self._needed)}", ""
         try:
-            text = read(path)
+            text = read_prompt(path)
         except (OSError, UnicodeDecodeError) as error:
             return f"读不出来（{type(error).__name__}），应是 UTF-8 的文本", ""
-        return problem_of(text, self._needed.template(name)), text
+        return problem_of(text, self._needed.get_template(name)), text
 
 
 def problem_of(text: str, needed: str) -> str:

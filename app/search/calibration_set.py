@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import InvalidConfiguration
 
@@ -27,7 +27,7 @@ def _question(path: Path, number: int, line: str) -> LabelledQuestion:
     if isinstance(item, dict):
         text, answerable = item.get("text"), item.get("answerable")
         if isinstance(text, str) and text.strip() and isinstance(answerable, bool):
-            return LabelledQuestion(normalised(text), answerable)
+            return LabelledQuestion(normalise_text(text), answerable)
     raise InvalidConfiguration(
         f'CALIBRATION_SET={path} 第 {number} 行有误：须为 {{"text": "问题", "answerable": true 或 false}}'
     )

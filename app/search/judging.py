@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from agents.llm.calls import noted
+from agents.llm.calls import record_calls
 from agents.llm.question_writer import QuestionWriter
 from agents.types import ModelCall
 from app.errors import Conflict
@@ -50,7 +50,7 @@ class PreparedJudge:
         """Judges the first passages; the estimate is for all the others. Raises GenerationUnavailable."""
         calls: list[ModelCall] = []
         tried, started = self.chunks[:TRIED], time.monotonic()
-        with noted(calls.append):
+        with record_calls(calls.append):
             verdicts = await self.judge.judge(tried)
         left = len(self.chunks) - len(tried)
         share = left / len(tried)

@@ -14,9 +14,9 @@ from loguru import logger
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.llm.question_writer import QuestionWriter
 from agents.llm.replies import UnreadableReply
+from agents.question_search import Searcher
 from agents.reader import PassageReader
-from agents.recall import Searcher
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.calibration.fit import MIN_LABELLED, find_best_split, measure_auroc
 from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
@@ -71,7 +71,7 @@ class BaseJudge:
             except (GenerationRejected, UnreadableReply) as error:
                 logger.info("no questions about a passage: {}", error)
             else:
-                judged = [await self._judge(normalised(question)) for question in dict.fromkeys(questions)]
+                judged = [await self._judge(normalise_text(question)) for question in dict.fromkeys(questions)]
                 verdicts += [verdict for verdict in judged if verdict is not None]
             progress(1)
         return verdicts

@@ -112,7 +112,7 @@ class Accounts:
 
 
 class TenantMeter:
-    """See `agents.llm.metered.Meter`."""
+    """See `agents.llm.metered_model.Meter`."""
 
     def __init__(self, accounts: Accounts, tenant: str) -> None:
         self._accounts, self._tenant = accounts, tenant
@@ -123,11 +123,11 @@ class TenantMeter:
         if budget.limited and budget.exhausted(await self._accounts.today(self._tenant)):
             raise BudgetExhausted(f"the day's budget of tenant {self._tenant} is used up")
 
-    def spent(self, model: str, usage: Usage) -> None:
+    def record_usage(self, model: str, usage: Usage) -> None:
         """See `Accounts.add`."""
         self._accounts.add(self._tenant, model, usage)
 
-    def unreadable(self, provider: str, model: str) -> None:
+    def count_unreadable(self, provider: str, model: str) -> None:
         """See `Accounts.add_unreadable`."""
         self._accounts.add_unreadable(self._tenant, provider, model)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from loguru import logger
 
-from agents.prompting import Prompts
+from agents.prompt_library import Prompts
 from app.telemetry.service import Receiver
 from knowledge.lazy import LazyModule
 from knowledge.tracing import Value
@@ -107,7 +107,7 @@ class LangfusePrompts:
         key = name, prompts.versions[name]
         if key in self._numbers:
             return
-        text, path = prompts.template(name), "/api/public/v2/prompts"
+        text, path = prompts.get_template(name), "/api/public/v2/prompts"
         latest = await self._client.get(f"{path}/{quote(_PREFIX + name)}", params={"label": "latest"})
         if latest.status_code != httpx.codes.NOT_FOUND:
             known: dict[str, Any] = latest.raise_for_status().json()

@@ -26,8 +26,8 @@ class CustomerTickets:
         row, new = await self._service.create(self._tenant, owner, ticket, BOT)
         return _shown(row), new
 
-    async def mine(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
-        """See `Tickets.mine`."""
+    async def find_tickets(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
+        """See `Tickets.find_tickets`."""
         return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
@@ -49,7 +49,7 @@ class CustomerTickets:
         try:
             row = await change
         except Conflict:
-            return next(iter(await self.mine(owner, number)), None)
+            return next(iter(await self.find_tickets(owner, number)), None)
         return None if row is None else _shown(row)
 
 

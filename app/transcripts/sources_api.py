@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.passages.unfolding import unfold
+from agents.passages.coverage import split_by_quotes
 from app.errors import NotFound
 from app.http.deps import HolderTenant, Wiring
 from app.http.failures import fails
@@ -59,7 +59,7 @@ async def read_source(
         raise NotFound("没有找到这条来源，请核对会话、消息与引用编号。", code="source_not_found")
     quotes = [line for line in cited["snippet"].split("\n") if line.strip()]
     found = await wiring.documents.passage(tenant, cited["document_id"], quotes) if quotes else None
-    parts = unfold(found.text, found.layout, quotes) if found else ()
+    parts = split_by_quotes(found.text, found.layout, quotes) if found else ()
     return PassageOut(
         index=index,
         document_id=cited["document_id"],

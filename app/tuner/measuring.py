@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from app.settings import Settings
 from app.tuner.grid import TriedQuestion
 from app.tuner.labelled import TuningQuestion
@@ -75,7 +75,7 @@ class Measuring:
         """Each question with all that is found for it, as the chat spells and searches it; vectors come from the cache
         where they were made before. Raises KnowledgeError.
         """
-        texts = [normalised(question.text) for question in questions]
+        texts = [normalise_text(question.text) for question in questions]
         vectors = await search.generation.embedder.embed_questions(texts)
         for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._give_way()

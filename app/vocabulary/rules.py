@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agents.understanding.entities import shipped_extractor
+from agents.understanding.entities import load_shipped_extractor
 from app.vocabulary.types import MAX_ENTRIES, Refusal
 from knowledge.text import fold, normalize_term
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
@@ -88,7 +88,7 @@ def malformed(entry: VocabularyEntry) -> Refusal | None:
         return Refusal("same_term", "同一个词写了两遍。", entry.term)
     if entry.kind is VocabularyKind.STOP and not own.isalnum():
         return Refusal("stop_word_with_signs", "停用词只能由字、字母和数字组成。", entry.term)
-    if entry.kind is VocabularyKind.ENTITY and entry.others[0] not in (kinds := shipped_extractor().kinds):
+    if entry.kind is VocabularyKind.ENTITY and entry.others[0] not in (kinds := load_shipped_extractor().kinds):
         return Refusal("unknown_entity_kind", f"实体种类须是 {'、'.join(kinds)} 之一。", entry.others[0])
     return None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from agents.understanding.entities import shipped_extractor
+from agents.understanding.entities import load_shipped_extractor
 from knowledge.coined_words import find_coined_words
 from knowledge.spelling import get_initials
 from knowledge.text import Analyzer, fold, is_chinese_word, normalize_term
@@ -64,7 +64,7 @@ def _models(chunks: Sequence[Chunk]) -> list[VocabularySuggestion]:
     titles: dict[str, dict[str, None]] = defaultdict(dict)
     for chunk in chunks:
         for name in {
-            item.value for item in shipped_extractor().extract(chunk.text).certain if item.kind == "product_model"
+            item.value for item in load_shipped_extractor().extract(chunk.text).certain if item.kind == "product_model"
         }:
             counts[name] += 1
             titles[name][chunk.document.title] = None

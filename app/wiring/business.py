@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from agents.business.company_tools import CompanyTools
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
-    from agents.business.generation import SqlWriter
     from agents.business.mcp_client import McpTools
     from agents.business.offline.queries import DeclaredQueries
     from agents.business.resolver import OwnEntities
+    from agents.business.sql_writer import SqlWriter
     from app.contacts.service import MemberDirectory
 
 
@@ -57,9 +57,9 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
         load_offers(settings.offers_file)
     async with AsyncExitStack() as stack:
         if sources:
-            from agents.understanding.tagging import load_names
+            from agents.understanding.parts_of_speech import load_name_dictionary
 
-            await asyncio.to_thread(load_names)
+            await asyncio.to_thread(load_name_dictionary)
         opened = {}
         for tenant, source in sources.items():
             own = models.of(tenant) if models is not None else None
@@ -98,7 +98,7 @@ def sql_writer(
     database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
 ) -> SqlWriter | None:
     """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
-    from agents.business.generation import SqlWriter
+    from agents.business.sql_writer import SqlWriter
 
     if models.main is None:
         return None
@@ -147,7 +147,7 @@ async def _report(opened: Mapping[str, Business]) -> None:
     """Says which database cannot be asked by now: it may come later, and until then nothing is answered from it."""
     for tenant, business in opened.items():
         try:
-            await business.parts.database.look()
+            await business.parts.database.check_description()
         except BusinessUnavailable as error:
             told = "the business database cannot be asked, scripts/doctor.py says more: {}"
             logger.bind(tenant=tenant).warning(told, error)

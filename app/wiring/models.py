@@ -12,23 +12,23 @@ from typing import Any, Self
 from agents.answering.meaning import Meaning
 from agents.claim_reader import ClaimReader
 from agents.generator import Generator, Request
-from agents.judging import ReaderOptions
+from agents.judge import ReaderOptions
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.calls import NotedModel
+from agents.llm.calls import RecordedModel
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
-from agents.llm.drafting import FaqDrafter
 from agents.llm.fallback import FallbackGenerator
+from agents.llm.faq_drafter import FaqDrafter
 from agents.llm.fleet import GuardedModel, ModelFleet
-from agents.llm.metered import MeteredModel
-from agents.llm.profiles import profile_at
+from agents.llm.metered_model import MeteredModel
+from agents.llm.profiles import find_profile
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
-from agents.llm.structured import StructuredModel
+from agents.llm.structured_model import StructuredModel
 from agents.llm.writer import Objections
-from agents.model_reading import ModelUnderstanding
+from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
-from agents.prompting import Prompts
+from agents.prompt_library import Prompts
 from agents.reader import PassageReader
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
@@ -136,15 +136,13 @@ class LanguageModels:
             return quotes
         return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(
-        self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
-    ) -> ModelUnderstanding | None:
+    def understanding(self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True) -> ModelReader | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
         trusted: whether it is asked.
         """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
+        return ModelReader(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""
@@ -306,9 +304,9 @@ class LanguageModels:
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
-        whose = options.profile or profile_at(options.base_url) if options.base_url else provider
+        whose = options.profile or find_profile(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
-        return NotedModel(model, whose, price.of if price is not None else _nothing)
+        return RecordedModel(model, whose, price.of if price is not None else _nothing)
 
 
 def _nothing(_: Usage) -> float:

@@ -11,8 +11,8 @@ from agents.care import CarePolicy
 from agents.claim_reader import ClaimObjections
 from agents.generator import Request
 from agents.profile import TenantProfile
-from agents.reader import ReadingSearch
-from agents.recall import Searcher
+from agents.question_search import Searcher
+from agents.reader import JudgedSearcher
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.evidence import BaseCloseness
@@ -55,7 +55,7 @@ class Teams:
         learning = generation.learning
         offers, facts = (business.offers, business.facts) if business else (None, None)
         searcher = self._read(retriever, models, tuned.settings)
-        roster = Roster.of(
+        roster = Roster.from_parts(
             AgentParts(
                 searcher,
                 models.generator(
@@ -82,7 +82,7 @@ class Teams:
         )
         head = learning.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
-        resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
+        resolver, sure = (business.resolver, business.queries.find_sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
         version = configuration(tuned.settings, generation.embedder.title, prompts.version)
         version += f" {models.version} {models.title}" if models.version else ""
@@ -116,7 +116,7 @@ class Teams:
         """Whether a writer that finds no answer is to refuse what the gate let through: not where a model has judged
         that it is there, nor where the model's judgements are worth nothing.
         """
-        return self._trusts_small_model() and not request.read_by_model
+        return self._trusts_small_model() and not request.is_read_by_model
 
     def _trusts_small_model(self) -> bool:
         """Whether it is asked at all: not where it was found to tell nothing; READER_MODEL may be another one."""
@@ -135,4 +135,4 @@ class Teams:
         reader = models.reader()
         if reader is None:
             return search
-        return ReadingSearch(search, reader, lambda: self.reader.calibration, retrieval_options(settings).gate)
+        return JudgedSearcher(search, reader, lambda: self.reader.calibration, retrieval_options(settings).gate)

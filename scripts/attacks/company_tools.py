@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import SecretStr
 
-from agents.business.sample.database import sample_rows
+from agents.business.sample.database import build_sample_rows
 from app.configuration.business import McpSource
 from app.settings import load_settings
 from scripts.attacks.base import Report, Target
@@ -48,7 +48,7 @@ CLAIMS: tuple[tuple[str, dict[str, str]], ...] = (
 async def attack(target: Target) -> Report:
     """In a product of its own, whose MCP server is the attacker's; the server is not asked."""
     report, today = Report(), date.today()
-    me = str(sample_rows(today)["members"][0]["id"])
+    me = str(build_sample_rows(today)["members"][0]["id"])
     with TemporaryDirectory(prefix="yingda-attack-") as folder:
         described = Path(folder, "tools.yaml")
         await asyncio.to_thread(described.write_text, DESCRIPTION, "utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from agents.business.sample.database import sample_rows
+from agents.business.sample.database import build_sample_rows
 from app.auth.principal import DEFAULT_TENANT
 from app.settings import load_settings
 from app.tickets.repository import TicketFilter
@@ -81,7 +81,7 @@ class _Members:
 async def attack(target: Target) -> Report:
     """In a product of its own, whose model is the attacker's; the server is not asked."""
     report, today = Report(), date.today()
-    members = _Members.from_sample(sample_rows(today))
+    members = _Members.from_sample(build_sample_rows(today))
     calls = [("query_rows", json.dumps({"sql": statement})) for statement in _STATEMENTS]
     calls += [(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in _CALLS]
     calls = [(name, members.fill(arguments)) for name, arguments in calls]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from knowledge.e5.model import E5Model
 from knowledge.e5.weights import WeightsFile, find_weights
 from knowledge.embeddings.base import make_readable
@@ -48,7 +48,7 @@ def run(rounds: int) -> dict[str, Any]:
                 _keep_least(best[f"onnxruntime x{threads}"], job, partial(call, models[threads]))
     tokenizer = models[1]
     sizes = [len(tokenizer.encode_ids(text, PASSAGE)) for text in passages]
-    questions = [make_readable(anchor.text) for anchor in shipped_anchors().sentences][::10]
+    questions = [make_readable(anchor.text) for anchor in load_shipped_anchors().sentences][::10]
     return {
         "rounds": rounds,
         "question_tokens": len(tokenizer.encode_ids(QUESTION, QUERY)),

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.claim_reader import ClaimReader
-from agents.judging import JudgeQuality
+from agents.judge import JudgeQuality
 from agents.verification.conditions import WEIGHTS, ConditionCheck
 from agents.verification.evidence import Statement
 from agents.verification.support import Support, SupportChecker

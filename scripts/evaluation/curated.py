@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.curated.agent import SIMILAR
-from agents.curated.book import MOST, SURE, WORDS, Book, Likeness, wordings_of
+from agents.curated.book import MOST, SURE, WORDS, Book, Likeness, list_wordings
 from agents.curated.types import CuratedEntry
-from agents.curated.typical import typical_meaning
+from agents.curated.typical_meaning import compute_typical_meaning
 from agents.understanding.reading import read
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalSet
@@ -72,25 +72,25 @@ async def curated_report(data: EvalSet, pairs: Path | None, embedder: Embedder) 
 
 async def _book(worded: Mapping[str, Sequence[str]], embedder: Embedder) -> Book:
     entries = [CuratedEntry(id, id, tuple(wordings)) for id, wordings in worded.items()]
-    wordings = wordings_of(entries)
-    vectors = await embedder.embed_questions([read(wording.text).normal for wording in wordings])
-    return Book(entries, wordings, vectors, await typical_meaning(embedder))
+    wordings = list_wordings(entries)
+    vectors = await embedder.embed_questions([read(wording.text).normalized_text for wording in wordings])
+    return Book(entries, wordings, vectors, await compute_typical_meaning(embedder))
 
 
 async def _asked(
     book: Book, texts: Sequence[str], embedder: Embedder, without: Sequence[Sequence[int]] | None = None
 ) -> list[Asked]:
     """without: places of entries that are left out, of each question; then no wording decides by itself."""
-    normal = [read(text).normal for text in texts]
+    normal = [read(text).normalized_text for text in texts]
     vectors: Matrix = await embedder.embed_questions(normal)
     asked = []
     for place, (text, vector) in enumerate(zip(normal, vectors, strict=True)):
         started = perf_counter()
-        worded = book.worded(text) if without is None else None
-        found = book.likeness(text, vector, without[place] if without is not None else ())
+        worded = book.find_by_wording(text) if without is None else None
+        found = book.find_likeness(text, vector, without[place] if without is not None else ())
         milliseconds = (perf_counter() - started) * 1000
         entry = book.entries[book.wordings[found.wording].entry].id if found else ""
-        probability = min(found.probability(), MOST) if found else 0.0
+        probability = min(found.compute_probability(), MOST) if found else 0.0
         if worded is not None:
             entry, probability = worded.entry.id, SURE
         asked.append(Asked(entry, probability, found, milliseconds))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.evaluation.dataset import EvalSet
 from knowledge.retriever import Retriever
 
@@ -57,5 +57,5 @@ async def metamorphic_report(retriever: Retriever, data: EvalSet, every: int = 1
 
 async def _best(retriever: Retriever, data: EvalSet, text: str) -> str | None:
     """The source of the first passage, searched as the chat does."""
-    found = await retriever.search(normalised(text))
+    found = await retriever.search(normalise_text(text))
     return data.source_of(found.candidates[0].chunk) if found.candidates else None

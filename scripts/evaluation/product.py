@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from app.auth.principal import DEFAULT_TENANT
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
@@ -79,7 +79,7 @@ async def _settings(setup: Setup, folder: Path) -> Settings:
     }
     if setup.business:
         url = f"sqlite:///{(folder / BUSINESS_FILE).as_posix()}"
-        await seed(url, setup.today)
+        await seed_database(url, setup.today)
         changes |= {"business_database_url": SecretStr(url), "business_schema": None, "business_databases": {}}
     return setup.settings.model_copy(update=changes)
 

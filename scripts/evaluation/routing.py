@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from agents.router import Router, RouterParts
-from agents.routing.anchors import shipped_anchors
-from agents.routing.decision import Thresholds, decide
+from agents.routing.anchors import load_shipped_anchors
+from agents.routing.decision import Thresholds, decide_intents
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
 from agents.types import Question
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalise_text
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
@@ -73,7 +73,7 @@ async def routing_report(
     analyzer = Analyzer()
     index = await build_index(chunks, embedder, analyzer)
     try:
-        head = await fit_head(embedder, shipped_anchors())
+        head = await fit_head(embedder, load_shipped_anchors())
         router = Router(RouterParts(head, BaseCloseness(index, head.unrelated)))
         speller = BaseSpeller(index, analyzer)
         await _routed(rows[0], speller, router, embedder, lambda _: None)  # measures the base and learns its words
@@ -124,7 +124,7 @@ async def _routed(
     row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
 ) -> RoutedMessage:
     start = perf_counter()
-    text = (await speller.correct(normalised(row["text"]))).text
+    text = (await speller.correct(normalise_text(row["text"]))).text
     corrected = perf_counter()
     vector = await embedder.embed_question(text)
     embedded = perf_counter()
@@ -163,7 +163,7 @@ def _rerouted(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
     trace = item.route.trace
     if trace.tier is not Tier.HEAD:
         return item
-    intents = decide(trace.scores, trace.forced, thresholds).intents
+    intents = decide_intents(trace.scores, trace.forced, thresholds).intents
     return replace(item, route=replace(item.route, intents=intents))
 
 

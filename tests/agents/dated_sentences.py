@@ -19,8 +19,8 @@ from typing import Any
 
 from loguru import logger
 
-from agents.answering.dating import day_said
-from agents.answering.deadlines import computed, texts_to_judge
+from agents.answering.date_phrases import format_day
+from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
 from agents.heads.events import EventHead, fit_event_head
 from agents.understanding.reading import read
 from knowledge.embeddings.registry import get_embedder
@@ -29,9 +29,9 @@ from knowledge.english import is_chinese
 
 async def tell_date(case: Mapping[str, Any], head: EventHead) -> str | None:
     """What the knowledge agent would add to the rule where that is what it found."""
-    today, asked = date.fromisoformat(case["today"]), read(case["text"]).normal
-    judged = await head.judge_texts(texts_to_judge(asked, "", [case["rule"]], today))
-    return computed(asked, "", [case["rule"]], today, not is_chinese(case["rule"]), judged)
+    today, asked = date.fromisoformat(case["today"]), read(case["text"]).normalized_text
+    judged = await head.judge_texts(list_texts_to_judge(asked, "", [case["rule"]], today))
+    return compute_date_sentence(asked, "", [case["rule"]], today, not is_chinese(case["rule"]), judged)
 
 
 def is_right(case: Mapping[str, Any], told: str | None) -> bool:
@@ -39,7 +39,7 @@ def is_right(case: Mapping[str, Any], told: str | None) -> bool:
     if told is None or case["expected"] is None:
         return told is None and case["expected"] is None
     last = date.fromisoformat(case["expected"])
-    written = {day_said(last, english, year=year) for english in (True, False) for year in (True, False)}
+    written = {format_day(last, english, year=year) for english in (True, False) for year in (True, False)}
     over = "过了" in told or "passed" in told
     return any(day in told for day in written) and not (over and case["within"])
 

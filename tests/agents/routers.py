@@ -47,7 +47,7 @@ class FixedEvidence:
     def __init__(self, closeness: float) -> None:
         self._closeness = closeness
 
-    async def closeness(self, vector: Vector) -> float:
+    async def measure_closeness(self, vector: Vector) -> float:
         return self._closeness
 
 

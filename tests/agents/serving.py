@@ -7,7 +7,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import IntentHead, fit_head
 from agents.types import Answer, Question
 from knowledge.embeddings.hash import HashEmbedder
@@ -21,9 +21,9 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     """Whose intents a message is, and the answer, where the knowledge base holds nothing."""
     embedder = HashEmbedder()
     if not _HEADS:
-        _HEADS.append(await fit_head(embedder, shipped_anchors()))
+        _HEADS.append(await fit_head(embedder, load_shipped_anchors()))
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    roster, question = Roster.of(parts), Question(text, vector=await embedder.embed_question(text))
+    roster, question = Roster.from_parts(parts), Question(text, vector=await embedder.embed_question(text))
     route = await Router(RouterParts(_HEADS[0])).route(question)
-    decision = roster.decide(roster.evidence(question, route))
+    decision = roster.decide(roster.build_evidence(question, route))
     return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])

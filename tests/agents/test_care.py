@@ -11,8 +11,8 @@ import yaml
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.facts import BusinessFacts
-from agents.business.sample.database import seed
-from agents.care import CareAgent, CarePolicy, cause_of, endangered, felt, told_danger
+from agents.business.sample.database import seed_database
+from agents.care import CareAgent, CarePolicy, detect_danger, detect_worded_danger, find_cause, measure_emotion
 from agents.errors import BusinessUnavailable
 from agents.heads.safety import Safety
 from agents.offers import SHIPPED, Fact, Offers, load_offers
@@ -60,7 +60,7 @@ class FixedFacts:
         self._facts = {name: Fact(value, str(value)) for name, value in facts.items()}
         self.asked: list[str] = []
 
-    async def of(self, caller: str) -> dict[str, Fact]:
+    async def load_facts(self, caller: str) -> dict[str, Fact]:
         self.asked.append(caller)
         return self._facts if caller == "m1" else {}
 
@@ -68,7 +68,7 @@ class FixedFacts:
 class NoFacts:
     """Is out of reach."""
 
-    async def of(self, caller: str) -> dict[str, Fact]:
+    async def load_facts(self, caller: str) -> dict[str, Fact]:
         raise BusinessUnavailable
 
 
@@ -127,8 +127,11 @@ async def test_in_a_crisis_nothing_is_sold(offers: Offers) -> None:
 
 def test_who_is_read_as_ending_their_life_is_in_a_crisis_whatever_their_words() -> None:
     question = Question("我先走了，后面的事拜托你们")
-    assert felt(question, None, Safety(Danger.SELF_HARM, 0.9)).crisis
-    assert not felt(question, None, Safety(Danger.HARM, 0.9)).crisis and not felt(question, None, None).crisis
+    assert measure_emotion(question, None, Safety(Danger.SELF_HARM, 0.9)).crisis
+    assert (
+        not measure_emotion(question, None, Safety(Danger.HARM, 0.9)).crisis
+        and not measure_emotion(question, None, None).crisis
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,8 +148,8 @@ def test_what_may_be_a_danger_and_is_answered_by_documents_is_a_question(
 ) -> None:
     monkeypatch.setattr("agents.care.read_safety", lambda *_: Safety(kind, chance))
     text = "还款扣了两次，额度没恢复"
-    question = Question(text, found=retrieval(text, candidate("还款后额度次日恢复。", probability)))
-    assert (endangered(question, CarePolicy()) is not None) == danger
+    question = Question(text, retrieval=retrieval(text, candidate("还款后额度次日恢复。", probability)))
+    assert (detect_danger(question, CarePolicy()) is not None) == danger
 
 
 async def test_english_gets_english() -> None:
@@ -177,7 +180,7 @@ async def test_english_gets_english() -> None:
 )
 def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
     reading = read(text)
-    assert cause_of(reading, told_danger(reading)) is cause
+    assert find_cause(reading, detect_worded_danger(reading)) is cause
 
 
 @pytest.mark.parametrize(
@@ -232,7 +235,7 @@ def test_offers_that_make_no_sense_are_refused_by_name(tmp_path: Path, change: d
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
     path = tmp_path_factory.mktemp("business") / "shop.sqlite3"
-    rows = asyncio.run(seed(f"sqlite:///{path}", TODAY))
+    rows = asyncio.run(seed_database(f"sqlite:///{path}", TODAY))
     return path, [dict(row) for row in rows["members"]]
 
 
@@ -250,11 +253,11 @@ async def test_the_shipped_offers_speak_of_each_members_own_rows(
     facts = BusinessFacts(database, shipped.queries)
     offered = 0
     for member in seeded[1]:
-        known = await facts.of(member["id"])
+        known = await facts.load_facts(member["id"])
         assert (known["level"].value, known["points"].value) == (member["level"], member["points"])
         offered += shipped.choose(Cause.CANCELLATION, known, TODAY) is not None
     assert offered > len(seeded[1]) / 2
-    assert (await facts.of("nobody")).keys() <= {"orders", "open_refunds"}
+    assert (await facts.load_facts("nobody")).keys() <= {"orders", "open_refunds"}
 
 
 async def test_facts_beyond_the_described_tables_are_refused(database: BusinessDatabase) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agents.claim_reader import CLAIMS, ClaimObjections, ClaimReader
 from agents.generator import Judged, Piece
-from agents.judging import ReaderOptions
+from agents.judge import ReaderOptions
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from knowledge.probability import CalibrationMap

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from agents.bids import Bid, Rank, chance, logit
+from agents.bids import Bid, Rank, apply_logistic, compute_logit
 from agents.decision import LAST_RESORT, THRESHOLD, decide
 from agents.routing.types import Intent
 
@@ -93,5 +93,5 @@ def test_the_order_of_bidding_decides_nothing() -> None:
 
 @pytest.mark.parametrize("value", [0.02, 0.3, 0.5, 0.97])
 def test_probabilities_and_their_odds_are_inverse(value: float) -> None:
-    assert chance(logit(value)) == pytest.approx(value)
-    assert chance(logit(1.0)) == pytest.approx(0.99) and chance(-1e9) == pytest.approx(0.0)
+    assert apply_logistic(compute_logit(value)) == pytest.approx(value)
+    assert apply_logistic(compute_logit(1.0)) == pytest.approx(0.99) and apply_logistic(-1e9) == pytest.approx(0.0)

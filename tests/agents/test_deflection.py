@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.aside import ChitchatAgent, DeflectionAgent
+from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Outcome

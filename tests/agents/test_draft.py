@@ -13,7 +13,7 @@ OWN = "Refunds take up to five working days after the inspection."
 
 def opened(text: str, *, english: bool, confident: bool = True) -> list[str]:
     request = Request("how long does a refund take", (candidate(text, 0.9),), english=english)
-    return Draft(request, confident=confident).take(Text(text))
+    return Draft(request, confident=confident).add_piece(Text(text))
 
 
 def test_what_is_quoted_in_chinese_for_an_english_question_says_so() -> None:

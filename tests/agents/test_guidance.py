@@ -11,7 +11,7 @@ import pytest
 from agents.answering.meaning import Meaning
 from agents.care import CareAgent, CarePolicy
 from agents.guidance import Guidance
-from agents.heads.guidance import GuidanceHead, fit_guidance_head, guidance_examples
+from agents.heads.guidance import GuidanceHead, fit_guidance_head, list_guidance_examples
 from agents.types import Answer, Question
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -45,7 +45,7 @@ async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candi
     meaning = Meaning(embedder)
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
-    question = replace(Question(text, vector=vector), found=retrieval(text, *found))
+    question = replace(Question(text, vector=vector), retrieval=retrieval(text, *found))
     return await finish([event async for event in agent.run(question)])
 
 
@@ -89,10 +89,10 @@ class Broken(Embedder):
 async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: GuidanceHead, e5: Embedder) -> None:
     vector = await e5.embed_question(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
-    question = replace(Question(MESSAGE, vector=vector), found=retrieval(MESSAGE, candidate(SECTION)))
+    question = replace(Question(MESSAGE, vector=vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
     answer = await finish([event async for event in agent.run(question)])
     assert answer.sources == () and answer.instructs
 
 
 def test_no_sentence_is_given_twice() -> None:
-    assert len(guidance_examples()) == len(set(guidance_examples())) > 100
+    assert len(list_guidance_examples()) == len(set(list_guidance_examples())) > 100

@@ -6,7 +6,7 @@ import pytest
 
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
-from agents.neutral import neutral
+from agents.markup import clean_markup
 from agents.profile import TenantProfile
 from agents.types import Answer, Meta, Outcome
 from agents.wording.catalogue import say
@@ -39,7 +39,7 @@ async def test_a_confident_answer_is_quoted_and_cited() -> None:
 
 async def test_a_mark_behind_an_exclamation_mark_is_no_image() -> None:
     result = await answer("refund time", FixedSearcher(candidate("The refund time is only five days!")))
-    assert neutral(result.reply) == result.reply == "The refund time is only five days! [1]"
+    assert clean_markup(result.reply) == result.reply == "The refund time is only five days! [1]"
 
 
 async def test_sources_are_numbered_without_gaps_in_the_order_of_citation() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agents.llm.replies import UnreadableReply
-from agents.model_reading import ModelUnderstanding, RewriteGuard, Understood, may_be_read
+from agents.model_reading import ModelReader, ModelReading, RewriteGuard, can_be_read
 from agents.model_reading import read_understanding as read_guarded
-from agents.prompting import shipped
+from agents.prompt_library import load_shipped_prompts
 from agents.routing.types import Intent
 from agents.types import Page, Proposal, Question, Turn, Usage
 from knowledge.text import Analyzer
@@ -25,17 +25,17 @@ def reply(*questions: str, **fields: Any) -> str:
     return json.dumps({"questions": questions, "intents": [], "slots": {}, "language": "zh"} | fields)
 
 
-def read_understanding(said: str, text: str, analyzer: Analyzer = ANALYZER) -> Understood:
+def read_understanding(said: str, text: str, analyzer: Analyzer = ANALYZER) -> ModelReading:
     return read_guarded(said, RewriteGuard(Question(text), analyzer))
 
 
 async def understood(
     text: str, script: Step, *history: Turn, page: Page | None = None
-) -> tuple[Understood, ScriptedLLM]:
+) -> tuple[ModelReading, ScriptedLLM]:
     async with scripted(script) as llm:
         seconds = 0.3 if script is Behaviour.STALL_FIRST else 20
         question = Question(text, history=history or (BEFORE,), page=page)
-        return await ModelUnderstanding(llm.model, seconds, ANALYZER).read(question), llm.server
+        return await ModelReader(llm.model, seconds, ANALYZER).read(question), llm.server
 
 
 async def test_one_request_tells_questions_intents_what_is_named_and_the_language() -> None:
@@ -56,8 +56,8 @@ async def test_one_request_tells_questions_intents_what_is_named_and_the_languag
 async def test_several_questions_in_one_message_are_told_apart_and_together_keep_its_facts() -> None:
     found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收 7天内能退货吗", "退货运费谁出")))
     assert found.questions == ("签收 7天内能退货吗", "退货运费谁出")
-    question = found.of(Question("签收7天内能退吗，运费谁出", rewrite="签收7天内能退吗，运费谁出呢"))
-    assert (question.rewrite, question.parts) == ("签收 7天内能退货吗 退货运费谁出", found.questions)
+    question = found.apply_to(Question("签收7天内能退吗，运费谁出", rewrite="签收7天内能退吗，运费谁出呢"))
+    assert (question.rewrite, question.model_questions) == ("签收 7天内能退货吗 退货运费谁出", found.questions)
     found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收后能退货吗", "退货运费谁出")))
     assert found.questions == ()
 
@@ -108,7 +108,7 @@ async def test_a_wording_that_loses_or_changes_a_fact_is_discarded(text: str, sa
 async def test_a_question_given_back_unchanged_leaves_what_was_made_of_it_without_a_model() -> None:
     found, _ = await understood("那运费呢", Say(reply("那运费呢")))
     assert found.questions == ()
-    assert found.of(Question("那运费呢", "退货 运费")).rewrite == "退货 运费"
+    assert found.apply_to(Question("那运费呢", "退货 运费")).rewrite == "退货 运费"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_a_question_given_back_unchanged_leaves_what_was_made_of_it_withou
 )
 async def test_an_outage_leaves_the_message_as_it_stands_and_is_marked(fault: Behaviour) -> None:
     found, _ = await understood("那运费呢", fault)
-    assert found == Understood(degraded=("understanding",), usage=Usage(calls=1))
+    assert found == ModelReading(degraded=("understanding",), usage=Usage(calls=1))
 
 
 async def test_a_reply_of_another_shape_is_marked_and_its_tokens_are_counted() -> None:
@@ -185,13 +185,13 @@ def test_what_is_named_stands_in_the_message() -> None:
 
 @pytest.mark.parametrize("text", ["谢谢", "好的", "转人工", "asdfghjkl", "？"])
 def test_what_says_one_thing_in_so_many_words_is_not_for_a_model(text: str) -> None:
-    assert not may_be_read(Question(text, history=(BEFORE,)))
+    assert not can_be_read(Question(text, history=(BEFORE,)))
 
 
 def test_neither_is_a_yes_to_a_proposal_nor_what_leans_on_rows() -> None:
-    assert may_be_read(Question("就这样办", history=(BEFORE,)))
-    assert not may_be_read(Question("确认", history=(BEFORE,), proposal=Proposal("create", {}, 4e9)))
-    assert not may_be_read(Question("那运费呢", history=(BEFORE, Turn("我的订单呢", "我的订单呢", "", rows=True))))
+    assert can_be_read(Question("就这样办", history=(BEFORE,)))
+    assert not can_be_read(Question("确认", history=(BEFORE,), proposal=Proposal("create", {}, 4e9)))
+    assert not can_be_read(Question("那运费呢", history=(BEFORE, Turn("我的订单呢", "我的订单呢", "", rows=True))))
 
 
 async def test_the_page_is_told_to_the_model() -> None:
@@ -232,7 +232,7 @@ def test_synonyms_of_the_tenant_are_no_news() -> None:
 
 
 def test_no_prompt_holds_an_example_that_could_pass_for_an_answer() -> None:
-    prompts = shipped()
-    shown = {name: prompts.examples(name) for name in prompts}
+    prompts = load_shipped_prompts()
+    shown = {name: prompts.extract_examples(name) for name in prompts}
     assert {name for name, examples in shown.items() if examples} == {"understanding"}
     assert len(shown["understanding"]) >= 3

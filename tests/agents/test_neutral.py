@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from agents.neutral import Neutral, neutral
+from agents.markup import MarkupFilter, clean_markup
 
 _PIECES = (
     *("<", "!", "[", "]", "(", ")", ":", "[a]", "](", "![", "javascript:", "http://e/", "\n", " ", "x", "\\", '"'),
@@ -31,17 +31,17 @@ _PIECES = (
     ],
 )
 def test_what_stays_and_what_goes(text: str, shown: str) -> None:
-    assert neutral(text) == shown
+    assert clean_markup(text) == shown
 
 
 def test_no_cut_of_a_text_changes_what_is_shown() -> None:
     source = random.Random(7)
     for _ in range(2000):
         text = "".join(source.choices(_PIECES, k=source.randint(1, 25)))
-        whole, written, shown, place = neutral(text), Neutral(), "", 0
+        whole, written, shown, place = clean_markup(text), MarkupFilter(), "", 0
         while place < len(text):
             size = source.randint(1, 6)
-            shown += written.take(text[place : place + size])
+            shown += written.feed(text[place : place + size])
             place += size
-        assert shown + written.take("", final=True) == whole
+        assert shown + written.feed("", final=True) == whole
         assert not re.search(r"!\[|\]:|<[a-z!/?\\]|\]\(\s*<?(?:javascript:|\\)", whole), (text, whole)

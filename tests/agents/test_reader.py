@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from agents.errors import GenerationRejected
-from agents.judging import WORDS, JudgeQuality, ReaderOptions, measuring_examples, shown_examples
+from agents.judge import WORDS, JudgeQuality, ReaderOptions, list_measuring_examples, list_shown_examples
 from agents.llm.chat import CERTAIN
-from agents.llm.choosing import choose_by_probability, choose_by_word, first_alternatives
-from agents.prompting import Prompts, shipped
-from agents.reader import PASSAGES, PassageReader, ReadingSearch
+from agents.llm.word_choice import choose_by_probability, choose_by_word, read_alternatives
+from agents.prompt_library import Prompts, load_shipped_prompts
+from agents.reader import PASSAGES, JudgedSearcher, PassageReader
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
 from knowledge.reader import READER
@@ -27,10 +27,10 @@ _PASSAGE = re.compile(r"<资料>\n(.*?)\n</资料", re.DOTALL)
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
 
 
-def read(llm: Scripted, *texts: str, options: ReaderOptions = PATIENT) -> tuple[ReadingSearch, FixedSearcher]:
+def read(llm: Scripted, *texts: str, options: ReaderOptions = PATIENT) -> tuple[JudgedSearcher, FixedSearcher]:
     searcher = FixedSearcher(*(candidate(text, number=number) for number, text in enumerate(texts)))
     reader = PassageReader(llm.model, options)
-    return ReadingSearch(searcher, reader, lambda: CALIBRATION, EvidenceGate()), searcher
+    return JudgedSearcher(searcher, reader, lambda: CALIBRATION, EvidenceGate()), searcher
 
 
 def knows(*words: str) -> Callable[[str], float]:
@@ -50,8 +50,8 @@ def truth(prompt: str) -> float:
     assert question is not None and passage is not None
     return next(
         3.0 if example.holds else -3.0
-        for example in measuring_examples(PASSAGES)
-        if example.said == question[1] and example.chunk.text in passage[1]
+        for example in list_measuring_examples(PASSAGES)
+        if example.text == question[1] and example.chunk.text in passage[1]
     )
 
 
@@ -126,14 +126,14 @@ async def test_sentences_that_address_a_model_are_not_shown_to_it() -> None:
 async def test_what_is_about_something_else_altogether_costs_nothing() -> None:
     async with scripted(judges=knows("甲")) as llm:
         searcher = FixedSearcher(candidate("甲。", 0.05))
-        search = ReadingSearch(searcher, PassageReader(llm.model, PATIENT), lambda: CALIBRATION, EvidenceGate())
+        search = JudgedSearcher(searcher, PassageReader(llm.model, PATIENT), lambda: CALIBRATION, EvidenceGate())
         assert (await search.search("今天天气")).confidence == pytest.approx(0.05)
         assert llm.server.judged == 0
 
 
 async def test_a_model_that_is_not_measured_is_not_asked() -> None:
     async with scripted(judges=knows("甲")) as llm:
-        search = ReadingSearch(
+        search = JudgedSearcher(
             FixedSearcher(candidate("甲。")), PassageReader(llm.model, PATIENT), lambda: None, EvidenceGate()
         )
         result = await search.search("多少钱")
@@ -196,7 +196,7 @@ async def test_what_it_is_measured_by_depends_on_model_and_prompts() -> None:
         reader = PassageReader(llm.model, PATIENT)
         before = reader.key
         assert before == PassageReader(llm.model, ReaderOptions(passages=5)).key
-        texts = {name: shipped().template(name) for name in shipped()}
+        texts = {name: load_shipped_prompts().get_template(name) for name in load_shipped_prompts()}
         reworded = Prompts(texts | {"reader": texts["reader"] + "。"})
         assert before != PassageReader(llm.model, PATIENT, reworded).key
         llm.model.name = "another"
@@ -204,11 +204,11 @@ async def test_what_it_is_measured_by_depends_on_model_and_prompts() -> None:
 
 
 def test_the_examples_are_of_both_kinds() -> None:
-    answered = [example.holds for example in measuring_examples(PASSAGES)]
+    answered = [example.holds for example in list_measuring_examples(PASSAGES)]
     assert min(answered.count(True), answered.count(False)) >= 16
-    assert [example.holds for example in shown_examples(PASSAGES)] == [False, True, False, True]
-    assert not {example.chunk.text for example in shown_examples(PASSAGES)} & {
-        each.chunk.text for each in measuring_examples(PASSAGES)
+    assert [example.holds for example in list_shown_examples(PASSAGES)] == [False, True, False, True]
+    assert not {example.chunk.text for example in list_shown_examples(PASSAGES)} & {
+        each.chunk.text for each in list_measuring_examples(PASSAGES)
     }
 
 
@@ -233,8 +233,8 @@ def test_tokens_are_counted_for_the_word_that_they_begin() -> None:
 
 
 def test_a_reply_without_probabilities_has_none() -> None:
-    assert first_alternatives({"message": {"content": "有"}, "logprobs": None}) == []
-    assert first_alternatives({"message": {"content": "有"}}) == []
+    assert read_alternatives({"message": {"content": "有"}, "logprobs": None}) == []
+    assert read_alternatives({"message": {"content": "有"}}) == []
 
 
 def test_a_word_is_read_behind_marks() -> None:

@@ -12,18 +12,18 @@ import pytest
 from agents.claim_reader import ClaimReader
 from agents.errors import UnreadableReply
 from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Unanswered, Withdrawn
-from agents.judging import Judge, ReaderOptions
-from agents.llm.calls import NotedModel, noted
+from agents.judge import Judge, ReaderOptions
+from agents.llm.calls import RecordedModel, record_calls
 from agents.llm.chat import ChatMessage, WordPair
-from agents.llm.choosing import choose_by_probability
 from agents.llm.critique import read_critique
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
-from agents.llm.metered import MeteredModel
+from agents.llm.metered_model import MeteredModel
+from agents.llm.word_choice import choose_by_probability
 from agents.llm.writer import ModelGenerator
-from agents.model_reading import RewriteGuard, Understood, read_understanding
+from agents.model_reading import ModelReading, RewriteGuard, read_understanding
 from agents.profile import TenantProfile
-from agents.prompting import shipped
+from agents.prompt_library import load_shipped_prompts
 from agents.reader import PassageReader
 from agents.types import ModelCall, Usage
 from agents.verification.marks import MarkScanner
@@ -35,10 +35,10 @@ from tests.agents.models import reply_of, scripted
 from tests.agents.support import ANALYZER
 from tests.recorded import RecordedReply, load_replies
 
-EXAMPLES = shipped().examples("understanding")
+EXAMPLES = load_shipped_prompts().extract_examples("understanding")
 
 
-def understood(recorded: RecordedReply) -> Understood | None:
+def understood(recorded: RecordedReply) -> ModelReading | None:
     """None where it cannot be read."""
     try:
         return read_understanding(recorded.reply, RewriteGuard(recorded.asked, ANALYZER, EXAMPLES))
@@ -155,18 +155,20 @@ async def test_a_whole_answer_costs_what_it_cost_and_ends_in_what_holds_or_in_qu
         async def allow(self) -> None:
             pass
 
-        def spent(self, model: str, usage: Usage) -> None:
+        def record_usage(self, model: str, usage: Usage) -> None:
             spent.append(usage)
 
-        def unreadable(self, provider: str, model: str) -> None:
+        def count_unreadable(self, provider: str, model: str) -> None:
             raise AssertionError("an answer has no shape")
 
     for recorded in load_replies("answer")[:20]:
         async with scripted(Say(recorded.reply)) as llm:
-            model = MeteredModel(NotedModel(llm.model, "test", lambda usage: usage.completion_tokens / 1000), Account())
+            model = MeteredModel(
+                RecordedModel(llm.model, "test", lambda usage: usage.completion_tokens / 1000), Account()
+            )
             writer = ModelGenerator(model, TenantProfile(), 3, 800)
             chain = FallbackGenerator([writer], ExtractiveGenerator(ANALYZER, 3))
-            with noted(calls.append):
+            with record_calls(calls.append):
                 pieces = [piece async for piece in chain.stream(recorded.request)]
         assert reply_of(pieces) or Unanswered() in pieces
         if Degraded("ungrounded") in pieces:

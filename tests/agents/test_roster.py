@@ -23,7 +23,7 @@ from tests.agents.tickets import MemoryTickets
 
 def roster(profile: TenantProfile | None = None) -> Roster:
     generator = ExtractiveGenerator(ANALYZER, 3)
-    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, profile or TenantProfile())))
+    return Roster.from_parts(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, profile or TenantProfile())))
 
 
 def route(*intents: Intent) -> Route:
@@ -39,12 +39,12 @@ def like(scores: Mapping[Intent, float], *intents: Intent) -> Route:
 
 def chosen(team: Roster, where: Route, text: str = "说说看") -> list[str]:
     """The agents that serve a message, the one to be heard first at the front."""
-    decision = team.decide(team.evidence(ask(text), where))
-    return [agent.name for agent in team.agents(decision.intents)]
+    decision = team.decide(team.build_evidence(ask(text), where))
+    return [agent.name for agent in team.list_agents(decision.intents)]
 
 
 async def turn(team: Roster, question: Question, where: Route) -> list[AnswerEvent]:
-    decision = team.decide(team.evidence(question, where))
+    decision = team.decide(team.build_evidence(question, where))
     return [event async for event in team.run(question, decision.intents)]
 
 
@@ -128,7 +128,7 @@ async def test_who_speaks_of_ending_their_life_gets_care_alone_and_a_person_befo
 
 def test_where_a_person_takes_over_no_ticket_is_proposed() -> None:
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    team = Roster.of(replace(parts, tickets=MemoryTickets()))
+    team = Roster.from_parts(replace(parts, tickets=MemoryTickets()))
     report = like({Intent.TICKET: 0.8, Intent.HIGH_STAKES: 0.2}, Intent.TICKET)
     assert chosen(team, report, "空调不制冷") == ["ticket"]
     assert chosen(team, report, "空调冒烟烫伤了人") == ["care"]
@@ -137,7 +137,7 @@ def test_where_a_person_takes_over_no_ticket_is_proposed() -> None:
 async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_source() -> None:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
     generator = ExtractiveGenerator(ANALYZER, 3)
-    team = Roster.of(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
+    team = Roster.from_parts(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
     complaint = (Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
     events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), complaint)]
     answer = await finish(events)
@@ -163,15 +163,15 @@ def everybody() -> Roster:
     parts = AgentParts(
         FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), policy, business_parts(), tickets=MemoryTickets()
     )
-    return Roster.of(parts)
+    return Roster.from_parts(parts)
 
 
 def in_turn(team: Roster, text: str, where: Route, probability: float = 0.0, caller: str = "") -> list[str]:
     """Who serves a message for which the knowledge base has found something as probable as that, 0 for nothing."""
     found = retrieval(text, *([candidate("五天到账。", probability)] if probability else []))
-    question = replace(ask(text), vector=np.zeros(3, np.float32), found=found, caller=caller)
-    decision = team.decide(team.evidence(question, where))
-    return [agent.name for agent in team.agents(decision.intents)]
+    question = replace(ask(text), vector=np.zeros(3, np.float32), retrieval=found, caller=caller)
+    decision = team.decide(team.build_evidence(question, where))
+    return [agent.name for agent in team.list_agents(decision.intents)]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,11 @@ def test_who_only_speaks_of_staff_asks_about_them(everybody: Roster) -> None:
 
 async def test_what_was_found_for_a_turn_is_not_searched_again() -> None:
     searcher = FixedSearcher()
-    team = Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile())))
+    team = Roster.from_parts(
+        AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
+    )
     found = retrieval("退款多久到账", candidate("退款 5 天到账。"))
-    answer = await finish(await turn(team, replace(ask("退款多久到账"), found=found), like({}, Intent.KNOWLEDGE_QA)))
+    answer = await finish(
+        await turn(team, replace(ask("退款多久到账"), retrieval=found), like({}, Intent.KNOWLEDGE_QA))
+    )
     assert (answer.reply, searcher.asked) == ("退款 5 天到账。[1]", [])

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agents.router import Router, RouterParts, named
-from agents.routing.anchors import shipped_anchors
+from agents.router import Router, RouterParts, apply_named_intents
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
 from agents.types import Question
@@ -139,12 +139,12 @@ UNDECIDED = "播放退货"
 async def test_what_a_model_names_counts_where_the_evidence_is_undecided_and_only_there() -> None:
     route = await routed(UNDECIDED)
     assert route.trace.band is Band.LOW
-    told = named(route, {Intent.KNOWLEDGE_QA, Intent.TICKET})
+    told = apply_named_intents(route, {Intent.KNOWLEDGE_QA, Intent.TICKET})
     assert (told.intents, told.trace.tier) == ((Intent.TICKET, Intent.KNOWLEDGE_QA), Tier.LLM)
     assert told.trace.verdict == "ticket+knowledge_qa"
-    assert named(route, ()) == route
+    assert apply_named_intents(route, ()) == route
     sure = await routed("怎么退货")
-    assert named(sure, {Intent.IRRELEVANT}) == sure
+    assert apply_named_intents(sure, {Intent.IRRELEVANT}) == sure
 
 
 async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
@@ -152,7 +152,7 @@ async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
     route = await chosen.route(Question("播放 13800001111", vector=None))
     assert route.intents == (Intent.BUSINESS_QUERY,)
     for told in ({Intent.IRRELEVANT}, {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA}):
-        assert Intent.BUSINESS_QUERY in named(route, told).intents
+        assert Intent.BUSINESS_QUERY in apply_named_intents(route, told).intents
 
 
 async def test_what_a_model_finds_named_counts_where_it_is_the_callers_own() -> None:
@@ -181,7 +181,7 @@ async def test_a_follow_up_is_routed_by_what_it_means() -> None:
 
 
 async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
-    parts = RouterParts(await fit_head(EMBEDDER, shipped_anchors()))
+    parts = RouterParts(await fit_head(EMBEDDER, load_shipped_anchors()))
     question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.embed_question("那运费呢"))
     route = await Router(parts).route(question)
     assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)
@@ -197,7 +197,7 @@ async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
 )
 async def test_a_negation_keeps_the_kind_of_the_question(positive: str, negative: str, intent: Intent) -> None:
     for text in (positive, negative):
-        assert (await routed(text, shipped_anchors())).intents == (intent,)
+        assert (await routed(text, load_shipped_anchors())).intents == (intent,)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,7 @@ async def test_a_negation_keeps_the_kind_of_the_question(positive: str, negative
 async def test_a_negated_request_for_a_person_is_none(wanted: str, unwanted: str) -> None:
     assert (
         Intent.HUMAN_REQUEST
-        in (await routed(wanted, shipped_anchors())).trace.forced + (await routed(wanted, shipped_anchors())).intents
+        in (await routed(wanted, load_shipped_anchors())).trace.forced
+        + (await routed(wanted, load_shipped_anchors())).intents
     )
-    assert (await routed(unwanted, shipped_anchors())).trace.forced == ()
+    assert (await routed(unwanted, load_shipped_anchors())).trace.forced == ()

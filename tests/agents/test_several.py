@@ -7,12 +7,12 @@ from dataclasses import replace
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.recall import recall
-from agents.types import Answer, Outcome, Question, Settled, Spoken, Turn
-from agents.understanding.followups import picked
+from agents.question_search import search_question
+from agents.types import Answer, Outcome, Question, Settled, SubQuestion, Turn
+from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
-from agents.wording.catalogue import catalogue
+from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
 from knowledge.types import Candidate, Context, PageText, Retrieval, Vector
 from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of, retrieval
@@ -48,7 +48,7 @@ class ByQuestion:
 
 
 def _several(*texts: str) -> Question:
-    return replace(ask("？".join((*texts, ""))), spoken=tuple(map(Spoken, texts)))
+    return replace(ask("？".join((*texts, ""))), sub_questions=tuple(map(SubQuestion, texts)))
 
 
 def _agent(searcher: ByQuestion, confident: float = 0.75) -> KnowledgeAgent:
@@ -76,7 +76,7 @@ async def test_a_question_without_evidence_says_so_and_the_answer_is_a_part() ->
     result = await _answer(_several("退款多久到账", "月亮有多远"))
     first, second, *_ = result.reply.splitlines()
     assert first == f"1. {REFUND.chunk.text}[1]"
-    assert second.removeprefix("2. ") in catalogue("zh")["part_not_found"]
+    assert second.removeprefix("2. ") in load_catalogue("zh")["part_not_found"]
     assert (result.outcome, result.escalate_to_human) == (Outcome.PARTIALLY_ANSWERED, True)
 
 
@@ -104,7 +104,7 @@ async def test_one_unsure_line_puts_the_reply_under_the_disclaimer() -> None:
     searcher = ByQuestion({"退款多久到账": (unsure,), "寄回运费多少": (FEES,)})
     result = await _answer(_several("退款多久到账", "寄回运费多少"), searcher)
     assert result.outcome is Outcome.LOW_CONFIDENCE
-    assert result.reply.startswith(f"{catalogue('zh')['disclaimer'][0]}\n1. ")
+    assert result.reply.startswith(f"{load_catalogue('zh')['disclaimer'][0]}\n1. ")
 
 
 async def test_every_line_settles_as_it_is_written() -> None:
@@ -121,7 +121,7 @@ async def test_a_line_on_another_model_tells_none_of_its_facts() -> None:
 
 
 async def test_where_no_question_finds_anything_the_whole_message_is_searched() -> None:
-    found = await recall(ByQuestion(), _several("月亮有多远", "太阳有多大"))
+    found = await search_question(ByQuestion(), _several("月亮有多远", "太阳有多大"))
     assert found.parts == ()
     assert len(found.passing_candidates) == 3
 
@@ -129,7 +129,7 @@ async def test_where_no_question_finds_anything_the_whole_message_is_searched() 
 async def test_a_question_is_searched_behind_those_before_it() -> None:
     searcher = ByQuestion()
     question = replace(_several("退款多久到账", "寄回运费多少"), state=DialogueState(("怎么退货",)))
-    await recall(searcher, question)
+    await search_question(searcher, question)
     assert searcher.contexts["退款多久到账"].questions == ("怎么退货",)
     assert searcher.contexts["寄回运费多少"].questions == ("怎么退货", "退款多久到账")
 
@@ -144,5 +144,5 @@ async def test_another_model_is_offered_and_a_yes_takes_it() -> None:
     assert "1.7" not in result.reply
     assert not result.sources
     turn = Turn("K7 能装多少水", "K7 能装多少水", result.reply, result.suggestions)
-    assert picked(read("是的"), [turn]) == "QD-K3 能装多少水"
-    assert "QD-K3 能装多少水" in (picked(read("第一个"), [turn]) or "")
+    assert find_choice(read("是的"), [turn]) == "QD-K3 能装多少水"
+    assert "QD-K3 能装多少水" in (find_choice(read("第一个"), [turn]) or "")

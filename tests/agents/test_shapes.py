@@ -3,11 +3,13 @@ from __future__ import annotations
 import pytest
 
 from agents.errors import UnreadableReply
-from agents.shapes import LONGEST, NUMBERS, TEXT, Shape, list_of, object_of
+from agents.shapes import LONGEST, NUMBERS, TEXT, Shape, build_list_schema, build_object_schema
 
 SHAPE = Shape("found", {"name": TEXT, "places": NUMBERS}, {"places": []})
 NESTED = Shape(
-    "judged", {"items": list_of(object_of({"number": {"type": "integer"}, "holds": {"type": "boolean"}}))}, {}
+    "judged",
+    {"items": build_list_schema(build_object_schema({"number": {"type": "integer"}, "holds": {"type": "boolean"}}))},
+    {},
 )
 
 

@@ -36,7 +36,7 @@ class MemoryTickets:
         self.kept.append(Kept(owner, made, ticket, []))
         return made, True
 
-    async def mine(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
+    async def find_tickets(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
         return [kept.ticket for kept in self._of(owner) if number in ("", kept.ticket.number)][::-1]
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from loguru import logger
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
 from app.intents import Heads
@@ -39,12 +39,12 @@ async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]
 async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Embedder) -> None:
     heads = Heads(embedder)
     assert heads.of("a", EXAMPLES) is None
-    heads.shipped = shipped = await fit_head(embedder, shipped_anchors())
+    heads.shipped = shipped = await fit_head(embedder, load_shipped_anchors())
     assert heads.of("a", EXAMPLES) is shipped  # turns do not wait for it
     own = await learnt(heads, "a", EXAMPLES)
     vector = await embedder.embed_question(SENTENCE)
     asked = Intent.TICKET
-    assert own.scores(SENTENCE, vector)[asked] > shipped.scores(SENTENCE, vector)[asked] + 0.2
+    assert own.compute_scores(SENTENCE, vector)[asked] > shipped.compute_scores(SENTENCE, vector)[asked] + 0.2
     assert heads.of("b", {}) is shipped
     assert heads.of("a", EXAMPLES) is own
     assert heads.of("a", {}) is shipped
@@ -52,7 +52,7 @@ async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Em
 
 async def test_a_sentence_under_two_intents_asks_for_both(embedder: Embedder) -> None:
     heads = Heads(embedder)
-    heads.shipped = await fit_head(embedder, shipped_anchors())
+    heads.shipped = await fit_head(embedder, load_shipped_anchors())
     own = await learnt(heads, "a", {**EXAMPLES, Intent.BUSINESS_QUERY.value: (SENTENCE,)})
     [anchor] = [anchor for anchor in own.anchors.sentences if anchor.text == SENTENCE]
     assert anchor.intents == {Intent.BUSINESS_QUERY, Intent.TICKET}
@@ -62,7 +62,7 @@ async def test_a_sentence_under_two_intents_asks_for_both(embedder: Embedder) ->
 async def test_an_outage_is_tried_again(embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("app.intents.RETRY_SECONDS", 0.0)
     heads = Heads(embedder)
-    heads.shipped = await fit_head(embedder, shipped_anchors())
+    heads.shipped = await fit_head(embedder, load_shipped_anchors())
     answered, queries = 0, embedder.embed_questions
 
     async def flaky(texts: list[str]) -> object:
@@ -82,7 +82,7 @@ async def test_what_nobody_expected_is_logged_and_the_shipped_examples_stay(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heads, logged = Heads(embedder), list[str]()
-    heads.shipped = shipped = await fit_head(embedder, shipped_anchors())
+    heads.shipped = shipped = await fit_head(embedder, load_shipped_anchors())
 
     async def broken(texts: list[str]) -> object:
         raise ZeroDivisionError("not an outage")

@@ -32,7 +32,7 @@ def build(intent: str) -> Agent:
     policy = KnowledgePolicy(0.75, TenantProfile())
     generator = ExtractiveGenerator(ANALYZER, 3)
     parts = AgentParts(searcher, generator, policy, business_parts(), tickets=MemoryTickets())
-    return Roster.of(parts).agents([intent])[0]
+    return Roster.from_parts(parts).list_agents([intent])[0]
 
 
 def agent_name(intent: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import CONNECTIONS, StatementTooSlow
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.errors import BusinessUnavailable
 from app.settings import Settings
 from app.wiring.business import Business, open_business
@@ -29,7 +29,7 @@ async def companies(request: pytest.FixtureRequest) -> AsyncIterator[Mapping[str
     async with AsyncExitStack() as stack:
         urls = [await stack.enter_async_context(empty_database(request.param)) for _ in range(2)]
         for url in urls:
-            await seed(url, TODAY)
+            await seed_database(url, TODAY)
         sources = {tenant: {"url": url} for tenant, url in zip(("acme", "birch"), urls, strict=True)}
         settings = Settings.model_validate({"business_databases": sources, "business_timeout": 2.0})
         yield await stack.enter_async_context(open_business(settings, None))
@@ -54,7 +54,7 @@ async def test_statements_that_hold_every_connection_of_one_tenant_hold_no_other
 
 async def test_one_that_is_away_is_an_outage_of_its_own_tenant_alone(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'there.sqlite3'}"
-    await seed(url, TODAY)
+    await seed_database(url, TODAY)
     nowhere = {"url": "postgresql://nobody@127.0.0.1:1/none"}
     settings = Settings.model_validate({"business_databases": {"acme": nowhere, "birch": {"url": url}}})
     async with open_business(settings, None) as companies:

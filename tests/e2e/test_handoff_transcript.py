@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from scripts.scripted_llm import ScriptedLLM
 from tests.acceptance import LEFT
 from tests.app.desk.client import Talker, talking
@@ -31,7 +31,7 @@ CHAT, DESK = "/api/v1/chat", "/api/v1/agent/sessions"
 async def server(request: pytest.FixtureRequest, data_dir: Path, tmp_path: Path) -> AsyncIterator[Served]:
     async with AsyncExitStack() as stack:
         url = f"sqlite:///{tmp_path / 'shop.sqlite3'}"
-        await seed(url, date.today())
+        await seed_database(url, date.today())
         options: dict[str, Any] = {"embedder": "e5", "business_database_url": url}
         if request.param == "model":
             llm = await stack.enter_async_context(ScriptedLLM())

@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
+from agents.business.identity_mentions import find_mentions, is_about_others
 from agents.business.offline.queries import load_queries
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
-from agents.business.strangers import asks_for_others, mentions
-from agents.excerpt import excerpt
+from agents.excerpt import cut_excerpt
 from agents.heads.safety import read_safety
-from agents.language import in_english
-from agents.pages import about_page, page_text
+from agents.language import is_reply_english
+from agents.pages import complete_from_page, extract_page_text
 from agents.profile import TenantProfile
-from agents.screening.features import features
-from agents.screening.views import views
-from agents.ticketing.draft import described
+from agents.screening.features import extract_features
+from agents.screening.views import list_views
+from agents.ticketing.draft import describe_ticket
 from agents.types import Page, Question, Turn
-from agents.understanding.facts import keeps_facts
-from agents.understanding.followups import rewritten_by_rules, with_subject
+from agents.understanding.facts import has_all_facts
+from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalised
@@ -76,24 +76,24 @@ def readers() -> dict[str, Reader]:
     queries = load_queries(schema, load_schema(schema))
     earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
-    in_view = page_text(page)
+    in_view = extract_page_text(page)
     assert in_view is not None
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
-        "screening": lambda text: features(views(text)),
+        "screening": lambda text: extract_features(list_views(text)),
         "questions": normalised,
-        "tickets": described,
+        "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
-        "language": lambda text: in_english(Question(text), TenantProfile()),
-        "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
-        "facts": lambda text: keeps_facts(text, text + "？"),
-        "business": lambda text: queries.sure_intents(text, member=True),
-        "strangers": lambda text: (asks_for_others(text), mentions(excerpt(text), "M10001")),
+        "language": lambda text: is_reply_english(Question(text), TenantProfile()),
+        "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
+        "facts": lambda text: has_all_facts(text, text + "？"),
+        "business": lambda text: queries.find_sure_intents(text, member=True),
+        "strangers": lambda text: (is_about_others(text), find_mentions(cut_excerpt(text), "M10001")),
         "tokens": analyzer.tokenize,
         "occurring": analyzer.find_occurrences,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (about_page(Question(text, page=page)), build_passage(in_view, [text])),
+        "page": lambda text: (complete_from_page(Question(text, page=page)), build_passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 
@@ -142,7 +142,7 @@ def test_reading_grows_with_the_length_at_most(family: str, readers: dict[str, R
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("long")
     address = f"sqlite:///{folder / 'shop.sqlite3'}"
-    asyncio.run(seed(address, date.today()))
+    asyncio.run(seed_database(address, date.today()))
     with process(folder / "data", BUSINESS_DATABASE_URL=address) as target:
         yield target
 

@@ -19,7 +19,7 @@ import httpx
 import jwt
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from app.auth.principal import Role
 from app.auth.user_token import signed
 from app.db.engine import Database
@@ -92,7 +92,7 @@ def listening(prompts: list[str]) -> Iterator[str]:
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     folder = tmp_path_factory.mktemp("door")
     url = f"sqlite:///{folder / 'business.sqlite3'}"
-    rows = asyncio.run(seed(url, date.today()))
+    rows = asyncio.run(seed_database(url, date.today()))
     order = next(row["id"] for row in rows["orders"] if row["member_id"] == MEMBER)
     prompts: list[str] = []
     with listening(prompts) as model:

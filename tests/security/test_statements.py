@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from app.auth.user_token import signed
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
@@ -41,7 +41,7 @@ async def running(data_dir: Path, **settings: str) -> AsyncIterator[Target]:
 async def test_what_a_statement_invents_is_no_fact_and_one_of_nothing_no_outage(tmp_path: Path) -> None:
     async with postgres_database() as url, ScriptedLLM() as llm:
         address = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
-        rows = await seed(address, date.today())
+        rows = await seed_database(address, date.today())
         number = next(row["id"] for row in rows["orders"] if row["member_id"] == MEMBER)
         options = {"BUSINESS_DATABASE_URL": address, "USER_TOKEN_SECRET": SECRET, "REWRITE_ENABLED": "false"}
         model = {"LLM_BASE_URL": llm.base_url, "LLM_API_KEY": "scripted", "LLM_MODEL": "scripted"}

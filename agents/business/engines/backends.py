@@ -1,4 +1,4 @@
-"""What is particular about each kind of server or file that SQLAlchemy opens for us."""
+"""Differences between the servers and files that SQLAlchemy opens for us."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Backend:
     wrong: re.Pattern[str] = field(default=_NEVER)
 
 
-def _mysql_session(seconds: float) -> tuple[str, ...]:
+def _build_mysql_session(seconds: float) -> tuple[str, ...]:
     """MariaDB skips comments of MySQL 5.7 and later, MySQL those of MariaDB: each reads its own timeout."""
     mode = "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY"
     return (
@@ -50,8 +50,8 @@ def _mysql_session(seconds: float) -> tuple[str, ...]:
     )
 
 
-def _mysql_arguments(driver: str, seconds: float) -> Mapping[str, Any]:
-    """A network that is dead keeps a thread no longer than this."""
+def _build_mysql_arguments(driver: str, seconds: float) -> Mapping[str, Any]:
+    """Returns timeouts, so that a dead network holds a thread no longer than this."""
     if driver not in ("pymysql", "mysqldb"):
         return {}
     return {"connect_timeout": ceil(seconds), "read_timeout": ceil(seconds) + 1, "charset": "utf8mb4"}
@@ -61,8 +61,8 @@ _MYSQL = Backend(
     "mysql",
     "pymysql（地址写成 mysql+pymysql://…）",
     read_only=True,
-    session=_mysql_session,
-    arguments=_mysql_arguments,
+    session=_build_mysql_session,
+    arguments=_build_mysql_arguments,
     slow=re.compile(r"^\(?(?:1317|1969|3024)\b"),
     lost=re.compile(r"^\(?(?:104[0459]|114[236]|1205|1213)\b"),
     wrong=re.compile(r"^\(?(?:1052|1054|1055|1140|1242|1292|1690)\b"),
@@ -84,9 +84,10 @@ BACKENDS: Mapping[str, Backend] = {
 """By SQLAlchemy's name of the database."""
 
 
-def backend_of(name: str) -> Backend:
-    """name: SQLAlchemy's. A database that we have not tried is opened and asked as SQLAlchemy and sqlglot do it, and
-    no more. Raises InvalidConfiguration where sqlglot does not know its SQL.
+def find_backend(name: str) -> Backend:
+    """Returns the backend of SQLAlchemy's name. Raises InvalidConfiguration where sqlglot does not know its SQL.
+
+    An untried database is opened and asked as SQLAlchemy and sqlglot do it.
     """
     if name in BACKENDS:
         return BACKENDS[name]

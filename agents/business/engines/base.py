@@ -1,4 +1,4 @@
-"""What every connection to a company's own database keeps: it only reads, for so long, and so many rows."""
+"""The rules of every connection to a company's own database: read only, with limits of time and rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StatementFailed(Exception):
 
 
 class StatementTooSlow(StatementFailed):
-    """The database was at it for as long as it may; nothing is wrong with the database itself."""
+    """The statement used up its time; nothing is wrong with the database itself."""
 
 
 class Engine(Protocol):
@@ -34,7 +34,7 @@ class Engine(Protocol):
     dialect: str
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
-        """At most `limit` rows; parameters are named 1, 2 ... and all of them occur.
+        """Returns at most `limit` rows; parameters are named 1, 2 ... and all of them occur.
 
         Raises StatementFailed, StatementTooSlow, BusinessUnavailable.
         """
@@ -43,16 +43,18 @@ class Engine(Protocol):
         """Closes all connections."""
 
 
-def without_values(message: str, quote: str = "'") -> str:
-    """What a database says is wrong, in one line without what it quotes: a language model and the log may see no row
-    (Could not convert string 'YD2026…' to INT32). A value may have quotes of its own: all between the outer ones goes.
+def remove_values(message: str, quote: str = "'") -> str:
+    """Returns the message of a database in one line, without what it quotes: no model and no log may see values of rows
+    (Could not convert string 'YD2026…' to INT32). Values may contain quotes: all between the outer ones goes.
     """
     return re.sub(f"{quote}.*{quote}", "…", message.strip(), flags=re.DOTALL).partition("\n")[0]
 
 
 @contextmanager
-def drivers(address: URL, package: str) -> Iterator[None]:
-    """While an engine is made. package: what to install where its driver is missing. Raises InvalidConfiguration."""
+def map_driver_errors(address: URL, package: str) -> Iterator[None]:
+    """Wraps the making of an engine. package: what to install where its driver is missing. Raises
+    InvalidConfiguration.
+    """
     try:
         yield
     except (ImportError, NoSuchModuleError) as error:

@@ -1,4 +1,4 @@
-"""The kinds of SQL that a business database may speak: how each one writes what the guard has made."""
+"""The SQL dialects of business databases: how each one writes the tree that the guard has made."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ MARK = "YINGDA_BOUND_"
 
 
 class CannotWrite(Exception):
-    """The dialect has no safe way of writing it; the message says what."""
+    """The dialect has no safe way to write it; the message says what."""
 
 
-def _hex(value: exp.Expression) -> exp.Expression:
+def _build_hex(value: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this="HEX", expressions=[exp.cast(value, "text")])
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """name: as sqlglot calls it; shown: as a prompt does.
+    """`name`: as sqlglot calls it; `shown`: as a prompt does.
 
-    exact: an expression that differs wherever two texts differ, for databases that may take m1 for M1; None where `=`
-    tells them apart. marks: bound values are written as MARK, for SQLAlchemy to replace. limits_in: a subquery after
-    IN may have a LIMIT.
+    `exact`: an expression that differs wherever two texts differ, for databases that may take m1 for M1; None where `=`
+    tells them apart. `marks`: bound values are written as MARK, for SQLAlchemy to replace. `limits_in`: a subquery
+    after IN may have a LIMIT.
     """
 
     name: str
@@ -36,23 +36,23 @@ class Dialect:
     limits_in: bool = True
 
     def write(self, tree: exp.Query) -> str:
-        """The text of a tree, which it may change. Raises CannotWrite."""
+        """Returns the text of a tree, which it may change. Raises CannotWrite."""
         for literal in tree.find_all(exp.Literal):
-            self._check(literal)
+            self._check_literal(literal)
         if not self.limits_in:
             _wrap_limits(tree)
-        return self._marked(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
+        return self._write_with_marks(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
 
-    def _check(self, literal: exp.Literal) -> None:
-        """A backslash or a quote is refused where it means more than itself, or might under another server setting."""
+    def _check_literal(self, literal: exp.Literal) -> None:
+        """Refuses a backslash or a quote where it means more than itself, or might under another server setting."""
         if not literal.is_string:
             return
         for sign, plain in (("\\", "'\\'"), ("'", "''''")):
             if sign in literal.this and exp.Literal.string(sign).sql(dialect=self.name) != plain:
                 raise CannotWrite(f"a text must not have {sign} in it")
 
-    def _marked(self, tree: exp.Query) -> str:
-        """No text or name of a statement may look like a bound value."""
+    def _write_with_marks(self, tree: exp.Query) -> str:
+        """Writes the tree with marks for bound values; no text or name of it may look like one."""
         for parameter in list(tree.find_all(exp.Parameter)):
             parameter.replace(exp.Var(this=f"{MARK}{parameter.name}"))
         text: str = tree.sql(dialect=self.name, comments=False)
@@ -73,14 +73,14 @@ def _wrap_limits(tree: exp.Query) -> None:
 _TRIED: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("sqlite", "SQLite", exact=_hex, marks=False),
+        Dialect("sqlite", "SQLite", exact=_build_hex, marks=False),
         Dialect("postgres", "PostgreSQL", marks=False),
-        Dialect("mysql", "MySQL", exact=_hex, limits_in=False),
-        Dialect("duckdb", "DuckDB", exact=_hex),
+        Dialect("mysql", "MySQL", exact=_build_hex, limits_in=False),
+        Dialect("duckdb", "DuckDB", exact=_build_hex),
     )
 }
 
 
-def dialect_of(name: str) -> Dialect:
-    """name: as sqlglot calls it. One that we have not tried is written as sqlglot writes it, and no more."""
+def find_dialect(name: str) -> Dialect:
+    """Returns the dialect of sqlglot's name. An untried one is written as sqlglot writes it."""
     return _TRIED.get(name) or Dialect(name, name)

@@ -1,4 +1,4 @@
-"""Any database that SQLAlchemy opens with a driver of its own, asked in threads; nothing is ever committed."""
+"""Any database that SQLAlchemy opens with a driver, asked in threads; nothing is ever committed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from agents.business.engines.base import (
     GRACE,
     StatementFailed,
     StatementTooSlow,
-    drivers,
-    without_values,
+    map_driver_errors,
+    remove_values,
 )
 from agents.business.engines.dialects import MARK
 from agents.errors import BusinessUnavailable
@@ -40,7 +40,7 @@ _SIGNS = {
 
 
 class _Run:
-    """One statement on its way: what the thread that waits knows of the thread that works."""
+    """A running statement: what the waiting thread knows of the working one."""
 
     def __init__(self, cancel: str) -> None:
         self._cancel = cancel
@@ -49,19 +49,19 @@ class _Run:
         self.connected = self.stopped = False
 
     def begin(self, connection: Any) -> bool:
-        """Whether somebody still waits for it. connection: of the driver."""
+        """Returns whether somebody still waits for it. connection: of the driver."""
         with self._lock:
             self._at, self.connected = connection, True
             return not self.stopped
 
     def end(self) -> bool:
-        """Whether it was told to stop; from here on the connection may serve another statement."""
+        """Returns whether it was told to stop; afterwards the connection may serve another statement."""
         with self._lock:
             self._at = None
             return self.stopped
 
     def stop(self) -> None:
-        """The statement, where the driver can be asked to; the connection is not used again in any case."""
+        """Stops the statement, where the driver can be asked to; the connection is not used again in any case."""
         with self._lock:
             self.stopped = True
             if self._at is not None and self._cancel:
@@ -76,7 +76,7 @@ class GeneralEngine:
         self.dialect = backend.dialect
         self._backend = backend
         self._timeout = timeout
-        with drivers(address, backend.package):
+        with map_driver_errors(address, backend.package):
             driver = address.get_dialect().driver
             self._engine = create_engine(
                 address,
@@ -94,7 +94,7 @@ class GeneralEngine:
             raise InvalidConfiguration(message)
         if not backend.read_only:
             logger.warning("这种业务库（{}）不能由连接强制只读，请给一个只能读这几张表的账号", backend.dialect)
-        event.listen(self._engine, "connect", self._prepare)
+        event.listen(self._engine, "connect", self._prepare_connection)
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
@@ -119,8 +119,8 @@ class GeneralEngine:
         self._threads.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._engine.dispose)
 
-    def _prepare(self, connection: Any, _: Any) -> None:
-        """A new connection of the driver's."""
+    def _prepare_connection(self, connection: Any, _: Any) -> None:
+        """Prepares a new connection of the driver."""
         cursor = connection.cursor()
         for statement in self._backend.session(self._timeout):
             cursor.execute(statement)
@@ -131,35 +131,39 @@ class GeneralEngine:
             with self._engine.connect() as connection:
                 try:
                     waited_for = run.begin(connection.connection.driver_connection)
-                    return self._rows(connection, sql, parameters, limit) if waited_for else []
+                    return self._read_rows(connection, sql, parameters, limit) if waited_for else []
                 finally:
                     if run.end():
                         connection.invalidate()
         except DBAPIError as error:
-            raise self._told(error) from error
+            raise self._convert_error(error) from error
         except (SQLAlchemyError, OSError) as error:
             raise BusinessUnavailable(type(error).__name__) from error
 
-    def _rows(self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
-        statement, values = bound(sql, parameters, self._engine.dialect.paramstyle)
+    def _read_rows(
+        self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int
+    ) -> list[tuple[Any, ...]]:
+        statement, values = bind_parameters(sql, parameters, self._engine.dialect.paramstyle)
         options = {"no_parameters": not values}
         result = connection.exec_driver_sql(statement, values, options)
         return [tuple(row) for row in result.fetchmany(limit)]
 
-    def _told(self, error: DBAPIError) -> Exception:
-        """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
+    def _convert_error(self, error: DBAPIError) -> Exception:
+        """Returns what is wrong with the statement; all else is an outage, a missing table included."""
         backend, message = self._backend, str(error.orig)
         if backend.slow.search(message):
             return StatementTooSlow("the statement took too long")
         wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.search(message)
         if wrong and not backend.lost.search(message) and not error.connection_invalidated:
-            return StatementFailed(without_values(message))
-        return BusinessUnavailable(f"{type(error.orig).__name__} {without_values(message)}")
+            return StatementFailed(remove_values(message))
+        return BusinessUnavailable(f"{type(error.orig).__name__} {remove_values(message)}")
 
 
-def bound(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
-    """SQL, in which MARK and a number stand for a bound value, and the values as a driver of the paramstyle (PEP 249)
-    wants both. Written here: SQLAlchemy's text() would look for names of values inside the statement's own texts too.
+def bind_parameters(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
+    """Returns SQL and values as a driver of the paramstyle (PEP 249) wants them.
+
+    In `sql` MARK and a number stand for a bound value. Written here, since SQLAlchemy's text() would look for names of
+    values inside the statement's own texts too.
     """
     if not parameters:
         return sql, None

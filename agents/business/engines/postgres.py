@@ -12,7 +12,13 @@ from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers, without_values
+from agents.business.engines.base import (
+    CONNECTIONS,
+    StatementFailed,
+    StatementTooSlow,
+    map_driver_errors,
+    remove_values,
+)
 from agents.errors import BusinessUnavailable
 
 _OF_SQLALCHEMY = {"prepared_statement_cache_size", "prepared_statement_name_func", "async_fallback"}
@@ -42,9 +48,9 @@ class PostgresEngine:
             "idle_in_transaction_session_timeout": str(int(timeout * 2000)),
         }
         self._timeout = timeout
-        with drivers(address, "asyncpg"):
+        with map_driver_errors(address, "asyncpg"):
             self._engine = create_async_engine(
-                _for_asyncpg(address),
+                _convert_address(address),
                 connect_args={"server_settings": session, "timeout": timeout},
                 pool_size=CONNECTIONS,
                 max_overflow=0,
@@ -61,7 +67,7 @@ class PostgresEngine:
                 result = await connection.exec_driver_sql(sql, tuple(parameters))
                 return [tuple(row) for row in result.fetchmany(limit)]
         except DBAPIError as error:
-            raise _told(error) from error
+            raise _convert_error(error) from error
         except (SQLAlchemyError, OSError) as error:  # TimeoutError is an OSError
             raise BusinessUnavailable(type(error).__name__) from error
 
@@ -70,8 +76,10 @@ class PostgresEngine:
         await self._engine.dispose()
 
 
-def _for_asyncpg(address: URL) -> URL:
-    """With libpq's name of the one option that everybody uses. Raises TypeError for one that nobody would read."""
+def _convert_address(address: URL) -> URL:
+    """Returns the address with libpq's name of the one option that everybody uses. Raises TypeError for an
+    unknown option.
+    """
     connect = import_module("asyncpg").connect
     query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
     if unknown := sorted(query.keys() - signature(connect).parameters.keys() - _OF_SQLALCHEMY):
@@ -79,12 +87,12 @@ def _for_asyncpg(address: URL) -> URL:
     return address.set(drivername="postgresql+asyncpg", query=query)
 
 
-def _told(error: DBAPIError) -> Exception:
-    """SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
+def _convert_error(error: DBAPIError) -> Exception:
+    """Returns our error: SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
     state = str(getattr(error.orig, "sqlstate", "") or "")
     if state == _CANCELED:
         return StatementTooSlow("the statement took too long")
     if state[:2] in ("21", _DATA, "42") and state not in (*_UNDEFINED, _BOUND):
         message = str(getattr(error.orig, "__cause__", None) or error.orig)
-        return StatementFailed(without_values(message, '"') if state[:2] == _DATA else message)
+        return StatementFailed(remove_values(message, '"') if state[:2] == _DATA else message)
     return BusinessUnavailable(f"{type(error.orig).__name__} {state}")

@@ -1,5 +1,7 @@
-"""The engine of an address. Each layer would do alone: the guard writes what may be asked, the connection forbids
-writing where the database can, and the account should be one that may read the listed tables only.
+"""Opens the engine of an address.
+
+There are three layers, each of which would do alone: the guard writes what may be asked, the connection forbids writing
+where the database can, and the account should be one that may read the listed tables only.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from agents.business.engines.backends import backend_of
+from agents.business.engines.backends import find_backend
 from agents.business.engines.base import Engine, Readable
 from agents.business.engines.general import GeneralEngine
 from agents.business.engines.postgres import PostgresEngine
@@ -18,9 +20,15 @@ from knowledge.errors import InvalidConfiguration
 
 
 def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
-    """url: of SQLAlchemy; timeout: seconds. SQLite and PostgreSQL are asked with the drivers that come with Yingda.
+    """Opens the engine. SQLite and PostgreSQL use the drivers that come with Yingda.
 
-    Raises InvalidConfiguration.
+    Args:
+        url: of SQLAlchemy.
+        readable: tables and columns that statements may read.
+        timeout: seconds.
+
+    Raises:
+        InvalidConfiguration: the address is wrong, or its driver missing.
     """
     address = parse_address(url)
     match address.get_backend_name():
@@ -29,11 +37,11 @@ def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
         case "postgresql":
             return PostgresEngine(address, timeout)
         case other:
-            return GeneralEngine(address, backend_of(other), timeout)
+            return GeneralEngine(address, find_backend(other), timeout)
 
 
 def parse_address(url: str) -> URL:
-    """Raises InvalidConfiguration for what is no address."""
+    """Parses an address. Raises InvalidConfiguration for what is no address."""
     try:
         address = make_url(url)
     except ArgumentError as error:
@@ -43,7 +51,7 @@ def parse_address(url: str) -> URL:
     return address
 
 
-def file_of(url: str) -> Path | None:
-    """The file that an address names; None for a server. Raises InvalidConfiguration."""
+def find_file(url: str) -> Path | None:
+    """Returns the file of an address; None for a server. Raises InvalidConfiguration."""
     address = parse_address(url)
     return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None

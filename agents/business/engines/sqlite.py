@@ -1,4 +1,4 @@
-"""A SQLite file, opened for reading: it is told which tables, columns and functions exist at all."""
+"""A SQLite file, opened for reading; it is told which tables, columns and functions may be used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from agents.business.engines.base import CONNECTIONS, GRACE, Readable, StatementFailed, StatementTooSlow, without_values
+from agents.business.engines.base import CONNECTIONS, GRACE, Readable, StatementFailed, StatementTooSlow, remove_values
 from agents.errors import BusinessUnavailable
 
 _STEPS = 2000
@@ -28,7 +28,7 @@ _FUNCTIONS = frozenset(
 
 
 class SqliteEngine:
-    """One file; it may come later than the engine."""
+    """One file, which may be created later than the engine."""
 
     dialect = "sqlite"
 
@@ -56,8 +56,8 @@ class SqliteEngine:
         while not self._idle.empty():
             self._idle.get_nowait()[1].close()
 
-    def _taken(self) -> tuple[_File, sqlite3.Connection]:
-        """A connection to the file that is there now: a newer one may have been moved to its place."""
+    def _acquire_connection(self) -> tuple[_File, sqlite3.Connection]:
+        """Returns a connection to the present file: a newer one may have been moved to its place."""
         status = self._path.stat()
         file = status.st_dev, status.st_ino
         while True:
@@ -73,7 +73,7 @@ class SqliteEngine:
         if time.monotonic() > until:
             raise BusinessUnavailable("all connections are busy")
         try:
-            file, connection = self._taken()
+            file, connection = self._acquire_connection()
             connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
             try:
                 rows = connection.execute(sql, values).fetchmany(limit)
@@ -81,7 +81,7 @@ class SqliteEngine:
                 connection.close()
                 raise
         except sqlite3.Error as error:
-            raise _told(error) from error
+            raise _convert_error(error) from error
         except OSError as error:
             raise BusinessUnavailable(type(error).__name__) from error
         self._idle.put((file, connection))
@@ -104,8 +104,10 @@ class SqliteEngine:
     def _authorize(
         self, views: Set[str], action: int, one: str | None, two: str | None, _: str | None, within: str | None
     ) -> int:
-        """one, two: table and column of what is read; of a function its name is the second. within: the view that
-        reads it, which may read whatever it is made of where it is one of `views`.
+        """Allows reading listed columns and functions.
+
+        one, two: table and column of what is read; of a function its name is the second. within: the view that reads
+        it, which may read whatever it is made of where it is one of `views`.
         """
         allowed = action == sqlite3.SQLITE_SELECT
         if action in (sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION) and str(within).lower() in views:
@@ -118,11 +120,11 @@ class SqliteEngine:
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
-def _told(error: sqlite3.Error) -> Exception:
-    """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
+def _convert_error(error: sqlite3.Error) -> Exception:
+    """Returns what is wrong with the statement; all else is an outage, a missing table included."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code == sqlite3.SQLITE_INTERRUPT:  # by our own look at the clock, nobody else has the connection
         return StatementTooSlow("the statement took too long")
     if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH) and "no such table" not in str(error):
-        return StatementFailed(without_values(str(error)))
+        return StatementFailed(remove_values(str(error)))
     return BusinessUnavailable(str(error))

@@ -1,4 +1,4 @@
-"""The Chinese of questions about one's own data, whatever the trade: `language.yaml`."""
+"""The Chinese of questions about one's own data, in any trade: `language.yaml`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Language:
     tails: tuple[str, ...]
     filler: tuple[str, ...]
 
-    def plain(self, text: str) -> str:
-        """A text folded, with spoken words in their common form: 啥时候 -> 什么时候."""
+    def fold_text(self, text: str) -> str:
+        """Returns a text folded, with colloquial words in their common form: 啥时候 -> 什么时候."""
         text = fold(text)
         for word, common in self.spoken.items():
             text = text.replace(word, common)
@@ -39,8 +39,8 @@ class Language:
 
 
 @cache
-def shipped_language() -> Language:
-    """The language that comes with the project."""
+def load_shipped_language() -> Language:
+    """Returns the language that comes with the project."""
     data = load_yaml((files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8"))
     words = {name: tuple(map(str, given)) for name, given in data.items() if name not in ("spoken", "asks")}
     spoken = {str(other): str(common) for common, others in data["spoken"].items() for other in others}

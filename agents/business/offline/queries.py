@@ -1,4 +1,4 @@
-"""The common questions about one's own data, without a language model."""
+"""Answers the common questions about one's own data without a language model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from agents.business.offline.reader import Reader
-from agents.business.offline.reading import RowRequest
-from agents.business.offline.statements import statement
+from agents.business.offline.row_request import RowRequest
+from agents.business.offline.statements import build_statement
 from agents.business.offline.subjects import load_subjects
 from agents.business.schema import Schema
 from agents.business.types import Give, Plan
@@ -21,7 +21,7 @@ READ = 64
 
 
 class DeclaredQueries:
-    """Answers from the subjects of a description; see `OfflineQueries`. Thread-safe."""
+    """Plans for the subjects of a description; see `OfflineQueries`. Thread-safe."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -30,39 +30,43 @@ class DeclaredQueries:
     def plan(self, text: str, today: date) -> Plan | None:
         """See `OfflineQueries.plan`."""
         readings = self._read(text, today)
-        if not readings or not all(map(self._tellable, readings)):
+        if not readings or not all(map(self._can_be_told, readings)):
             return None
-        first, *others = [_plan(reading) for reading in readings]
+        first, *others = [_build_plan(reading) for reading in readings]
         return replace(first, also=tuple(others))
 
-    def _tellable(self, reading: RowRequest) -> bool:
-        """Whether rows that are too many, told as such, are better than none: of a narrowed list, never of a number."""
+    def _can_be_told(self, reading: RowRequest) -> bool:
+        """Whether rows that are too many, marked as such, are better than none: of a narrowed list, never of a
+        number.
+        """
         if not reading.unread:
             return True
         narrow = reading.wanted.give is Give.LIST and reading.named
-        return narrow and not any(map(self._reader.weighty, reading.unread))
+        return narrow and not any(map(self._reader.is_weighty, reading.unread))
 
-    def sure_intents(self, text: str, *, member: bool) -> frozenset[Intent]:
-        """For a text that asks for data of one's own, all of it understood: that, and rules besides.
+    def find_sure_intents(self, text: str, *, member: bool) -> frozenset[Intent]:
+        """Returns the intents of a text that asks for own data and is fully understood, and rules if it asks for these
+        too.
 
-        What names neither an owner nor rows (退款什么时候到账) asks for both, if a member asks who is signed in.
+        A text that names neither an owner nor rules (退款什么时候到账) asks for both, if a member asks who is signed
+        in.
         """
         readings = self._read(text, date.today()) if is_whole(text) else ()
         if not readings or not all(reading.certain for reading in readings):
             return frozenset()
         narrow = any(reading.tests or reading.wanted.give is not Give.LIST for reading in readings)
-        own = narrow or self._reader.names_owner(text)
+        own = narrow or self._reader.has_owner_word(text)
         if not (own or member):
             return frozenset()
         alone = own and not readings[0].rules
         return frozenset({Intent.BUSINESS_QUERY} if alone else {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA})
 
 
-def _plan(reading: RowRequest) -> Plan:
+def _build_plan(reading: RowRequest) -> Plan:
     said = {**reading.said, **({"unread": "、".join(odd.text for odd in reading.unread)} if reading.unread else {})}
-    return Plan(statement(reading), reading.subject.name, reading.certain, said)
+    return Plan(build_statement(reading), reading.subject.name, reading.certain, said)
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:
-    """The queries of a business description. Raises InvalidConfiguration, naming the subject."""
+    """Loads the queries of a business description. Raises InvalidConfiguration, naming the subject."""
     return DeclaredQueries(Reader(load_subjects(path, schema), schema))

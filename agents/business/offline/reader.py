@@ -1,4 +1,4 @@
-"""Which of the declared subjects a question asks for, if for any: heads fitted on their examples."""
+"""Finds which declared subjects a question asks for: heads fitted on their examples."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from agents.business.offline.asked import wanted
+from agents.business.offline.asked_form import decide_give
 from agents.business.offline.heads import fit_choice, fit_gate
-from agents.business.offline.hearing import Heard, hear
-from agents.business.offline.language import shipped_language
-from agents.business.offline.reading import RowRequest
+from agents.business.offline.language import load_shipped_language
+from agents.business.offline.parsed_question import ParsedQuestion, parse_question
 from agents.business.offline.residue import PROPER, Odd
+from agents.business.offline.row_request import RowRequest
+from agents.business.offline.subject_reading import SubjectReading
 from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
-from agents.business.offline.understanding import Understanding
 from agents.business.offline.vocabulary import TermKind, TermMeaning, Vocabulary
 from agents.business.schema import Schema
 from agents.business.types import Give
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.types import Intent
+from agents.understanding.parts_of_speech import tag_words
 from agents.understanding.reading import read
-from agents.understanding.tagging import tagged
 
 NEAR = 0.25
 """Of subjects whose scores differ by no more, the one that explains the whole question is meant."""
@@ -36,38 +36,43 @@ _MARKS = ",。?!;，？！；\n"
 
 
 class Reader:
-    """Thread-safe."""
+    """Reads questions by the subjects of one description. Thread-safe."""
 
     def __init__(self, subjects: Subjects, schema: Schema) -> None:
         self._subjects = tuple(subjects.subjects.values())
-        self._schema, self._language = schema, shipped_language()
+        self._schema, self._language = schema, load_shipped_language()
         self._vocabulary = Vocabulary(schema, subjects.goods, self._language)
         self._day = date(2000, 1, 1)
         examples = {
-            subject.name: [self._hear(text, self._day) for text in subject.examples] for subject in self._subjects
+            subject.name: [self._parse_question(text, self._day) for text in subject.examples]
+            for subject in self._subjects
         }
         if not examples:
             return
-        self._choice = fit_choice({n: [h.skeleton([TermKind.GOODS]) for h in found] for n, found in examples.items()})
+        self._choice = fit_choice(
+            {n: [h.build_skeleton([TermKind.GOODS]) for h in found] for n, found in examples.items()}
+        )
         self._asks = fit_choice(self._language.asks)
-        anchors = shipped_anchors().sentences
+        anchors = load_shipped_anchors().sentences
         own = [a.text for a in anchors if Intent.BUSINESS_QUERY in a.intents]
         other = [a.text for a in anchors if a.intents == {Intent.KNOWLEDGE_QA}]
         self._gate = fit_gate(
             [
-                *(h.skeleton(_ALL) for found in examples.values() for h in found),
-                *(self._hear(t, self._day).skeleton(_ALL) for t in own),
+                *(h.build_skeleton(_ALL) for found in examples.values() for h in found),
+                *(self._parse_question(t, self._day).build_skeleton(_ALL) for t in own),
             ],
-            [self._hear(t, self._day).skeleton(_ALL) for t in other],
+            [self._parse_question(t, self._day).build_skeleton(_ALL) for t in other],
         )
-        usual = frozenset(w for text in own for w, tag in tagged(self._language.plain(text)) if tag[0] not in "natm")
+        usual = frozenset(
+            w for text in own for w, tag in tag_words(self._language.fold_text(text)) if tag[0] not in "natm"
+        )
         self._words = {
             subject.name: frozenset(
                 word
                 for other in self._subjects
                 if other.table == subject.table
                 for text in other.examples
-                for word, tag in tagged(self._language.plain(text))
+                for word, tag in tag_words(self._language.fold_text(text))
                 if not tag.startswith(PROPER)
             )
             | usual
@@ -75,26 +80,29 @@ class Reader:
         }
 
     def read(self, text: str, today: date) -> tuple[RowRequest, ...]:
-        """Nothing for what asks for no data of one's own, or for none that is declared; of two questions about
-        different tables one each.
+        """Returns what a question asks for: one request, or one for each of two questions about different tables.
+
+        Nothing for a question that asks for no own data, or for none that is declared.
         """
         if not self._subjects or not text.strip():
             return ()
-        clauses = _clauses(self._language.plain(read(text).normal), self._language.joins)
-        kept = [clause for clause in clauses if not self._asks_for_rules(clause)]
+        clauses = _split_clauses(self._language.fold_text(read(text).normalized_text), self._language.joins)
+        kept = [clause for clause in clauses if not self._is_about_rules(clause)]
         rules = len(kept) < len(clauses)
-        apart = self._apart(kept, today) if len(kept) > 1 else ()
+        apart = self._read_clauses(kept, today) if len(kept) > 1 else ()
         whole = (self._read_one(",".join(kept), today),) if kept and not apart else ()
         return tuple(replace(reading, rules=rules) for reading in (*apart, *whole) if reading)
 
-    def _apart(self, clauses: Sequence[str], today: date) -> tuple[RowRequest, ...]:
-        """Of clauses that ask for rows of different tables, each understood to the last word; a number that the first
-        names is meant by all.
+    def _read_clauses(self, clauses: Sequence[str], today: date) -> tuple[RowRequest, ...]:
+        """Reads clauses that ask for rows of different tables, each understood to the last word; a number in the first
+        clause counts for all.
         """
         found: list[RowRequest] = []
-        said = "".join(number for number, _ in self._hear(clauses[0], today).numbers if not number.startswith("%"))
+        said = "".join(
+            number for number, _ in self._parse_question(clauses[0], today).numbers if not number.startswith("%")
+        )
         for clause in clauses:
-            named = self._hear(clause, today).numbers or not said
+            named = self._parse_question(clause, today).numbers or not said
             reading = self._read_one(clause if named else f"{said} {clause}", today, sure=True)
             if reading is None:
                 return ()
@@ -103,17 +111,17 @@ class Reader:
         return tuple(found) if len(tables) == len(found) else ()
 
     def _read_one(self, text: str, today: date, *, sure: bool = False) -> RowRequest | None:
-        """sure: only where one subject stands out and every word was understood."""
-        heard = self._hear(text, today)
-        if not self._means_own(heard):
+        """Reads one clause. sure: only where one subject stands out and every word was understood."""
+        heard = self._parse_question(text, today)
+        if not self._is_about_own_rows(heard):
             return None
-        asked = self._asked(heard)
-        scores = self._scores(heard, asked)
+        asked = self._decide_give(heard)
+        scores = self._score_subjects(heard, asked)
         top = max(scores.values())
         if sure and top < SURE:
             return None
         near = sorted((s for s in self._subjects if scores[s.name] >= top - NEAR), key=lambda s: -scores[s.name])
-        readings = [(self._understood(heard, subject, asked), scores[subject.name]) for subject in near]
+        readings = [(self._read_for_subject(heard, subject, asked), scores[subject.name]) for subject in near]
         if not readings[0][0].known:  # what it was rather about was not understood
             readings = [(reading, score) for reading, score in readings if score > top - DOUBT]
         readings = [(reading, score) for reading, score in readings if reading.known]
@@ -127,30 +135,32 @@ class Reader:
         doubtful = len(tables) > 1 and not heard.numbers
         return None if doubtful or (sure and not best.certain) else best
 
-    def _understood(self, heard: Heard, subject: Subject, asked: Give) -> RowRequest:
-        turned = self._searched(subject, heard)
+    def _read_for_subject(self, heard: ParsedQuestion, subject: Subject, asked: Give) -> RowRequest:
+        turned = self._find_searched_subject(subject, heard)
         give = Give.SUM if turned is not subject and asked is Give.LIST else asked
         words = self._words[turned.name]
-        return Understanding(heard, turned, self._schema, self._language, give).reading(words)
+        return SubjectReading(heard, turned, self._schema, self._language, give).build_request(words)
 
-    def weighty(self, odd: Odd) -> bool:
+    def is_weighty(self, odd: Odd) -> bool:
         """Whether a word must not be left out."""
         return odd.tag.startswith(WEIGHTY_TAGS) or any(heavy in odd.text for heavy in self._language.weighty)
 
-    def names_owner(self, text: str) -> bool:
-        plain = self._language.plain(text)
+    def has_owner_word(self, text: str) -> bool:
+        plain = self._language.fold_text(text)
         return any(word in plain for word in self._language.own)
 
-    def _hear(self, text: str, today: date) -> Heard:
-        return hear(self._language.plain(text), self._vocabulary, self._language, today)
+    def _parse_question(self, text: str, today: date) -> ParsedQuestion:
+        return parse_question(self._language.fold_text(text), self._vocabulary, self._language, today)
 
-    def _asks_for_rules(self, clause: str) -> bool:
-        return any(word in clause for word in self._language.rules) and not self._hear(clause, self._day).numbers
+    def _is_about_rules(self, clause: str) -> bool:
+        return (
+            any(word in clause for word in self._language.rules) and not self._parse_question(clause, self._day).numbers
+        )
 
-    def _means_own(self, heard: Heard) -> bool:
+    def _is_about_own_rows(self, heard: ParsedQuestion) -> bool:
         if heard.numbers:
             return True
-        score = self._gate.scores(heard.skeleton(_ALL))["yes"]
+        score = self._gate.compute_scores(heard.build_skeleton(_ALL))["yes"]
         named = (
             TIMED * bool(heard.time)
             + bool(heard.amounts)
@@ -159,8 +169,8 @@ class Reader:
         )
         return score + 1.5 * named > GATE
 
-    def _scores(self, heard: Heard, asked: Give) -> dict[str, float]:
-        scores = self._choice.scores(heard.skeleton([TermKind.GOODS]))
+    def _score_subjects(self, heard: ParsedQuestion, asked: Give) -> dict[str, float]:
+        scores = self._choice.compute_scores(heard.build_skeleton([TermKind.GOODS]))
         for subject in self._subjects:
             for mention in heard.mentions:
                 for kind, weight in (
@@ -168,12 +178,12 @@ class Reader:
                     (TermKind.STATE, OWN_STATE),
                     (TermKind.COLUMN, OWN_COLUMN),
                 ):
-                    terms = mention.of(kind)
-                    if any(term.table == subject.table and self._shows(subject, term) for term in terms):
+                    terms = mention.list_meanings(kind)
+                    if any(term.table == subject.table and self._is_shown(subject, term) for term in terms):
                         scores[subject.name] += weight
-                    elif any(self._shows(subject, term) for term in terms):
+                    elif any(self._is_shown(subject, term) for term in terms):
                         scores[subject.name] += weight * BESIDE
-        goods = heard.models or any(mention.of(TermKind.GOODS) for mention in heard.mentions)
+        goods = heard.models or any(mention.list_meanings(TermKind.GOODS) for mention in heard.mentions)
         for subject in self._subjects:
             names = any(column.named for column in self._schema.tables[subject.table].columns.values())
             scores[subject.name] += NAMED * bool(goods and names)
@@ -185,25 +195,25 @@ class Reader:
             scores[subject.name] -= 0 if fits else UNFIT if subject.gives == SUM else NEVER
         return scores
 
-    def _shows(self, subject: Subject, term: TermMeaning) -> bool:
-        """Whether rows of the subject tell what the word is about."""
+    def _is_shown(self, subject: Subject, term: TermMeaning) -> bool:
+        """Whether rows of the subject show what the word is about."""
         if term.kind is TermKind.COLUMN:
             return any(show.startswith(f"{term.table}.{term.column} AS") for show in subject.show)
         return term.table == subject.table or any(show.startswith(f"{term.table}.") for show in subject.show)
 
-    def _asked(self, heard: Heard) -> Give:
-        skeleton = heard.skeleton([TermKind.GOODS, TermKind.TABLE])
-        scores = self._asks.scores(skeleton)
+    def _decide_give(self, heard: ParsedQuestion) -> Give:
+        skeleton = heard.build_skeleton([TermKind.GOODS, TermKind.TABLE])
+        scores = self._asks.compute_scores(skeleton)
         asked = Give(max(scores, key=lambda give: scores[give]))
-        return wanted(asked, skeleton)
+        return decide_give(asked, skeleton)
 
-    def _searched(self, subject: Subject, heard: Heard) -> Subject:
-        named = heard.models or any(mention.of(TermKind.GOODS) for mention in heard.mentions)
+    def _find_searched_subject(self, subject: Subject, heard: ParsedQuestion) -> Subject:
+        named = heard.models or any(mention.list_meanings(TermKind.GOODS) for mention in heard.mentions)
         return next(s for s in self._subjects if s.name == subject.searched) if named and subject.searched else subject
 
 
-def _clauses(text: str, joins: Iterable[str]) -> list[str]:
-    """joins: words that stand between two questions."""
+def _split_clauses(text: str, joins: Iterable[str]) -> list[str]:
+    """Splits a text into clauses. joins: words that stand between two questions."""
     for mark in (*_MARKS, *joins):
         text = text.replace(mark, ",")
     return [clause.strip() for clause in text.split(",") if clause.strip()]

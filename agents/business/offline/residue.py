@@ -1,6 +1,6 @@
-"""What of a question nothing explains, and whether it may change which rows are right.
+"""Finds the words of a question that nothing explains, and that may change which rows are right.
 
-A word of content that was not understood (便宜的那单, 两件以上) makes every answer a guess; a particle does not.
+A content word that was not understood (便宜的那单, 两件以上) makes every answer a guess; a particle does not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agents.business.offline.language import Language
-from agents.understanding.tagging import tagged
+from agents.understanding.parts_of_speech import tag_words
 
 _PARTICLES = "了吗呢吧啊的过着么没"
 _NUMERALS = "一二两三四五六七八九十0123456789"
@@ -33,20 +33,28 @@ class Odd:
     start: int
 
 
-def odd_words(
+def find_odd_words(
     text: str, left: str, language: Language, words: Collection[str], examples: str, number: bool
 ) -> list[Odd]:
-    """The words of content that are unread. left: the text with spaces for all that was heard; words, and parts of
-    examples: what says nothing besides; number: whether a number is asked for, so that a part of a word counts too.
+    """Returns the content words that are unread.
+
+    Args:
+        text: the question.
+        left: the text with blanks for all that was understood.
+        language: words that say nothing here.
+        words: words of the subject's examples, which say nothing besides.
+        examples: their texts, joined; parts of them say nothing besides.
+        number: whether a number is asked for, so that a part of a word counts too.
     """
     odd: list[Odd] = []
     place = 0
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         end = place + len(word)
         rest = left[place:end].strip().strip(_PARTICLES)
         begin, place = place, end
         if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
             continue
+        # A word such as 最 or 除了 changes the rows even where examples of the subject have it.
         heavy = any(other in rest for other in language.weighty)
         known = any(said in words or said in language.filler for said in (rest, word)) or (
             len(rest) > 1 and not tag.startswith(PROPER) and rest in examples
@@ -64,8 +72,8 @@ def _is_how_many(word: str, after: str) -> bool:
     return len(word) <= 3 and (word[0] in "几多" or word.strip(_NUMERALS) in _MEASURES)
 
 
-def one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
-    """The one word that nothing explains, where it is the name of a thing: 买过冰箱吗, 大理的酒店."""
+def find_only_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
+    """Returns the only unexplained word, where it is the name of a thing: 买过冰箱吗, 大理的酒店; None otherwise."""
     if len(odd) != 1 or not odd[0].tag.startswith(_NAMES) or len(odd[0].text) < 2:
         return None
     return odd[0] if odd[0].tag not in THINGS or text[: odd[0].start].endswith(language.slots) else None

@@ -1,4 +1,4 @@
-"""What may be asked of a database without a language model: the section `questions` of its description."""
+"""The questions that can be asked without a language model: the section `questions` of a description."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ WRITTEN = frozenset(
 class Subject:
     """A kind of question, with `examples` of it. Fragments of SQL name their columns as table.column.
 
-    `where` holds always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns;
-    `prefer` are the rows that are meant where none are named: if there are none, the newest is given. `ahead`: its
-    times lie in the future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
+    `where` holds always; `usual` (and `sum_where`, of sums) unless the question names states by the same columns;
+    `prefer`: the rows that are meant where none are named, without any the newest. `ahead`: its times lie in the
+    future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
     """
 
     name: str
@@ -58,26 +58,28 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """`goods`: what may be searched for -> the words that customers use for it besides."""
+    """`goods`: what may be searched for -> further words that customers use for it."""
 
     subjects: Mapping[str, Subject]
     goods: Mapping[str, tuple[str, ...]]
 
 
 def load_subjects(path: Path, schema: Schema) -> Subjects:
-    """The questions of a description; none without that section. Raises InvalidConfiguration, naming the subject."""
+    """Loads the questions of a description; none without that section. Raises InvalidConfiguration, naming the
+    subject.
+    """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         given = dict(data.get("questions") or {})
         goods = {str(term): tuple(map(str, words)) for term, words in (data.get("goods") or {}).items()}
     except (OSError, yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
-    named = {name: template.names() for name, template in load_templates(path).items()}
+    named = {name: template.list_columns() for name, template in load_templates(path).items()}
     subjects = {}
     for name, entry in given.items():
         try:
-            subjects[name] = subject = _subject(name, entry, named[name], schema)
-            _check(subject, schema)
+            subjects[name] = subject = _parse_subject(name, entry, named[name], schema)
+            _check_subject(subject, schema)
         except (UnsafeQuery, KeyError, TypeError, AttributeError, ValueError) as error:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name} 不对：{error}") from error
     for subject in subjects.values():
@@ -86,7 +88,7 @@ def load_subjects(path: Path, schema: Schema) -> Subjects:
     return Subjects(subjects, goods)
 
 
-def _subject(name: str, entry: Mapping[str, Any], named: Iterable[str], schema: Schema) -> Subject:
+def _parse_subject(name: str, entry: Mapping[str, Any], named: Iterable[str], schema: Schema) -> Subject:
     if unknown := sorted(entry.keys() - WRITTEN):
         raise ValueError(f"没有 {'、'.join(unknown)} 这样的键")
     table = schema.tables[entry.get("table", name)]
@@ -98,27 +100,29 @@ def _subject(name: str, entry: Mapping[str, Any], named: Iterable[str], schema: 
         for kind, column in (("time", table.time), ("money", table.money))
     }
     key = f"{table.name}.{table.key}"
-    own = f"{relations.singular(table.name)}_{table.key}"
+    own = f"{relations.get_singular(table.name)}_{table.key}"
     group = entry.get("group", "")
-    found = dict(_outputs(table.name, dict.fromkeys((*named, *(() if group else (own,)))), schema))
-    show = tuple(f"{_summed(column, group, schema)} AS {alias}" for alias, column in found.items())
+    found = dict(_find_outputs(table.name, dict.fromkeys((*named, *(() if group else (own,)))), schema))
+    show = tuple(f"{_sum_column(column, group, schema)} AS {alias}" for alias, column in found.items())
     others = dict.fromkeys(column.partition(".")[0] for column in found.values())
-    joins = " ".join(join for other in others if (join := relations.join(schema, table.name, other)))
+    joins = " ".join(join for other in others if (join := relations.build_join(schema, table.name, other)))
     kept = {field.name for field in fields(Subject)} & WRITTEN
     rest: dict[str, Any] = {key: value for key, value in entry.items() if key in kept - {"table", "examples", *columns}}
-    source = relations.base(schema, table.name)
+    source = relations.build_base(schema, table.name)
     return Subject(name, table.name, examples, show, source, joins, key, **{**columns, **rest})
 
 
-def _outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple[str, str]]:
-    """What a template names -> the column: of the subject's own table, or of a related one (order_status, product)."""
-    near = relations.related(schema, table)
+def _find_outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yields the names of a template with their columns: of the subject's table, or of a related one (order_status,
+    product).
+    """
+    near = relations.list_related(schema, table)
     for name in names:
         long = [
             f"{other}.{column}"
             for other in near
             for column in schema.tables[other].columns
-            if f"{relations.singular(other)}_{column}" == name
+            if f"{relations.get_singular(other)}_{column}" == name
         ]
         short = [f"{other}.{name}" for other in near if name in schema.tables[other].columns]
         if not (found := [*short[:1], *long] if short and short[0].startswith(f"{table}.") else [*long, *short]):
@@ -126,14 +130,14 @@ def _outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple
         yield name, found[0]
 
 
-def _summed(column: str, group: str, schema: Schema) -> str:
+def _sum_column(column: str, group: str, schema: Schema) -> str:
     table, _, name = column.partition(".")
     number = schema.tables[table].columns[name].type in ("integer", "number")
     return f"SUM({column})" if group and number and column != group else column
 
 
-def _check(subject: Subject, schema: Schema) -> None:
-    """Every statement that can be made of the fragments passes the guard. Raises UnsafeQuery."""
+def _check_subject(subject: Subject, schema: Schema) -> None:
+    """Checks that every statement from the fragments passes the guard. Raises UnsafeQuery."""
     guard = SqlGuard(schema, "sqlite", 1)
     for test in (subject.where, subject.usual, subject.prefer, subject.sum_where):
         guard.check(f"SELECT {subject.key} FROM {subject.source}" + (f" WHERE {test}" if test else ""))

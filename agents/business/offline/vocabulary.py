@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from agents.business.offline.language import Language
 from agents.business.schema import Schema
-from agents.understanding.tagging import tagged
+from agents.understanding.parts_of_speech import tag_words
 
 
 class TermKind(StrEnum):
-    """What a word stands for; the value is the letter that stands for it where questions are compared."""
+    """What a word stands for; the value is the letter that replaces it where questions are compared."""
 
     TABLE = "Ｔ"
     COLUMN = "Ｃ"
@@ -24,7 +24,7 @@ class TermKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermMeaning:
-    """One meaning of a word. `where`: SQL of a state; `say`: what a reply calls it, of goods what is searched for."""
+    """One meaning of a word. `where`: SQL of a state; `say`: its name in a reply, of goods what is searched for."""
 
     kind: TermKind
     table: str = ""
@@ -35,32 +35,32 @@ class TermMeaning:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A word of a question, with all that it may mean."""
+    """A word of a question, with all its possible meanings."""
 
     start: int
     end: int
     terms: tuple[TermMeaning, ...]
 
-    def of(self, kind: TermKind) -> tuple[TermMeaning, ...]:
+    def list_meanings(self, kind: TermKind) -> tuple[TermMeaning, ...]:
         return tuple(term for term in self.terms if term.kind is kind)
 
 
 class Vocabulary:
-    """Of one description; words are matched in the plain spelling of `Language.plain`, the longest first."""
+    """The words of one description, matched in the spelling of `Language.fold_text`, the longest first."""
 
     def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
         found: dict[str, list[TermMeaning]] = {}
-        for word, term in (*_terms(schema), *_goods(goods)):
-            for way in _ways(word, term):
-                entries = found.setdefault(language.plain(way), [])
+        for word, term in (*_list_terms(schema), *_list_goods(goods)):
+            for way in _list_spellings(word, term):
+                entries = found.setdefault(language.fold_text(way), [])
                 entries += [term] if term not in entries else []
         self._terms = {word: tuple(terms) for word, terms in found.items() if word}
         self._longest = max(map(len, self._terms), default=0)
 
-    def find(self, text: str) -> list[Occurrence]:
-        """text: plain."""
+    def find_words(self, text: str) -> list[Occurrence]:
+        """Returns the words of a text. text: folded by `Language.fold_text`."""
         found, place = [], 0
-        alone = _alone(text)
+        alone = _find_single_words(text)
         while place < len(text):
             for end in range(min(place + self._longest, len(text)), place, -1):
                 terms = self._terms.get(text[place:end])
@@ -76,12 +76,12 @@ _LEADING = "那这哪几一两三四五六七八九十每下上首头买"
 """In front of a character, they leave it a word of its own: 下单, 一单."""
 
 
-def literal(text: str) -> str:
-    """A text as SQL."""
+def quote_literal(text: str) -> str:
+    """Returns a text as a SQL literal."""
     return exp.Literal.string(text).sql()
 
 
-def _terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
+def _list_terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
     for table in schema.tables.values():
         for word in table.words:
             yield word, TermMeaning(TermKind.TABLE, table.name)
@@ -92,19 +92,19 @@ def _terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
             for word in column.words:
                 yield word, TermMeaning(TermKind.COLUMN, table.name, column.name)
             for code, ways in column.spoken.items():
-                where = f"{table.name}.{column.name} = {literal(code)}"
+                where = f"{table.name}.{column.name} = {quote_literal(code)}"
                 for word in ways:
                     yield word, TermMeaning(TermKind.STATE, table.name, column.name, where, ways[0])
 
 
-def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermMeaning]]:
+def _list_goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermMeaning]]:
     for name, others in goods.items():
         for word in (name, *others):
             yield word, TermMeaning(TermKind.GOODS, say=name)
 
 
-def _ways(word: str, term: TermMeaning) -> Iterator[str]:
-    """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
+def _list_spellings(word: str, term: TermMeaning) -> Iterator[str]:
+    """Yields other ways to say a state: 待付款 -> 没付款, 已完成 -> 已经完成."""
     yield word
     if term.kind is TermKind.STATE and len(word) > 2:
         if word[0] in "待未":
@@ -116,10 +116,10 @@ def _ways(word: str, term: TermMeaning) -> Iterator[str]:
             yield f"在{word[:-1]}"
 
 
-def _alone(text: str) -> set[int]:
-    """The places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
+def _find_single_words(text: str) -> set[int]:
+    """Returns the places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
     places, place = set(), 0
-    for word, tag in tagged(text):
+    for word, tag in tag_words(text):
         if len(word) == 1 or tag in ("m", "r", "mq", "f", "t"):
             places.add(place + len(word) - 1)
         if word[0] in _LEADING:
@@ -133,8 +133,8 @@ def _is_word(text: str, start: int, end: int) -> bool:
     word = text[start:end]
     if not word.isascii():
         return True
-    return not (_latin(text, start - 1) or _latin(text, end)) or word.isdigit()
+    return not (_is_latin(text, start - 1) or _is_latin(text, end)) or word.isdigit()
 
 
-def _latin(text: str, place: int) -> bool:
+def _is_latin(text: str, place: int) -> bool:
     return 0 <= place < len(text) and text[place].isascii() and text[place].isalpha()

@@ -1,4 +1,4 @@
-"""What the fictional shop sells, where its customers live, how it ships: the words of the sample rows."""
+"""The words of the sample rows: what the fictional shop sells, where its customers live, how it ships."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Fills a business database with samples: the same rows for the same day, wherever SQLAlchemy can make the tables."""
+"""Fills a business database with sample rows: the same rows for the same day, wherever SQLAlchemy can create
+the tables.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from sqlalchemy import URL, Connection, create_engine, inspect
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from agents.business.engines.backends import backend_of
-from agents.business.engines.base import drivers
+from agents.business.engines.backends import find_backend
+from agents.business.engines.base import map_driver_errors
 from agents.business.engines.registry import parse_address
-from agents.business.sample.people import Row, coupons, members, settle
+from agents.business.sample.people import Row, build_coupons, build_members, settle_member
 from agents.business.sample.purchases import DAYS, RECENT, Purchases
 from agents.business.sample.tables import MARKER, METADATA
 from agents.errors import BusinessUnavailable
@@ -27,18 +29,18 @@ RICH = 6
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 
 
-def sample_rows(today: date) -> dict[str, list[Row]]:
-    """Rows by table, in an order that foreign keys allow."""
+def build_sample_rows(today: date) -> dict[str, list[Row]]:
+    """Returns rows by table, in an order that foreign keys allow."""
     rng = Random(SEED)
-    people = members(rng, MEMBERS, today)
+    people = build_members(rng, MEMBERS, today)
     purchases = Purchases(rng, today)
     for member in people[:RICH]:
         for age in RECENT:
-            purchases.buy(member, age, "unpaid" if age == 0 else "shipped" if age == 2 else "")
+            purchases.add_purchase(member, age, "unpaid" if age == 0 else "shipped" if age == 2 else "")
     ages = sorted(rng.randint(1, DAYS - 1) for _ in range(ORDERS - len(purchases.orders)))
     for age in ages:
-        purchases.buy(people[int(rng.random() ** 1.5 * (MEMBERS - 1))], age)
-    points = [entry for member in people for entry in _points(rng, member, purchases)]
+        purchases.add_purchase(people[int(rng.random() ** 1.5 * (MEMBERS - 1))], age)
+    points = [entry for member in people for entry in _build_points(rng, member, purchases)]
     return {
         "members": people,
         "orders": purchases.orders,
@@ -47,23 +49,23 @@ def sample_rows(today: date) -> dict[str, list[Row]]:
         "refunds": purchases.refunds,
         "invoices": purchases.invoices,
         "points": points,
-        "coupons": [row for member in people[:-1] for row in coupons(rng, member, today)],
+        "coupons": [row for member in people[:-1] for row in build_coupons(rng, member, today)],
         MARKER.name: [{"made_on": today}],
     }
 
 
-async def seed(url: str, today: date) -> dict[str, list[Row]]:
-    """Makes the tables anew; gives what is in them now.
+async def seed_database(url: str, today: date) -> dict[str, list[Row]]:
+    """Creates the tables anew and returns what is in them.
 
     Raises InvalidConfiguration for tables that are not samples, BusinessUnavailable where nothing can be written.
     """
     address = parse_address(url)
     if address.get_backend_name() == "sqlite" and address.database:
         Path(address.database).parent.mkdir(parents=True, exist_ok=True)
-    rows = sample_rows(today)
+    rows = build_sample_rows(today)
     try:
         if driver := DRIVERS.get(address.get_backend_name()):
-            await _seed(address.set(drivername=driver), rows)
+            await _seed_async(address.set(drivername=driver), rows)
         else:
             await asyncio.to_thread(_seed_elsewhere, address, rows)
     except (SQLAlchemyError, OSError) as error:
@@ -71,36 +73,36 @@ async def seed(url: str, today: date) -> dict[str, list[Row]]:
     return rows
 
 
-async def _seed(address: URL, rows: dict[str, list[Row]]) -> None:
-    with drivers(address, "asyncpg"):
+async def _seed_async(address: URL, rows: dict[str, list[Row]]) -> None:
+    with map_driver_errors(address, "asyncpg"):
         engine = create_async_engine(address)
     try:
         async with engine.begin() as connection:
-            await connection.run_sync(_fill, rows)
+            await connection.run_sync(_fill_tables, rows)
     finally:
         await engine.dispose()
 
 
 def _seed_elsewhere(address: URL, rows: dict[str, list[Row]]) -> None:
-    with drivers(address, backend_of(address.get_backend_name()).package):
+    with map_driver_errors(address, find_backend(address.get_backend_name()).package):
         engine = create_engine(address)
     try:
         with engine.begin() as connection:
-            _fill(connection, rows)
+            _fill_tables(connection, rows)
     finally:
         engine.dispose()
 
 
-def _points(rng: Random, member: Row, purchases: Purchases) -> list[Row]:
+def _build_points(rng: Random, member: Row, purchases: Purchases) -> list[Row]:
     orders = [order for order in purchases.orders if order["member_id"] == member["id"]]
     if not orders:
         return []
     numbers = {order["id"] for order in orders}
     refunds = [refund for refund in purchases.refunds if refund["order_id"] in numbers]
-    return settle(rng, member, orders, refunds, purchases.today)
+    return settle_member(rng, member, orders, refunds, purchases.today)
 
 
-def _fill(connection: Connection, rows: dict[str, list[Row]]) -> None:
+def _fill_tables(connection: Connection, rows: dict[str, list[Row]]) -> None:
     there = set(inspect(connection).get_table_names())
     if MARKER.name not in there and (foreign := sorted(there & METADATA.tables.keys())):
         raise InvalidConfiguration(f"库里已有 {'、'.join(foreign)}，不是示例数据，不覆盖；请换一个空库")

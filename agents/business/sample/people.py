@@ -14,27 +14,27 @@ EARNED_AFTER_DAYS = 8
 SIGN_IN_DAYS = (2, 40, 95, 180, 270, 330)
 
 
-def members(rng: Random, count: int, today: date) -> list[Row]:
-    """Names, phones and addresses are made up; growth, level and points are set once the orders are known."""
-    return [_member(rng, number, today) for number in range(1, count + 1)]
+def build_members(rng: Random, count: int, today: date) -> list[Row]:
+    """Returns invented members; growth, level and points are set once the orders are known."""
+    return [_build_member(rng, number, today) for number in range(1, count + 1)]
 
 
-def settle(rng: Random, member: Row, orders: list[Row], refunds: list[Row], today: date) -> list[Row]:
-    """Sets growth, level and points of a member by the orders; gives the rows of the points."""
+def settle_member(rng: Random, member: Row, orders: list[Row], refunds: list[Row], today: date) -> list[Row]:
+    """Sets growth, level and points of a member by the orders; returns the rows of the points."""
     paid = sum(order["total"] for order in orders if order["paid_at"] is not None)
     growth = int(paid - sum(refund["amount"] for refund in refunds if refund["refunded_at"] is not None))
     level, _, rate = next(row for row in LEVELS if max(growth, 0) >= row[1])
-    rows = _earned(rng, member, orders, rate, today)
-    for row in _spent(rng, member, rows, today):
-        _take(rows, row)
+    rows = _build_earned(rng, member, orders, rate, today)
+    for row in _build_spent(rng, member, rows, today):
+        _use_points(rows, row)
     for number, row in enumerate(sorted(rows, key=lambda row: row["created_at"]), start=1):
         row["id"] = f"P{member['id'][1:]}{number:03d}"
     member.update(growth=max(growth, 0), level=level, points=sum(row["remaining"] for row in rows))
     return rows
 
 
-def coupons(rng: Random, member: Row, today: date) -> list[Row]:
-    """Three to six coupons, some used, some expired."""
+def build_coupons(rng: Random, member: Row, today: date) -> list[Row]:
+    """Returns three to six coupons, some used, some expired."""
     rows = []
     for number in range(1, rng.randint(3, 6) + 1):
         name, threshold, amount = rng.choice(COUPONS)
@@ -56,7 +56,7 @@ def coupons(rng: Random, member: Row, today: date) -> list[Row]:
     return rows
 
 
-def _member(rng: Random, number: int, today: date) -> Row:
+def _build_member(rng: Random, number: int, today: date) -> Row:
     area, _ = rng.choice(CITIES)
     house = f"{rng.choice(STREETS)} {rng.randint(1, 300)} 号 {rng.randint(1, 20)} 幢 {rng.randint(101, 2504)} 室"
     return {
@@ -74,32 +74,36 @@ def _member(rng: Random, number: int, today: date) -> Row:
     }
 
 
-def _earned(rng: Random, member: Row, orders: list[Row], rate: float, today: date) -> list[Row]:
+def _build_earned(rng: Random, member: Row, orders: list[Row], rate: float, today: date) -> list[Row]:
     rows = []
     for order in orders:
         arrives = order["created_at"] + timedelta(days=4 + EARNED_AFTER_DAYS)
         if order["status"] == "completed" and arrives.date() <= today:
-            rows.append(_entry(member, "earned", int(order["total"] * rate), f"购物：订单 {order['id']}", arrives))
+            rows.append(
+                _build_entry(member, "earned", int(order["total"] * rate), f"购物：订单 {order['id']}", arrives)
+            )
     for days in SIGN_IN_DAYS:
         moment = datetime.combine(today - timedelta(days=days), time(8, rng.randrange(60)))
-        rows.append(_entry(member, "earned", rng.choice((10, 12, 30, 50)), rng.choice(("签到", "晒单评价")), moment))
+        rows.append(
+            _build_entry(member, "earned", rng.choice((10, 12, 30, 50)), rng.choice(("签到", "晒单评价")), moment)
+        )
     return rows
 
 
-def _spent(rng: Random, member: Row, earned: list[Row], today: date) -> list[Row]:
-    """At most what had been earned by then."""
+def _build_spent(rng: Random, member: Row, earned: list[Row], today: date) -> list[Row]:
+    """Returns points that were used, never more than had been earned by then."""
     rows: list[Row] = []
     for days in (150, 20) if rng.random() < 0.7 else ():
         moment = datetime.combine(today - timedelta(days=days), time(20, 15))
         held = sum(row["amount"] for row in [*earned, *rows] if row["created_at"] < moment)
         if held >= 100:
             reason = rng.choice(("下单抵现", "积分商城兑换"))
-            rows.append(_entry(member, "used", -min(held // 100 * 50, 1000), reason, moment))
+            rows.append(_build_entry(member, "used", -min(held // 100 * 50, 1000), reason, moment))
     return rows
 
 
-def _take(rows: list[Row], spent: Row) -> None:
-    """The points that expire first are used first."""
+def _use_points(rows: list[Row], spent: Row) -> None:
+    """Uses points, those first that expire first."""
     open_rows = [row for row in rows if row["kind"] == "earned" and row["created_at"] < spent["created_at"]]
     left = -spent["amount"]
     for row in sorted(open_rows, key=lambda row: row["created_at"]):
@@ -109,7 +113,7 @@ def _take(rows: list[Row], spent: Row) -> None:
     rows.append(spent)
 
 
-def _entry(member: Row, kind: str, amount: int, reason: str, moment: datetime) -> Row:
+def _build_entry(member: Row, kind: str, amount: int, reason: str, moment: datetime) -> Row:
     earned = kind == "earned"
     return {
         "member_id": member["id"],

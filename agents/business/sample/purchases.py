@@ -1,4 +1,4 @@
-"""Orders of the sample shop with their items, parcels, refunds and invoices, told by how long ago they were made."""
+"""Generates orders of the sample shop with items, parcels, refunds and invoices, by how long ago they were made."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARCELS = {1: "collected", 2: "in_transit", 3: "delivering"}
 
 @dataclass(slots=True)
 class Purchases:
-    """Rows by table, as they come."""
+    """The rows by table, as they are generated."""
 
     rng: Random
     today: date
@@ -38,35 +38,37 @@ class Purchases:
     refunds: list[Row] = field(default_factory=list)
     invoices: list[Row] = field(default_factory=list)
 
-    def buy(self, member: Row, age: int, state: str = "") -> None:
-        """An order of `age` days ago with all that followed; state: of the order, by its age when empty."""
-        order = self._order(member, age, state or self._state(age))
+    def add_purchase(self, member: Row, age: int, state: str = "") -> None:
+        """Adds an order of `age` days ago with all that followed. state: of the order, by its age when empty."""
+        order = self._add_order(member, age, state or self._choose_state(age))
         sent = order["status"] in ("shipped", "delivered", "completed")
-        parcels = [self._parcel(order, age) for _ in range(2 if len(self._items(order)) > 2 else 1)] if sent else []
+        parcels = (
+            [self._add_parcel(order, age) for _ in range(2 if len(self._list_items(order)) > 2 else 1)] if sent else []
+        )
         if order["status"] == "cancelled" and order["paid_at"] is not None:
-            self._refund(order, "refund", order["total"], order["paid_at"] + timedelta(hours=2))
+            self._add_refund(order, "refund", order["total"], order["paid_at"] + timedelta(hours=2))
         arrived = max((parcel["delivered_at"] for parcel in parcels if parcel["delivered_at"]), default=None)
         if arrived is None:
             return
         if age in (6, 9) or self.rng.random() < 0.15:
-            item = self.rng.choice(self._items(order))
-            applied = min(arrived + timedelta(days=self.rng.randint(1, 4), hours=1), self._at(self.today, 0))
-            self._refund(order, "return", min(item["amount"], order["total"]), applied)
+            item = self.rng.choice(self._list_items(order))
+            applied = min(arrived + timedelta(days=self.rng.randint(1, 4), hours=1), self._build_moment(self.today, 0))
+            self._add_refund(order, "return", min(item["amount"], order["total"]), applied)
         if self.rng.random() < 0.5:
-            self._invoice(order, member, arrived + timedelta(hours=self.rng.randint(2, 20)))
+            self._add_invoice(order, member, arrived + timedelta(hours=self.rng.randint(2, 20)))
 
-    def _items(self, order: Row) -> list[Row]:
+    def _list_items(self, order: Row) -> list[Row]:
         return [item for item in self.order_items if item["order_id"] == order["id"]]
 
-    def _state(self, age: int) -> str:
+    def _choose_state(self, age: int) -> str:
         if age > 1 and self.rng.random() < 0.07:
             return "cancelled"
         return "paid" if age < 2 else "shipped" if age < 5 else "delivered" if age < 13 else "completed"
 
-    def _order(self, member: Row, age: int, state: str) -> Row:
-        created = self._at(self.today - timedelta(days=age), 0 if age == 0 else self.rng.randint(9, 15))
+    def _add_order(self, member: Row, age: int, state: str) -> Row:
+        created = self._build_moment(self.today - timedelta(days=age), 0 if age == 0 else self.rng.randint(9, 15))
         number = f"YD{created:%Y%m%d}{len(self.orders) + 1:05d}"
-        goods = sum(self._item(number, place) for place in range(1, self.rng.choice((1, 1, 1, 2, 2, 3)) + 1))
+        goods = sum(self._add_item(number, place) for place in range(1, self.rng.choice((1, 1, 1, 2, 2, 3)) + 1))
         discount = self.rng.choice((0, 0, 0, 30)) if goods >= 300 else 0
         fee = 0 if goods >= 99 else 8
         paid = state != "unpaid" and not (state == "cancelled" and self.rng.random() < 0.5)
@@ -88,8 +90,8 @@ class Purchases:
         self.orders.append(order)
         return order
 
-    def _item(self, order: str, place: int) -> int:
-        """Adds an item; gives its amount."""
+    def _add_item(self, order: str, place: int) -> int:
+        """Adds an item and returns its amount."""
         bought = {item["product"] for item in self.order_items if item["order_id"] == order}
         pool = ACCESSORIES if self.rng.random() < 0.3 else PRODUCTS
         product, category, price = self.rng.choice([entry for entry in pool if entry[0] not in bought])
@@ -107,13 +109,13 @@ class Purchases:
         )
         return price * quantity
 
-    def _parcel(self, order: Row, age: int) -> Row:
+    def _add_parcel(self, order: Row, age: int) -> Row:
         carrier, prefix = self.rng.choice(CARRIERS)
         city = next(city for area, city in CITIES if order["address"].startswith(area))
-        shipped = self._at(order["created_at"].date(), 18)
+        shipped = self._build_moment(order["created_at"].date(), 18)
         arrives = shipped.date() + timedelta(days=self.rng.randint(2, 4))
         arrived = order["status"] != "shipped"
-        delivered = self._at(arrives, self.rng.randint(10, 19)) if arrived else None
+        delivered = self._build_moment(arrives, self.rng.randint(10, 19)) if arrived else None
         status = "delivered" if arrived else PARCELS.get(age, "failed")
         warehouse = self.rng.choice(WAREHOUSES)
         location, event = {
@@ -130,7 +132,8 @@ class Purchases:
             "status": status,
             "location": location,
             "last_event": event,
-            "updated_at": delivered or (shipped if age == 1 else self._at(self.today - timedelta(days=1), 21)),
+            "updated_at": delivered
+            or (shipped if age == 1 else self._build_moment(self.today - timedelta(days=1), 21)),
             "shipped_at": shipped,
             "expected_on": arrives if arrived else max(arrives, self.today + timedelta(days=age < 3)),
             "delivered_at": delivered,
@@ -139,7 +142,7 @@ class Purchases:
         self.shipments.append(parcel)
         return parcel
 
-    def _refund(self, order: Row, kind: str, amount: float, applied: datetime) -> None:
+    def _add_refund(self, order: Row, kind: str, amount: float, applied: datetime) -> None:
         days = (self.today - applied.date()).days
         status = next(status for least, status in REFUND_STEPS if days >= least)
         if kind == "refund":
@@ -159,7 +162,7 @@ class Purchases:
             }
         )
 
-    def _invoice(self, order: Row, member: Row, requested: datetime) -> None:
+    def _add_invoice(self, order: Row, member: Row, requested: datetime) -> None:
         company = self.rng.random() < 0.3
         done = requested.date() < self.today - timedelta(days=2) and self.rng.random() < 0.95
         returned = any(
@@ -180,5 +183,5 @@ class Purchases:
             }
         )
 
-    def _at(self, day: date, hour: int) -> datetime:
+    def _build_moment(self, day: date, hour: int) -> datetime:
         return datetime.combine(day, time(hour, self.rng.randrange(60)))

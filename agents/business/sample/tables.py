@@ -10,11 +10,11 @@ MONEY = Numeric(10, 2).with_variant(Float(), "sqlite")
 TIME = DateTime().with_variant(sqlite.DATETIME(truncate_microseconds=True), "sqlite")  # type: ignore[no-untyped-call]
 
 
-def _id() -> Column[str]:
+def _build_id_column() -> Column[str]:
     return Column("id", String(32), primary_key=True)
 
 
-def _of(table: str, column: str) -> Column[str]:
+def _build_reference(table: str, column: str) -> Column[str]:
     return Column(column, ForeignKey(f"{table}.id"), nullable=False, index=True)
 
 
@@ -24,7 +24,7 @@ MARKER = Table("yingda_sample", METADATA, Column("made_on", Date, nullable=False
 Table(
     "members",
     METADATA,
-    _id(),
+    _build_id_column(),
     Column("name", String(20), nullable=False),
     Column("phone", String(20), nullable=False, unique=True),
     Column("email", String(60), nullable=False),
@@ -39,8 +39,8 @@ Table(
 Table(
     "orders",
     METADATA,
-    _id(),
-    _of("members", "member_id"),
+    _build_id_column(),
+    _build_reference("members", "member_id"),
     Column("status", String(16), nullable=False),
     Column("created_at", TIME, nullable=False),
     Column("paid_at", TIME),
@@ -56,8 +56,8 @@ Table(
 Table(
     "order_items",
     METADATA,
-    _id(),
-    _of("orders", "order_id"),
+    _build_id_column(),
+    _build_reference("orders", "order_id"),
     Column("product", String(60), nullable=False),
     Column("category", String(20), nullable=False),
     Column("quantity", Integer, nullable=False),
@@ -67,8 +67,8 @@ Table(
 Table(
     "shipments",
     METADATA,
-    _id(),
-    _of("orders", "order_id"),
+    _build_id_column(),
+    _build_reference("orders", "order_id"),
     Column("carrier", String(20), nullable=False),
     Column("status", String(16), nullable=False),
     Column("location", String(60), nullable=False),
@@ -82,8 +82,8 @@ Table(
 Table(
     "refunds",
     METADATA,
-    _id(),
-    _of("orders", "order_id"),
+    _build_id_column(),
+    _build_reference("orders", "order_id"),
     Column("kind", String(16), nullable=False),
     Column("status", String(16), nullable=False),
     Column("amount", MONEY, nullable=False),
@@ -94,8 +94,8 @@ Table(
 Table(
     "invoices",
     METADATA,
-    _id(),
-    _of("orders", "order_id"),
+    _build_id_column(),
+    _build_reference("orders", "order_id"),
     Column("status", String(16), nullable=False),
     Column("kind", String(16), nullable=False),
     Column("title", String(60), nullable=False),
@@ -107,8 +107,8 @@ Table(
 Table(
     "points",
     METADATA,
-    _id(),
-    _of("members", "member_id"),
+    _build_id_column(),
+    _build_reference("members", "member_id"),
     Column("kind", String(16), nullable=False),
     Column("amount", Integer, nullable=False),
     Column("remaining", Integer, nullable=False),
@@ -119,8 +119,8 @@ Table(
 Table(
     "coupons",
     METADATA,
-    _id(),
-    _of("members", "member_id"),
+    _build_id_column(),
+    _build_reference("members", "member_id"),
     Column("name", String(40), nullable=False),
     Column("status", String(16), nullable=False),
     Column("threshold", MONEY, nullable=False),

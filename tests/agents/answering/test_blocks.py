@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.answering.selection import SentenceSelector, passages_of
+from agents.answering.selection import SentenceSelector, build_passages
 from agents.generator import Request
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
@@ -17,8 +17,8 @@ def replied(question: str, text: str) -> str:
     found = Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, 0.9, GateVerdict.PASS)
     terms = tuple(dict.fromkeys(ANALYZER.tokenize(question)))
     request = Request(question, (found,), terms, (1.0,) * len(terms))
-    (quote,) = SentenceSelector(ANALYZER, 3).select(request, passages_of(request), {})
-    return "".join(quote.pieces(chunk.text))
+    (quote,) = SentenceSelector(ANALYZER, 3).select_quotes(request, build_passages(request), {})
+    return "".join(quote.build_pieces(chunk.text))
 
 
 def test_steps_are_not_torn_apart() -> None:

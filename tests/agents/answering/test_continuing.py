@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.answering.continuing import keep_article
+from agents.answering.article_continuity import keep_article
 from agents.types import Question
 from agents.understanding.state import DialogueState, Topic
 from knowledge.types import Candidate, Retrieval

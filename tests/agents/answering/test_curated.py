@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agents.answering.curated import curated_answer
+from agents.answering.curated import cut_curated_answer
 from agents.generator import Request
 from agents.passages.units import MAX_PROCEDURE_CHARS
 from tests.agents.support import candidate, retrieval
@@ -14,7 +14,7 @@ LONG = (
 
 def shown(question: str, text: str) -> tuple[str, str]:
     found = retrieval(question, candidate(text, question="能退货吗", entry="q1"))
-    return curated_answer(Request(question, found.passing_candidates, found.terms, found.idf))
+    return cut_curated_answer(Request(question, found.passing_candidates, found.terms, found.idf))
 
 
 def test_a_short_answer_is_given_as_it_stands() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.answering.deadlines import computed, texts_to_judge
-from agents.answering.periods import PeriodUnit, rules_of
-from agents.answering.recurring import recurring_of
+from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
+from agents.answering.periods import PeriodUnit, find_rules
+from agents.answering.recurrence import find_recurrences
 from agents.draft import Draft
 from agents.generator import Citation, Request, Text
 from agents.heads.events import EventHead, fit_event_head
@@ -53,8 +53,8 @@ def head(embedder: Embedder) -> EventHead:
 async def tell(
     head: EventHead, question: str, context: str, quoted: Sequence[str], english: bool = False
 ) -> str | None:
-    judged = await head.judge_texts(texts_to_judge(question, context, quoted, TODAY))
-    return computed(question, context, quoted, TODAY, english, judged)
+    judged = await head.judge_texts(list_texts_to_judge(question, context, quoted, TODAY))
+    return compute_date_sentence(question, context, quoted, TODAY, english, judged)
 
 
 async def test_no_date_is_told_that_nobody_said(head: EventHead) -> None:
@@ -66,15 +66,15 @@ async def test_no_date_is_told_that_nobody_said(head: EventHead) -> None:
 
 def test_only_a_message_with_a_day_beside_a_rule_is_judged_and_none_that_is_endless() -> None:
     rule = ["签收后 7 天内可退，已拆封的除外。"]
-    assert "签收" in texts_to_judge("上周三签收的耳机还能退吗", "", rule, TODAY)
-    assert texts_to_judge("上周三签收的耳机还能退吗", "", ["签收后可以退。"], TODAY) == []
-    assert texts_to_judge("耳机还能退吗", "", rule, TODAY) == []
+    assert "签收" in list_texts_to_judge("上周三签收的耳机还能退吗", "", rule, TODAY)
+    assert list_texts_to_judge("上周三签收的耳机还能退吗", "", ["签收后可以退。"], TODAY) == []
+    assert list_texts_to_judge("耳机还能退吗", "", rule, TODAY) == []
     endless = "，".join(f"11月{1 + number % 20}号拿到第{number}件了" for number in range(200))
-    assert texts_to_judge(endless, "", rule, TODAY) == []
+    assert list_texts_to_judge(endless, "", rule, TODAY) == []
 
 
 async def test_without_a_head_no_period_is_computed() -> None:
-    assert computed("上周三签收的耳机还能退吗", "", ["签收后 7 天内可退。"], TODAY, False, None) is None
+    assert compute_date_sentence("上周三签收的耳机还能退吗", "", ["签收后 7 天内可退。"], TODAY, False, None) is None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -89,14 +89,16 @@ async def test_the_date_is_computed_or_nothing_is_said(case, head: EventHead) ->
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["said"]], ids=lambda case: case["id"])
 def test_the_day_of_a_message_is_read(case) -> None:  # type: ignore[no-untyped-def]
-    said = read(case["question"]).days(TODAY) or read(case.get("context", "")).days(TODAY)
-    assert date.fromisoformat(case["said"]) in {day for one in said for day in (one.first, one.ahead(TODAY)[0])}
+    said = read(case["question"]).find_dates(TODAY) or read(case.get("context", "")).find_dates(TODAY)
+    assert date.fromisoformat(case["said"]) in {
+        day for one in said for day in (one.first, one.get_coming_days(TODAY)[0])
+    }
 
 
 def test_an_hour_belongs_to_its_day_and_a_mere_word_is_none() -> None:
-    (said,) = read("昨天下午3点半付的款").days(TODAY)
+    (said,) = read("昨天下午3点半付的款").find_dates(TODAY)
     assert (said.first, said.at) == (date(2026, 11, 21), time(15, 30))
-    assert read("有一点不明白").days(TODAY) == ()
+    assert read("有一点不明白").find_dates(TODAY) == ()
 
 
 @pytest.mark.parametrize(
@@ -110,44 +112,46 @@ def test_an_hour_belongs_to_its_day_and_a_mere_word_is_none() -> None:
     ],
 )
 def test_periods_run_over_the_ends_of_months_and_years(text: str, start: date, end: date) -> None:
-    (rule,) = rules_of(text)
-    assert rule.end(start) == end
+    (rule,) = find_rules(text)
+    assert rule.compute_end(start) == end
 
 
 @pytest.mark.parametrize(
     "text", ["热线 24 小时开通", "每 30 天结算", "第 7 天到账", "3 月 5 日后的订单", "产品净重 3 kg"]
 )
 def test_a_number_that_limits_nothing_is_no_rule(text: str) -> None:
-    assert list(rules_of(text)) == []
+    assert list(find_rules(text)) == []
 
 
 def test_a_rule_that_no_calendar_holds_gives_no_date() -> None:
-    (rule,) = rules_of("购买后 9999 年内有效")
-    assert (rule.unit, rule.end(TODAY)) == (PeriodUnit.YEAR, None)
+    (rule,) = find_rules("购买后 9999 年内有效")
+    assert (rule.unit, rule.compute_end(TODAY)) == (PeriodUnit.YEAR, None)
 
 
 def test_what_comes_again_is_found_in_its_month() -> None:
-    (last,) = recurring_of("每月最后一个周五盘点")
-    assert [day for day, _ in last.days(date(2026, 12, 1), date(2027, 1, 31))] == [
+    (last,) = find_recurrences("每月最后一个周五盘点")
+    assert [day for day, _ in last.list_days(date(2026, 12, 1), date(2027, 1, 31))] == [
         date(2026, 12, 25),
         date(2027, 1, 29),
     ]
-    assert list(recurring_of("每周一次例会")) == []
+    assert list(find_recurrences("每周一次例会")) == []
 
 
 def test_a_day_of_a_month_that_falls_on_a_weekend_is_put_off() -> None:
-    (rule,) = recurring_of("每月 15 日缴费，遇周末顺延")
-    assert rule.days(date(2026, 8, 1), date(2026, 8, 31)) == [(date(2026, 8, 15), date(2026, 8, 17))]
+    (rule,) = find_recurrences("每月 15 日缴费，遇周末顺延")
+    assert rule.list_days(date(2026, 8, 1), date(2026, 8, 31)) == [(date(2026, 8, 15), date(2026, 8, 17))]
 
 
 async def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so(head: EventHead) -> None:
     question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
-    judged = await head.judge_texts(texts_to_judge(question, "", [rule], TODAY))
+    judged = await head.judge_texts(list_texts_to_judge(question, "", [rule], TODAY))
     draft = Draft(Request(question, (candidate(rule),), today=TODAY, judged=judged), confident=True)
-    draft.take(Text(rule))
-    draft.take(Citation(0, rule))
-    assert draft.rest() == ["\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"]
-    answer = draft.answer("knowledge", ())
+    draft.add_piece(Text(rule))
+    draft.add_piece(Citation(0, rule))
+    assert draft.write_ending() == [
+        "\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"
+    ]
+    answer = draft.build_answer("knowledge", ())
     assert answer.reply.endswith(answer.computed) and answer.computed
     assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
 
@@ -184,15 +188,15 @@ async def test_of_several_periods_the_one_that_is_asked_about_counts(
 
 def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
     rule = "教师节摇号每年两次：3 月和 9 月的第一个周六公开进行。"
-    told = computed("明年3月是哪天", "什么时候摇号", [rule], TODAY, False, None)
+    told = compute_date_sentence("明年3月是哪天", "什么时候摇号", [rule], TODAY, False, None)
     assert told is not None and "2027 年 3 月 6 日" in told
-    assert computed("明年4月是哪天", "什么时候摇号", [rule], TODAY, False, None) is None
+    assert compute_date_sentence("明年4月是哪天", "什么时候摇号", [rule], TODAY, False, None) is None
 
 
 def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
-    assert read("12月是几号").dateless == "是几号"
-    assert read("明年3月那次").dateless == "那次"
-    assert read("这个月没用完能攒到下个月不").dateless == "这个月没用完能攒到下个月不"
+    assert read("12月是几号").text_without_dates == "是几号"
+    assert read("明年3月那次").text_without_dates == "那次"
+    assert read("这个月没用完能攒到下个月不").text_without_dates == "这个月没用完能攒到下个月不"
 
 
 class Unreachable(HashEmbedder):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents.answering.meaning import Meaning
-from agents.answering.selection import passages_of
+from agents.answering.selection import build_passages
 from agents.generator import Citation, Request
 from agents.llm.extractive import ExtractiveGenerator
 from knowledge.embeddings.base import Embedder, Kind
@@ -76,8 +76,8 @@ async def test_a_sentence_is_embedded_behind_its_heading_and_once(topics: Topics
     await meaning.learn([chunk])
     assert topics.encoded == ["退货规则 > 噪音作业", "噪音作业：仅限周一至周五。"]
     topics.encoded.clear()
-    first = await meaning.closeness(request, passages_of(request))
-    again = await meaning.closeness(request, passages_of(request))
+    first = await meaning.measure_closeness(request, build_passages(request))
+    again = await meaning.measure_closeness(request, build_passages(request))
     assert first == again and len(topics.encoded) == len(first) == 4
     assert max(first, key=lambda text: first[text]) == NOISE
 
@@ -85,5 +85,5 @@ async def test_a_sentence_is_embedded_behind_its_heading_and_once(topics: Topics
 async def test_an_embedder_without_meaning_is_not_asked() -> None:
     embedder = HashEmbedder()
     request = asked(np.ones(embedder.dimension, np.float32))
-    assert await Meaning(embedder).closeness(request, passages_of(request)) == {}
+    assert await Meaning(embedder).measure_closeness(request, build_passages(request)) == {}
     embedder.close()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.answering.naming import topic_of
+from agents.answering.document_names import find_topic
 from agents.types import Outcome
 from knowledge.types import Chunk, DocumentMeta
 from tests.agents.support import FixedSearcher, candidate
@@ -32,15 +32,15 @@ def passage(name: str, title: str, text: str = "略", heading: tuple[str, ...] =
 def test_the_name_of_a_file_is_told_by_its_words_alone(stem: str, shown: str) -> None:
     for suffix in (".docx", ".PDF", ".md"):
         for title in (stem, f"{stem}{suffix}"):
-            assert topic_of(passage(f"{stem}{suffix}", title)) == shown
-        assert topic_of(passage("别的.md", "标题", heading=(f"{stem}{suffix}",))) == (shown or "标题")
+            assert find_topic(passage(f"{stem}{suffix}", title)) == shown
+        assert find_topic(passage("别的.md", "标题", heading=(f"{stem}{suffix}",))) == (shown or "标题")
 
 
 def test_titles_headings_and_names_of_products_stay_as_they_are() -> None:
-    assert topic_of(passage("a.docx", "退货说明_v2")) == "退货说明_v2", "somebody wrote it into the document"
-    assert topic_of(passage("a.docx", "a", heading=("退款", "到账时间"))) == "到账时间"
-    assert topic_of(passage("YS-1001.md", "YS-1001", "YS1001 的量程为 5 米。")) == "YS-1001"
-    assert topic_of(passage("2.0 版本.md", "升级说明", heading=("2.0",))) == "2.0"
+    assert find_topic(passage("a.docx", "退货说明_v2")) == "退货说明_v2", "somebody wrote it into the document"
+    assert find_topic(passage("a.docx", "a", heading=("退款", "到账时间"))) == "到账时间"
+    assert find_topic(passage("YS-1001.md", "YS-1001", "YS1001 的量程为 5 米。")) == "YS-1001"
+    assert find_topic(passage("2.0 版本.md", "升级说明", heading=("2.0",))) == "2.0"
 
 
 async def test_nobody_is_asked_whether_they_mean_a_file() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.answering.phrasing import question_about
-from agents.suggestions import neighbours
+from agents.answering.question_phrases import write_question
+from agents.suggestions import suggest_neighbours
 from tests.agents.support import candidate
 
 
@@ -26,11 +26,11 @@ from tests.agents.support import candidate
 def test_a_heading_becomes_a_question_that_a_customer_asks(
     title: str, heading: str, text: str, expected: str | None
 ) -> None:
-    assert question_about(title, heading, text) == expected
+    assert write_question(title, heading, text) == expected
 
 
 def test_questions_of_the_faq_come_first_and_as_they_are() -> None:
     used = candidate("略", number=0, title="退货规则")
     beside = candidate("略", number=1, title="退货申请流程")
     faq = candidate("略", number=2, question="退货要带什么")
-    assert neighbours([used, beside, faq], [used]) == ("退货要带什么", "退货申请流程是怎样的？")
+    assert suggest_neighbours([used, beside, faq], [used]) == ("退货要带什么", "退货申请流程是怎样的？")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.answering.subjects import other_subject
+from agents.answering.subjects import find_other_subject
 from agents.types import Question
 from agents.understanding.state import DialogueState
 from knowledge.types import Candidate
@@ -18,21 +18,21 @@ def _about(text: str, *questions: str) -> Question:
 
 
 def test_another_model_is_named_and_its_question_offered() -> None:
-    found = other_subject(ask("K7 能装多少水？"), [KETTLE])
+    found = find_other_subject(ask("K7 能装多少水？"), [KETTLE])
     assert found is not None
     assert (found.asked, found.found, found.question) == ("K7", "QD-K3", "QD-K3 能装多少水")
 
 
 def test_the_model_of_the_conversation_counts_where_the_message_names_none() -> None:
-    found = other_subject(_about("能装多少", "QD-K7 多少钱"), [KETTLE])
+    found = find_other_subject(_about("能装多少", "QD-K7 多少钱"), [KETTLE])
     assert found is not None
     assert (found.asked, found.question) == ("QD-K7", "QD-K3 能装多少")
-    assert other_subject(_about("电水壶能装多少", "QD-K7 多少钱"), [KETTLE]) is None
-    assert other_subject(_about("能装多少", "QD-K3 多少钱"), [KETTLE]) is None
+    assert find_other_subject(_about("电水壶能装多少", "QD-K7 多少钱"), [KETTLE]) is None
+    assert find_other_subject(_about("能装多少", "QD-K3 多少钱"), [KETTLE]) is None
 
 
 def test_what_leans_on_the_question_before_is_offered_as_a_whole() -> None:
-    found = other_subject(replace(_about("那 K7 呢", "K3 能装多少水"), follow_up="K7 能装多少水"), [KETTLE])
+    found = find_other_subject(replace(_about("那 K7 呢", "K3 能装多少水"), follow_up="K7 能装多少水"), [KETTLE])
     assert found is not None
     assert found.question == "QD-K3 能装多少水"
 
@@ -52,17 +52,17 @@ def test_what_leans_on_the_question_before_is_offered_as_a_whole() -> None:
     ],
 )
 def test_a_general_passage_and_the_right_model_answer(message: str, passage: Candidate) -> None:
-    assert other_subject(ask(message), [passage]) is None
+    assert find_other_subject(ask(message), [passage]) is None
 
 
 def test_one_passage_on_the_right_model_is_enough() -> None:
     right = candidate("QD-K7 的滤网每月清洗一次。", title="滤网保养", number=1)
-    assert other_subject(ask("K7 怎么洗"), [KETTLE, right]) is None
+    assert find_other_subject(ask("K7 怎么洗"), [KETTLE, right]) is None
 
 
 def test_a_variant_is_another_model_and_a_code_another_code() -> None:
-    assert other_subject(ask("K3 Pro 能装多少水"), [KETTLE]) is not None
+    assert find_other_subject(ask("K3 Pro 能装多少水"), [KETTLE]) is not None
     code = candidate("E01：缺水，请加水后重启。", title="故障代码")
-    found = other_subject(ask("E08 是什么意思"), [code])
+    found = find_other_subject(ask("E08 是什么意思"), [code])
     assert found is not None
     assert found.question == "E01 是什么意思"

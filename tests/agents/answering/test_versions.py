@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.answering.versions import undecided_versions
+from agents.answering.versions import find_undecided_versions
 from knowledge.types import Candidate
 from tests.agents.support import candidate
 
@@ -20,7 +20,7 @@ BEST = passage("一次最多 200 条。", "2.3")
 
 def test_versions_that_nobody_can_put_in_order_are_asked_about() -> None:
     other, third = passage("一次最多 500 条。", "2023"), passage("一次最多 900 条。", "Honeycomb")
-    assert undecided_versions([BEST, other, third, other]) == ("V2.3", "2023版", "Honeycomb")
+    assert find_undecided_versions([BEST, other, third, other]) == ("V2.3", "2023版", "Honeycomb")
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_versions_that_nobody_can_put_in_order_are_asked_about() -> None:
     ids=["older", "says the same", "another section", "another manual", "of no version"],
 )
 def test_others_are_no_question(other: Candidate) -> None:
-    assert undecided_versions([BEST, other]) == ()
-    assert undecided_versions([BEST]) == ()
+    assert find_undecided_versions([BEST, other]) == ()
+    assert find_undecided_versions([BEST]) == ()

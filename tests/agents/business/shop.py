@@ -22,11 +22,11 @@ from agents.business.agent import BusinessAgent, BusinessParts
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.registry import open_engine
-from agents.business.generation import SqlWriter
 from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
-from agents.business.sample.database import DRIVERS, sample_rows, seed
+from agents.business.sample.database import DRIVERS, build_sample_rows, seed_database
 from agents.business.schema import load_schema
+from agents.business.sql_writer import SqlWriter
 from agents.business.types import OfflineQueries, Plan
 from agents.errors import BusinessUnavailable
 from agents.llm.chat import ChatModel
@@ -139,7 +139,7 @@ async def twin_databases(kind: str) -> AsyncIterator[list[str]]:
         urls = MADE.get(kind) or [await stack.enter_async_context(empty_database(kind)) for _ in range(2)]
         if kind not in MADE:
             for url in urls:
-                await seed(url, TODAY)
+                await seed_database(url, TODAY)
             await _keep_own(urls[1])
         if kind in FILES:
             MADE[kind] = urls
@@ -169,14 +169,14 @@ async def _plain(url: str, stack: AsyncExitStack) -> Plain:
         engine = create_async_engine(make_url(url).set(drivername=driver))
         stack.push_async_callback(engine.dispose)
     else:
-        engine = open_engine(url, load_schema(SHOP).readable(), SECONDS)
+        engine = open_engine(url, load_schema(SHOP).list_readable(), SECONDS)
         stack.push_async_callback(engine.close)
     return Plain(engine)
 
 
 def foreign_texts() -> frozenset[str]:
     """Texts that stand in other members' rows and never in the caller's, hidden columns included."""
-    rows = sample_rows(TODAY)
+    rows = build_sample_rows(TODAY)
     orders = {row["id"] for row in rows["orders"] if row["member_id"] == CALLER}
     own: set[str] = set()
     others: set[str] = set()

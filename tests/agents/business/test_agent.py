@@ -12,9 +12,9 @@ from agents.base import Agent, Speaker
 from agents.business.agent import BusinessAgent
 from agents.business.types import Plan
 from agents.errors import BusinessUnavailable
+from agents.joint_answer import FallbackSpeaker, run_together
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
-from agents.merging import InTurn, run_together
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Outcome, Question, Replace, RowSource, Source, Token
 from agents.wording import catalogue
@@ -241,7 +241,7 @@ async def test_signing_in_is_asked_for_beside_what_everybody_may_know() -> None:
 
 async def test_what_no_row_answers_is_looked_up(twin: Twins) -> None:
     agents = twin.agent(queries=NoQueries()), knowledge("退货运费由您承担。")
-    answer = await answer_of(InTurn(*agents), asking("退货运费谁出"))
+    answer = await answer_of(FallbackSpeaker(*agents), asking("退货运费谁出"))
     assert (answer.agent, answer.outcome) == ("knowledge", Outcome.ANSWERED)
     answer, text = await together(asking("退货运费谁出"), *agents)
     assert text == answer.reply == "退货运费由您承担。[1]"

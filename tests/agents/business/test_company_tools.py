@@ -20,11 +20,11 @@ from sqlglot import exp
 
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.business.company_tools import load_company_tools
-from agents.business.generation import SqlWriter
-from agents.business.masks import mask_text, masked
+from agents.business.masks import mask_expression, mask_text
 from agents.business.mcp_client import McpOptions, McpTools
 from agents.business.replies import load_replies
 from agents.business.schema import Mask
+from agents.business.sql_writer import SqlWriter
 from agents.errors import BusinessUnavailable
 from agents.types import Outcome, RowSource
 from knowledge.errors import InvalidConfiguration
@@ -168,9 +168,9 @@ def test_arguments_are_those_declared(described: Path) -> None:
     declared = "    arguments: {state: {type: string, description: 状态, enum: [unused, used]}}\n    rows: coupons\n"
     described.write_text(DESCRIPTION.replace("    rows: coupons\n", declared), "utf-8")
     tool = load_company_tools(described)[TOOL]
-    assert tool.accepts({"state": "used"})
+    assert tool.can_accept({"state": "used"})
     for wrong in ({}, {"state": "lost"}, {"state": True}, {"state": "used", "member_id": "M9999"}, {"state": ["used"]}):
-        assert not tool.accepts(wrong), wrong
+        assert not tool.can_accept(wrong), wrong
 
 
 @settings(deadline=None)
@@ -178,7 +178,7 @@ def test_arguments_are_those_declared(described: Path) -> None:
 def test_a_value_is_masked_as_the_database_would(text: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         for mask in get_args(Mask):
-            statement = exp.select(masked(exp.Placeholder(), mask)).sql("sqlite")
+            statement = exp.select(mask_expression(exp.Placeholder(), mask)).sql("sqlite")
             places = statement.count("?")
             (told,) = connection.execute(statement, (text,) * places).fetchone()
             assert mask_text(text, mask) == told, mask

@@ -11,7 +11,7 @@ import pytest_asyncio
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.engines.registry import open_engine
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
@@ -94,7 +94,7 @@ async def test_the_connection_cannot_write_even_without_the_guard(twin: Twins) -
 async def test_sqlite_knows_only_what_is_listed_even_without_the_guard(tmp_path: Path, sql: str) -> None:
     with closing(sqlite3.connect(tmp_path / "x.sqlite3")) as made:
         made.executescript("CREATE TABLE members (id, password_hash); CREATE TABLE yingda_sample (made_on)")
-    engine = open_engine(f"sqlite:///{tmp_path / 'x.sqlite3'}", load_schema(SHOP).readable(), 1.0)
+    engine = open_engine(f"sqlite:///{tmp_path / 'x.sqlite3'}", load_schema(SHOP).list_readable(), 1.0)
     assert await engine.fetch("SELECT id FROM members", (), 1) == []
     with pytest.raises(StatementFailed):
         await engine.fetch(sql, (), 1)
@@ -106,7 +106,7 @@ async def test_a_missing_file_is_an_outage_until_it_is_there(tmp_path: Path) -> 
     with pytest.raises(BusinessUnavailable):
         await database.query("SELECT id FROM orders", CALLER)
     assert not (tmp_path / "later.sqlite3").exists()
-    await seed(f"sqlite:///{tmp_path / 'later.sqlite3'}", TODAY)
+    await seed_database(f"sqlite:///{tmp_path / 'later.sqlite3'}", TODAY)
     assert (await database.query("SELECT id FROM members", CALLER)).values == ((CALLER,),)
     await database.close()
 
@@ -130,7 +130,7 @@ async def test_a_server_that_is_not_there_is_an_outage() -> None:
 @pytest.mark.parametrize("url", ["mysql://x/y", "sqlite://", "nonsense"])
 def test_an_address_that_cannot_work_is_refused_at_once(url: str) -> None:
     with pytest.raises(InvalidConfiguration, match="业务库地址"):
-        open_engine(url, load_schema(SHOP).readable(), 1.0)
+        open_engine(url, load_schema(SHOP).list_readable(), 1.0)
 
 
 async def test_numbers_for_members_names_in_capitals_and_the_other_masks(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ async def test_numbers_for_members_names_in_capitals_and_the_other_masks(tmp_pat
     assert (await shown(database, "9")).values == ((9, "****", "****", "****"),)
     for caller in ("7 OR 1=1", "７", "-7", "", "7" * 30):
         assert (await shown(database, caller)).values == ()
-    assert await database.holds("7", "13800138000", {"Accounts": ("Phone",)}, at_end=True)
-    assert not await database.holds("8", "13800138000", {"Accounts": ("Phone",)}, at_end=True)
+    assert await database.has_value("7", "13800138000", {"Accounts": ("Phone",)}, at_end=True)
+    assert not await database.has_value("8", "13800138000", {"Accounts": ("Phone",)}, at_end=True)
     await database.close()
 
 

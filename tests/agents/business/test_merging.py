@@ -8,8 +8,8 @@ import pytest
 
 from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase
-from agents.business.generation import SqlWriter
 from agents.business.replies import load_replies
+from agents.business.sql_writer import SqlWriter
 from agents.generator import Generator
 from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatModel
@@ -50,7 +50,7 @@ def team(
         generator = ModelGenerator(answers, profile, 3, 800)
     verifier = Verifier(Critic(answers, 20.0, 800)) if answers else None
     policy = KnowledgePolicy(0.75, profile)
-    return Roster.of(AgentParts(FixedSearcher(*found), generator, policy, business, verifier=verifier))
+    return Roster.from_parts(AgentParts(FixedSearcher(*found), generator, policy, business, verifier=verifier))
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:

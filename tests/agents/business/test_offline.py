@@ -7,10 +7,10 @@ import pytest
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
 from agents.types import Turn
-from agents.understanding.followups import rewritten_by_rules
+from agents.understanding.followups import rewrite_by_rules
 from knowledge.errors import InvalidConfiguration
 from tests.acceptance import part
 from tests.agents.business.asking import SHOP, TODAY, cases, wrong
@@ -43,7 +43,7 @@ async def test_questions_of_an_author_who_saw_the_tables_alone(database: Busines
 @pytest.mark.acceptance
 async def test_postgresql_gives_the_same_rows(seeded: Path) -> None:
     async with postgres_database() as url:
-        await seed(url, TODAY)
+        await seed_database(url, TODAY)
         database = BusinessDatabase(BusinessOptions(url, SHOP))
         try:
             failed, right = await wrong("questions.jsonl", QUERIES, database, seeded, every=part(4, 1))
@@ -126,7 +126,7 @@ SUBJECT = "    table: orders\n    examples: [我的订单]\n    reply: {head: '{
     ],
 )
 def test_a_follow_up_completed_by_rules_means_what_is_new_in_it(before: str, text: str, same_as: str) -> None:
-    rewritten = rewritten_by_rules(text, [Turn(before, before, "")])
+    rewritten = rewrite_by_rules(text, [Turn(before, before, "")])
     assert rewritten is not None
     plan, wanted = QUERIES.plan(rewritten, TODAY), QUERIES.plan(same_as, TODAY)
     assert plan is not None

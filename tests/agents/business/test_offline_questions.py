@@ -7,7 +7,7 @@ import pytest
 from agents.business.database import BusinessDatabase
 from agents.business.replies import load_replies
 from agents.understanding.comparisons import find_amounts
-from agents.understanding.entities import shipped_extractor
+from agents.understanding.entities import load_shipped_extractor
 from agents.understanding.times import find_time
 from tests.agents.business.asking import TODAY
 from tests.agents.business.shop import SHOP, shop_queries
@@ -37,7 +37,7 @@ from tests.agents.business.shop import SHOP, shop_queries
     ],
 )
 def test_a_time_is_read_as_days(text: str, start: str, end: str) -> None:
-    dates = [entity.text for entity in shipped_extractor().extract(text).certain if entity.kind == "date"]
+    dates = [entity.text for entity in load_shipped_extractor().extract(text).certain if entity.kind == "date"]
     found, whole = find_time(text, dates, TODAY)
     assert found is not None
     assert whole
@@ -46,7 +46,7 @@ def test_a_time_is_read_as_days(text: str, start: str, end: str) -> None:
 
 @pytest.mark.parametrize("text", ["去年这个时候", "五一前后", "双十一期间", "3月和5月", "上半年还有今年10月"])
 def test_a_time_of_no_certain_days_is_not_taken_for_another(text: str) -> None:
-    dates = [entity.text for entity in shipped_extractor().extract(text).certain if entity.kind == "date"]
+    dates = [entity.text for entity in load_shipped_extractor().extract(text).certain if entity.kind == "date"]
     assert not find_time(text, dates, TODAY)[1]
 
 
@@ -66,7 +66,7 @@ def test_a_time_of_no_certain_days_is_not_taken_for_another(text: str) -> None:
     ],
 )
 def test_an_amount_is_a_comparison(text: str, test: str) -> None:
-    assert [found.of("x") for found in find_amounts(text)] == [test]
+    assert [found.to_sql("x") for found in find_amounts(text)] == [test]
 
 
 @pytest.mark.parametrize("text", ["买了两件以上", "最贵的三单", "上个月", "超过3单", "满300减30", "一块到的"])

@@ -13,7 +13,7 @@ QUERIES = shop_queries()
 
 
 async def intents(text: str, caller: str = "") -> tuple[Intent, ...]:
-    router = Router(RouterParts(None, sure=QUERIES.sure_intents))
+    router = Router(RouterParts(None, sure=QUERIES.find_sure_intents))
     return (await router.route(Question(text, caller=caller))).intents
 
 

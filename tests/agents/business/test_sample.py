@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from agents.business.sample.database import sample_rows, seed
+from agents.business.sample.database import build_sample_rows, seed_database
 from agents.business.schema import load_schema
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
@@ -21,12 +21,12 @@ SHOP = Path(__file__).parents[3] / "agents/business/shop.yaml"
 
 
 def test_the_same_day_gives_the_same_rows_and_another_day_others() -> None:
-    assert sample_rows(TODAY) == sample_rows(TODAY)
-    assert sample_rows(TODAY)["orders"] != sample_rows(date(2026, 11, 23))["orders"]
+    assert build_sample_rows(TODAY) == build_sample_rows(TODAY)
+    assert build_sample_rows(TODAY)["orders"] != build_sample_rows(date(2026, 11, 23))["orders"]
 
 
 def test_every_column_of_the_shipped_description_is_in_the_tables_and_every_code_has_a_meaning() -> None:
-    rows = sample_rows(TODAY)
+    rows = build_sample_rows(TODAY)
     for table in load_schema(SHOP).tables.values():
         for column in table.columns.values():
             codes = {row[column.name] for row in rows[table.name]} - {None}
@@ -37,7 +37,7 @@ def test_every_column_of_the_shipped_description_is_in_the_tables_and_every_code
 
 @pytest.mark.parametrize("today", [TODAY, date(2027, 1, 3), date(2028, 2, 29)])
 def test_nothing_happens_after_today_and_everything_in_its_order(today: date) -> None:
-    rows = sample_rows(today)
+    rows = build_sample_rows(today)
     orders = {order["id"]: order for order in rows["orders"]}
     assert all(order["created_at"].date() <= today for order in orders.values())
     for parcel in rows["shipments"]:
@@ -51,7 +51,7 @@ def test_nothing_happens_after_today_and_everything_in_its_order(today: date) ->
 
 
 def test_amounts_add_up() -> None:
-    rows = sample_rows(TODAY)
+    rows = build_sample_rows(TODAY)
     for order in rows["orders"]:
         goods = sum(item["amount"] for item in rows["order_items"] if item["order_id"] == order["id"])
         assert order["total"] == goods - order["discount"] + order["shipping_fee"]
@@ -73,19 +73,19 @@ async def test_a_database_with_tables_of_its_own_is_left_alone(tmp_path: Path) -
         database.execute("CREATE TABLE orders (id TEXT)")
         database.commit()
     with pytest.raises(InvalidConfiguration, match="orders"):
-        await seed(f"sqlite:///{tmp_path}/own.sqlite3", TODAY)
+        await seed_database(f"sqlite:///{tmp_path}/own.sqlite3", TODAY)
 
 
 async def test_a_place_that_cannot_be_used_is_named() -> None:
     with pytest.raises(InvalidConfiguration, match="mysql"):
-        await seed("mysql://127.0.0.1/shop", TODAY)
+        await seed_database("mysql://127.0.0.1/shop", TODAY)
     with pytest.raises(BusinessUnavailable):
-        await seed("postgresql://nobody@127.0.0.1:1/shop", TODAY)
+        await seed_database("postgresql://nobody@127.0.0.1:1/shop", TODAY)
 
 
 async def test_postgresql_holds_the_same_rows() -> None:
     async with postgres_database() as url:
-        rows = await seed(url, TODAY)
+        rows = await seed_database(url, TODAY)
         engine = create_async_engine(url)
         async with engine.connect() as connection:
             found = await connection.execute(text("SELECT id, total, created_at FROM orders ORDER BY id"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.business.strangers import asks_for_others, mentions
+from agents.business.identity_mentions import find_mentions, is_about_others
 from tests.agents.business.shop import CALLER
 
 OTHERS = """
@@ -134,10 +134,10 @@ YS-H30 买了几个
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_a_question_about_somebody_else_is_noticed(text: str) -> None:
-    assert asks_for_others(text) or mentions(text, CALLER)
+    assert is_about_others(text) or find_mentions(text, CALLER)
 
 
 @pytest.mark.parametrize("text", OWN)
 def test_a_question_about_oneself_names_nobody(text: str) -> None:
-    assert not asks_for_others(text)
-    assert mentions(text, CALLER) == frozenset()
+    assert not is_about_others(text)
+    assert find_mentions(text, CALLER) == frozenset()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.base import answer_of
+from agents.base import get_final_answer
 from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
 from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
@@ -23,13 +23,13 @@ KNOWLEDGE = Route((Intent.KNOWLEDGE_QA,), Trace(Tier.RULES, Band.HIGH, "knowledg
 
 def team(profile: TenantProfile | None = None) -> Roster:
     policy = KnowledgePolicy(0.75, profile or TenantProfile())
-    return Roster.of(AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), policy))
+    return Roster.from_parts(AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), policy))
 
 
 def served(match: CuratedMatch | None, text: str = "退货运费谁出", where: Route = KNOWLEDGE) -> tuple[str, ...]:
     roster = team()
     found = retrieval(text, candidate("运费由我们出。", 0.9))
-    return roster.decide(roster.evidence(Question(text, curated=match, found=found), where)).intents
+    return roster.decide(roster.build_evidence(Question(text, curated=match, retrieval=found), where)).intents
 
 
 def test_it_answers_alone_where_it_is_sure_and_leaves_the_rest_to_the_search() -> None:
@@ -48,21 +48,21 @@ def test_a_person_who_is_asked_for_comes_first() -> None:
 
 
 def test_several_questions_are_looked_up_one_by_one() -> None:
-    question = Question("退货运费谁出，几天到账", parts=("退货运费谁出", "几天到账"), curated=EXACT)
+    question = Question("退货运费谁出，几天到账", model_questions=("退货运费谁出", "几天到账"), curated=EXACT)
     roster = team()
-    assert roster.decide(roster.evidence(question, KNOWLEDGE)).intents == (Intent.KNOWLEDGE_QA,)
+    assert roster.decide(roster.build_evidence(question, KNOWLEDGE)).intents == (Intent.KNOWLEDGE_QA,)
 
 
 def test_topics_that_nobody_speaks_of_stay_unspoken() -> None:
     profile = TenantProfile(avoid_topics=("运费",))
     roster = team(profile)
-    assert CuratedAgent(profile).bid(roster.evidence(Question("退货运费谁出", curated=EXACT), KNOWLEDGE)) is None
+    assert CuratedAgent(profile).bid(roster.build_evidence(Question("退货运费谁出", curated=EXACT), KNOWLEDGE)) is None
 
 
 async def test_the_answer_is_given_word_for_word_with_its_source_and_buttons() -> None:
     found = replace(retrieval("退货运费谁出"), revision=5)
-    events = [event async for event in CuratedAgent().run(Question("退货运费谁出", curated=EXACT, found=found))]
-    answer = answer_of(events)
+    events = [event async for event in CuratedAgent().run(Question("退货运费谁出", curated=EXACT, retrieval=found))]
+    answer = get_final_answer(events)
     assert (answer.reply, answer.outcome, answer.confidence) == ("运费由我们出。[1]", Outcome.ANSWERED, 0.99)
     assert [(one.document_id, one.heading, one.snippet) for one in answer.fragments] == [
         ("f1", "退货的运费谁出", "运费由我们出。")

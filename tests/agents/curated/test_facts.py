@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from agents.curated.facts import Facts, facts_of, same_polarity, same_subject, word_apart
+from agents.curated.facts import Facts, has_same_polarity, has_same_subject, is_one_word_apart, read_facts
 from agents.understanding.reading import read
 
 
 def facts(text: str) -> Facts:
-    return facts_of(read(text).normal)
+    return read_facts(read(text).normalized_text)
 
 
 @pytest.mark.parametrize(
@@ -19,15 +19,15 @@ def facts(text: str) -> Facts:
     ],
 )
 def test_opposites_are_apart(one: str, other: str) -> None:
-    assert not same_polarity(facts(one), facts(other))
-    assert not same_polarity(facts(other), facts(one))
+    assert not has_same_polarity(facts(one), facts(other))
+    assert not has_same_polarity(facts(other), facts(one))
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("能不能退", "可以退吗"), ("有没有发票", "开发票吗"), ("连不上网", "没法联网")]
 )
 def test_the_same_in_other_words_is_not(one: str, other: str) -> None:
-    assert same_polarity(facts(one), facts(other))
+    assert has_same_polarity(facts(one), facts(other))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_the_same_in_other_words_is_not(one: str, other: str) -> None:
     ],
 )
 def test_numbers_and_models_have_to_be_the_same(one: str, other: str, same: bool) -> None:
-    assert same_subject(facts(one), facts(other)) is same
-    assert same_subject(facts(other), facts(one)) is same
+    assert has_same_subject(facts(one), facts(other)) is same
+    assert has_same_subject(facts(other), facts(one)) is same
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_numbers_and_models_have_to_be_the_same(one: str, other: str, same: bool
     ],
 )
 def test_one_word_in_the_place_of_another_is_another_question(one: str, other: str) -> None:
-    assert word_apart(facts(one), facts(other)) and word_apart(facts(other), facts(one))
+    assert is_one_word_apart(facts(one), facts(other)) and is_one_word_apart(facts(other), facts(one))
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_one_word_in_the_place_of_another_is_another_question(one: str, other: s
     ],
 )
 def test_other_order_more_words_or_all_other_words_are_none(one: str, other: str) -> None:
-    assert not word_apart(facts(one), facts(other)) and not word_apart(facts(other), facts(one))
+    assert not is_one_word_apart(facts(one), facts(other)) and not is_one_word_apart(facts(other), facts(one))

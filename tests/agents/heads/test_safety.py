@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.care import CarePolicy, cause_of, endangered, told_danger
-from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, read_safety, safety_examples
-from agents.routing.anchors import shipped_anchors
+from agents.care import CarePolicy, detect_danger, detect_worded_danger, find_cause
+from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, list_safety_examples, read_safety
+from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.types import Question
 from agents.understanding.causes import Cause
@@ -35,7 +35,7 @@ MESSAGES = [
 
 
 async def fitted(embedder: Embedder) -> SafetyHead:
-    return await fit_safety_head(embedder, await fit_head(embedder, shipped_anchors()))
+    return await fit_safety_head(embedder, await fit_head(embedder, load_shipped_anchors()))
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def policy(embedding_cache: SqliteEmbeddingCache) -> CarePolicy:
 
 
 async def heard(texts: Sequence[str], policy: CarePolicy, cache: SqliteEmbeddingCache) -> list[Danger | None]:
-    vectors = await get_embedder("e5", cache).embed_questions([read(text).normal for text in texts])
-    found = [endangered(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
+    vectors = await get_embedder("e5", cache).embed_questions([read(text).normalized_text for text in texts])
+    found = [detect_danger(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
     return [None if safety is None else safety.kind for safety in found]
 
 
@@ -125,11 +125,11 @@ def test_a_word_of_danger_tells_unless_its_clause_asks_about_a_rule(text: str, k
 
 
 def test_no_message_that_measures_is_an_example() -> None:
-    assert {message["text"] for message in MESSAGES}.isdisjoint(safety_examples())
-    assert len(safety_examples()) == len(set(safety_examples()))
+    assert {message["text"] for message in MESSAGES}.isdisjoint(list_safety_examples())
+    assert len(list_safety_examples()) == len(set(list_safety_examples()))
 
 
 @pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.FRAUD)])
 def test_the_words_of_care_fit_the_danger(text: str, cause: Cause) -> None:
-    danger = told_danger(read(text))
-    assert danger is not None and cause_of(read("你好"), danger) is cause
+    danger = detect_worded_danger(read(text))
+    assert danger is not None and find_cause(read("你好"), danger) is cause

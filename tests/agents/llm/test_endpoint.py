@@ -7,7 +7,7 @@ import pytest
 
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.llm.chat import ModelOptions
-from agents.llm.endpoint import EndpointModel, _tokens
+from agents.llm.endpoint import EndpointModel, _read_usage
 from agents.types import Usage
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.agents.models import Scripted, scripted
@@ -126,5 +126,5 @@ async def test_how_long_a_whole_reply_may_take_its_caller_says_alone() -> None:
     "told", [{"prompt_tokens_details": {"cached_tokens": 280}}, {"prompt_cache_hit_tokens": 280}, {}]
 )
 def test_what_a_provider_had_computed_before_is_counted(told: dict[str, Any]) -> None:
-    usage = _tokens({"usage": {"prompt_tokens": 400, "completion_tokens": 5} | told})
+    usage = _read_usage({"usage": {"prompt_tokens": 400, "completion_tokens": 5} | told})
     assert usage == Usage(0, 400, 5, 280 if told else 0)

@@ -26,13 +26,13 @@ def test_the_systems_counts_tell_what_is_busy(tmp_path: Path, monkeypatch: pytes
         counts.write_text(f"cpu  {100 + int(3 * seconds * ticks)} 0 100 9000 999 0 0 0 0 0\n")
 
     monkeypatch.setattr(idle_cores, "_STATISTICS", counts)
-    monkeypatch.setattr(idle_cores, "_usable_cores", lambda: 8)
+    monkeypatch.setattr(idle_cores, "_count_usable_cores", lambda: 8)
     monkeypatch.setattr(time, "sleep", three_busy)
     assert measure_idle_cores(1.0) == 5
 
 
 def test_where_no_counts_are_the_load_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idle_cores, "_STATISTICS", tmp_path / "nowhere")
-    monkeypatch.setattr(idle_cores, "_usable_cores", lambda: 8)
+    monkeypatch.setattr(idle_cores, "_count_usable_cores", lambda: 8)
     monkeypatch.setattr(os, "getloadavg", lambda: (6.2, 0.0, 0.0))
     assert measure_idle_cores() == 2

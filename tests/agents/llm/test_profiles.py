@@ -6,7 +6,7 @@ import pytest
 
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
-from agents.llm.profiles import COMPATIBLE, PROFILES, RESERVED, profile_at
+from agents.llm.profiles import COMPATIBLE, PROFILES, RESERVED, find_profile
 from scripts.scripted_llm import ScriptedLLM
 
 MESSAGES = [{"role": "user", "content": "你好"}]
@@ -67,7 +67,7 @@ async def test_own_parameters_replace_those_of_the_profile() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(PROFILES) - {COMPATIBLE, "vllm"}))
 def test_a_profiles_own_address_tells_it(name: str) -> None:
-    assert profile_at(PROFILES[name].base_url) == name
+    assert find_profile(PROFILES[name].base_url) == name
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_profiles_own_address_tells_it(name: str) -> None:
     ],
 )
 def test_an_address_tells_the_provider(address: str, name: str) -> None:
-    assert profile_at(address) == name
+    assert find_profile(address) == name
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_an_address_tells_the_provider(address: str, name: str) -> None:
     ],
 )
 def test_a_name_tells_whether_thoughts_may_begin_without_a_tag(profile: str, model: str, thinks: bool) -> None:
-    assert PROFILES[profile].thinks(model) is thinks
+    assert PROFILES[profile].is_thinking_model(model) is thinks

@@ -15,7 +15,7 @@ from agents.llm.chat import ChatModel
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel
-from agents.llm.metered import MeteredModel
+from agents.llm.metered_model import MeteredModel
 from agents.llm.race import Patience
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
@@ -159,10 +159,10 @@ class _Account:
             raise BudgetExhausted("used up")
         self.left -= 1
 
-    def spent(self, model: str, usage: Usage) -> None:
+    def record_usage(self, model: str, usage: Usage) -> None:
         self.usage += usage
 
-    def unreadable(self, provider: str, model: str) -> None:
+    def count_unreadable(self, provider: str, model: str) -> None:
         raise AssertionError("nothing of a shape is asked for")
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from agents.errors import GenerationRejected, UnreadableReply
-from agents.llm.calls import NotedModel
+from agents.llm.calls import RecordedModel
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
 from agents.llm.fleet import ModelFleet
-from agents.llm.metered import MeteredModel
-from agents.llm.structured import StructuredModel
-from agents.prompting import PromptedMessages
+from agents.llm.metered_model import MeteredModel
+from agents.llm.structured_model import StructuredModel
+from agents.prompt_library import PromptedMessages
 from agents.shapes import TEXT, Shape
 from agents.types import Usage
 from scripts.scripted_llm import Say, ScriptedLLM, Step
@@ -100,10 +100,10 @@ async def test_what_stays_unreadable_is_an_error_that_costs_what_it_cost_and_ano
         async def allow(self) -> None:
             pass
 
-        def spent(self, model: str, usage: Usage) -> None:
+        def record_usage(self, model: str, usage: Usage) -> None:
             spent.append(usage)
 
-        def unreadable(self, provider: str, model: str) -> None:
+        def count_unreadable(self, provider: str, model: str) -> None:
             unreadable.append((provider, model))
 
     async with ScriptedLLM(Say(BAD)) as first, ScriptedLLM(Say(GOOD)) as second:
@@ -111,7 +111,7 @@ async def test_what_stays_unreadable_is_an_error_that_costs_what_it_cost_and_ano
             StructuredModel(EndpointModel(ModelOptions(name, server.base_url, "key")))
             for name, server in (("first", first), ("second", second))
         ]
-        metered = MeteredModel(NotedModel(models[0], "deepseek", lambda _: 0.0), Account())
+        metered = MeteredModel(RecordedModel(models[0], "deepseek", lambda _: 0.0), Account())
         with pytest.raises(UnreadableReply):
             await metered.complete(ASKED, 20.0)
         reply, usage = await ModelFleet([metered, models[1]]).complete(ASKED, 20.0)

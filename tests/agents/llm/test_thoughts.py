@@ -8,7 +8,7 @@ import pytest
 from agents.errors import ThoughtsAloud
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
-from agents.llm.thoughts import ThoughtFilter, headless
+from agents.llm.thoughts import ThoughtFilter, has_headless_thoughts
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
 
@@ -32,7 +32,7 @@ def filtered(text: str, cuts: list[int], *, within: bool = False) -> str:
     thoughts = ThoughtFilter(within=within)
     edges = [0, *sorted(cuts), len(text)]
     said = "".join(thoughts.feed(text[start:end]) for start, end in pairwise(edges))
-    return said + thoughts.end()
+    return said + thoughts.finish()
 
 
 @pytest.mark.parametrize("text", TAGGED)
@@ -61,15 +61,15 @@ def test_thoughts_that_never_end_are_not_said() -> None:
 
 def test_a_field_of_their_own_says_that_the_text_holds_none() -> None:
     thoughts = ThoughtFilter(within=True)
-    thoughts.apart()
+    thoughts.leave_thoughts()
     assert thoughts.feed("五天内到账。") == "五天内到账。"
 
 
 def test_thoughts_that_were_taken_for_the_reply_are_an_error() -> None:
     with pytest.raises(ThoughtsAloud):
         filtered(f"{SECRET}</think>五天内到账。", [3])
-    assert headless(f"{SECRET}</think>五天内到账。")
-    assert not headless(TAGGED[0])
+    assert has_headless_thoughts(f"{SECRET}</think>五天内到账。")
+    assert not has_headless_thoughts(TAGGED[0])
 
 
 async def said(model: EndpointModel) -> str:

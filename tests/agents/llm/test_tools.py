@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agents.llm.tools import Tool, ToolCall, first_call, tool_fields
+from agents.llm.tools import Tool, ToolCall, build_tool_fields, read_first_call
 from scripts.scripted_llm import CallTools
 from tests.agents.models import scripted
 from tests.contracts.chat_models import MESSAGES
@@ -12,7 +12,7 @@ TOOL = Tool("look_up", "查订单。", {"number": {"type": "string"}})
 
 
 def test_all_arguments_of_a_tool_are_required_and_no_others_allowed() -> None:
-    [told] = tool_fields([TOOL])["tools"]
+    [told] = build_tool_fields([TOOL])["tools"]
     assert told["function"]["name"] == "look_up"
     assert told["function"]["parameters"]["required"] == ["number"]
     assert told["function"]["parameters"]["additionalProperties"] is False
@@ -20,11 +20,11 @@ def test_all_arguments_of_a_tool_are_required_and_no_others_allowed() -> None:
 
 def test_the_first_call_of_a_reply_is_read() -> None:
     function = {"name": "look_up", "arguments": '{"number": "1"}'}
-    assert first_call({"tool_calls": [{"function": function}, {"function": {"name": "x", "arguments": ""}}]}) == (
+    assert read_first_call({"tool_calls": [{"function": function}, {"function": {"name": "x", "arguments": ""}}]}) == (
         ToolCall("look_up", '{"number": "1"}')
     )
     nothing: list[dict[str, Any]] = [{}, {"tool_calls": None}, {"tool_calls": []}, {"tool_calls": [{"function": {}}]}]
-    assert [first_call(message) for message in nothing] == [None] * 4
+    assert [read_first_call(message) for message in nothing] == [None] * 4
 
 
 async def test_an_endpoints_call_is_told_with_its_arguments_as_they_stand() -> None:
@@ -32,4 +32,4 @@ async def test_an_endpoints_call_is_told_with_its_arguments_as_they_stand() -> N
         reply, usage = await llm.model.complete_or_call(MESSAGES, [TOOL], 20.0)
         assert reply == ToolCall("look_up", "{'number': 5")
         assert usage.calls == 1
-        assert json.dumps(llm.server.bodies[-1]["tools"]) == json.dumps([TOOL.as_json()])
+        assert json.dumps(llm.server.bodies[-1]["tools"]) == json.dumps([TOOL.to_json()])

@@ -46,4 +46,4 @@ def test_a_run_on_sentence_is_cut_at_a_clause() -> None:
 def test_recognises_list_items_and_lead_ins() -> None:
     sentences = split_sentences("申请步骤如下：\n1. 打开 App；\n2、点“售后”。\n- 注意时效\n2024 年起执行")
     assert [s.is_item for s in sentences] == [False, True, True, True, False]
-    assert sentences[0].leads_in
+    assert sentences[0].is_lead_in

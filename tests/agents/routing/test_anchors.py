@@ -7,8 +7,8 @@ import pytest
 
 from agents.curated.agent import CURATED
 from agents.registry import AGENTS
-from agents.routing.anchors import Anchor, read_anchors, shipped_anchors
-from agents.routing.contrasts import contrasts
+from agents.routing.anchors import Anchor, load_shipped_anchors, read_anchors
+from agents.routing.contrasts import generate_contrasts
 from agents.routing.head import fit_head
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
@@ -19,7 +19,7 @@ QUESTIONS = Path(__file__).parents[1] / "routing_questions.jsonl"
 
 
 def test_every_intent_has_examples_and_hard_negatives_count_for_their_own() -> None:
-    anchors = shipped_anchors()
+    anchors = load_shipped_anchors()
     assert {intent for anchor in anchors.sentences for intent in anchor.intents} == set(AGENTS) - {CURATED}
     labels = {anchor.text: anchor.intents for anchor in anchors.sentences}
     assert labels["订单一般多久能到"] == {Intent.KNOWLEDGE_QA}
@@ -30,7 +30,7 @@ def test_the_questions_that_measure_are_no_anchors() -> None:
     rows = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
     assert len(rows) >= 150
     assert {intent for row in rows for intent in row["intents"]} == set(Intent)
-    shipped = {fold(anchor.text).rstrip("？?吗 ") for anchor in shipped_anchors().sentences}
+    shipped = {fold(anchor.text).rstrip("？?吗 ") for anchor in load_shipped_anchors().sentences}
     greetings = {"转人工客服", "拜拜"}  # said in one way only, and left to rules
     assert {row["text"] for row in rows if fold(row["text"]).rstrip("？?吗 ") in shipped} <= greetings
 
@@ -53,7 +53,7 @@ def test_a_slip_in_a_file_of_anchors_is_told(document: str) -> None:
 
 
 def test_every_contrast_is_told_apart_by_its_manner_alone() -> None:
-    made = list(contrasts())
+    made = list(generate_contrasts())
     assert len(made) == len(dict(made))
     assert {"帮我取消预订": Intent.TICKET, "怎么取消预订": Intent.KNOWLEDGE_QA}.items() <= dict(made).items()
 
@@ -63,7 +63,7 @@ async def test_a_tenants_own_sentences_change_where_its_messages_go() -> None:
     assert (await routed(text)).primary is Intent.IRRELEVANT
     own = [Anchor(f"{text}{ending}", frozenset({Intent.KNOWLEDGE_QA})) for ending in ("吗", "多久", "怎么办", "呢")]
     own += [Anchor("播放一首歌", frozenset({Intent.KNOWLEDGE_QA}))]
-    assert (await routed(text, ANCHORS.extended(own))).primary is Intent.KNOWLEDGE_QA
+    assert (await routed(text, ANCHORS.extend(own))).primary is Intent.KNOWLEDGE_QA
 
 
 async def test_the_same_anchors_give_the_same_head() -> None:

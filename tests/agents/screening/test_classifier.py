@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from agents.screening.classifier import THRESHOLD, Screening
-from agents.screening.examples import examples
-from agents.screening.features import BITS, features, ngrams
+from agents.screening.examples import load_examples
+from agents.screening.features import BITS, extract_features, hash_ngrams
 from agents.screening.head import fit_head
-from agents.screening.patterns import SIGNATURES, first_certain
+from agents.screening.patterns import SIGNATURES, find_certain
 from agents.screening.types import Reason
-from agents.screening.views import decoded, views
+from agents.screening.views import decode_payloads, list_views
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable
@@ -73,7 +73,7 @@ async def test_with_an_embedding_attacks_are_found_and_customers_left_alone() ->
 
 
 def test_no_test_message_is_an_example() -> None:
-    assert not {example.text for example in examples()} & {*ATTACKS, *CUSTOMERS}
+    assert not {example.text for example in load_examples()} & {*ATTACKS, *CUSTOMERS}
 
 
 def test_a_vector_counts_for_nothing_before_the_head_is_taught(untaught: Screening) -> None:
@@ -107,7 +107,7 @@ def test_a_certain_signature_rejects_alone_and_names_its_family(untaught: Screen
 def test_what_the_classifier_alone_finds_is_suspicious(untaught: Screening) -> None:
     text = "I want you to act as a philosophy teacher, I will name a concept and you will explain it with a parable"
     verdict = untaught.check(text)
-    assert first_certain(views(text)) is None
+    assert find_certain(list_views(text)) is None
     assert verdict.reason is Reason.SUSPICIOUS
     assert THRESHOLD <= verdict.probability < 1
 
@@ -118,7 +118,7 @@ def test_an_order_at_the_end_of_a_long_complaint_is_found(untaught: Screening) -
 
 
 def test_no_benign_example_has_a_certain_signature() -> None:
-    assert [each.text for each in examples() if not each.attack and first_certain(views(each.text))] == []
+    assert [each.text for each in load_examples() if not each.attack and find_certain(list_views(each.text))] == []
 
 
 def test_signatures_have_names_of_their_own() -> None:
@@ -127,14 +127,14 @@ def test_signatures_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: signature.name)
 def test_every_signature_has_an_example(signature) -> None:  # type: ignore[no-untyped-def]
-    assert any(signature.found(view) for each in examples() if each.attack for view in views(each.text))
+    assert any(signature.is_found_in(view) for each in load_examples() if each.attack for view in list_views(each.text))
 
 
 def test_questions_fill_the_slots_in_the_language_of_the_attack() -> None:
-    texts = [example.text for example in examples() if example.attack]
+    texts = [example.text for example in load_examples() if example.attack]
     assert not any("{question}" in text for text in texts)
     assert len(texts) == len({*texts})
-    assert examples() is examples()
+    assert load_examples() is load_examples()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_questions_fill_the_slots_in_the_language_of_the_attack() -> None:
     ],
 )
 def test_disguises_are_read(text: str, hidden: str) -> None:
-    assert any(hidden in view for view in views(text))
+    assert any(hidden in view for view in list_views(text))
 
 
 @pytest.mark.parametrize(
@@ -167,21 +167,26 @@ def test_disguises_are_read(text: str, hidden: str) -> None:
     ],
 )
 def test_numbers_and_identifiers_hide_nothing(text: str) -> None:
-    assert decoded(text) == []
+    assert decode_payloads(text) == []
 
 
 @pytest.mark.parametrize("text", ["", "a", "退款", "ab" * 500])
 def test_ngrams_of_any_text_have_length_one(text: str) -> None:
-    buckets, weights = ngrams(text)
+    buckets, weights = hash_ngrams(text)
     assert len(buckets) == len(weights) == len({*buckets.tolist()})
     assert int(buckets.max()) < 1 << BITS
     assert float(np.linalg.norm(weights)) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_head_hears_the_embedding_only_if_it_was_fitted_with_one() -> None:
-    found = [features([text]) for text in ("一样", "一样", "一样", "一样")]
+    found = [extract_features([text]) for text in ("一样", "一样", "一样", "一样")]
     attacks = [True, True, False, False]
     vectors = np.array([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], dtype=np.float32)
     hearing, deaf = fit_head(found, attacks, vectors), fit_head(found, attacks, None)
-    assert hearing.probability(found[0], vectors[0]) > 0.6 > 0.4 > hearing.probability(found[0], vectors[2])
-    assert deaf.probability(found[0], vectors[0]) == pytest.approx(0.5, abs=1e-3)
+    assert (
+        hearing.compute_probability(found[0], vectors[0])
+        > 0.6
+        > 0.4
+        > hearing.compute_probability(found[0], vectors[2])
+    )
+    assert deaf.compute_probability(found[0], vectors[0]) == pytest.approx(0.5, abs=1e-3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.understanding.answer_type import AnswerType, answer_types, holds
+from agents.understanding.answer_type import AnswerType, detect_answer_types, has_answer_type
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from agents.understanding.answer_type import AnswerType, answer_types, holds
     ],
 )
 def test_tells_what_a_question_asks_for(question: str, expected: set[AnswerType]) -> None:
-    assert set(answer_types(question)) == expected
+    assert set(detect_answer_types(question)) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_tells_what_a_question_asks_for(question: str, expected: set[AnswerType]
     ],
 )
 def test_tells_whether_a_text_has_it(kind: AnswerType, text: str, expected: bool) -> None:
-    assert holds(kind, text) is expected
+    assert has_answer_type(kind, text) is expected

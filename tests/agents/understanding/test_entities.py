@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.understanding.amounts import amount
-from agents.understanding.entities import read_extractor, shipped_extractor
+from agents.understanding.amounts import parse_amount
+from agents.understanding.entities import load_shipped_extractor, read_extractor
 from knowledge.errors import InvalidConfiguration
 
-EXTRACTOR = shipped_extractor()
+EXTRACTOR = load_shipped_extractor()
 QUESTIONS = Path(__file__).parents[1] / "routing_questions.jsonl"
 
 
@@ -92,7 +92,7 @@ def test_a_message_with_nothing_beside_its_entities_is_known_as_such(text: str, 
     ],
 )
 def test_an_amount_is_a_comparison(text: str, value: str) -> None:
-    assert amount(text) == value
+    assert parse_amount(text) == value
     assert ("amount", value) in found(text.replace("￥", "¥"))
 
 

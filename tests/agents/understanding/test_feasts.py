@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from agents.understanding.feasts import FEASTS, named
+from agents.understanding.feasts import FEASTS, find_feast
+from agents.understanding.periods import choose_nearest, move_ahead
 from agents.understanding.reading import read
-from agents.understanding.stretches import ahead, nearest
 from agents.understanding.times import find_time
 
 TODAY = date(2026, 11, 22)
@@ -33,16 +33,16 @@ TODAY = date(2026, 11, 22)
 )
 def test_a_feast_of_the_moon_is_on_the_day_of_the_calendar(feast: str, day: str) -> None:
     first = date.fromisoformat(day)
-    found = named(feast).in_year(first.year)
+    found = find_feast(feast).get_period(first.year)
     assert found is not None
     assert found.start == first
 
 
 def test_the_file_holds_every_year_from_2020_to_2040_and_no_other() -> None:
-    moon = [feast for feast in FEASTS if feast.moon]
+    moon = [feast for feast in FEASTS if feast.is_lunar]
     assert len(moon) == 7
     assert all(list(feast.first_days) == list(range(2020, 2041)) for feast in moon)
-    assert named("中秋").in_year(2041) is None
+    assert find_feast("中秋").get_period(2041) is None
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_feast_of_no_certain_days_is_not_taken_for_another(text: str) -> None:
 def test_a_feast_of_the_moon_that_lies_ahead_is_on_its_own_days_of_the_next_year() -> None:
     found, _ = find_time("春节那天", [], TODAY)
     assert found is not None
-    assert ahead(found.period, TODAY).start == date(2027, 2, 6)
-    assert nearest(found.period, date(2026, 12, 30)).start == date(2027, 2, 6)
-    (said,) = read("中秋那天入住").days(TODAY)
-    assert said.ahead(TODAY) == (date(2027, 9, 15), date(2027, 9, 15))
+    assert move_ahead(found.period, TODAY).start == date(2027, 2, 6)
+    assert choose_nearest(found.period, date(2026, 12, 30)).start == date(2027, 2, 6)
+    (said,) = read("中秋那天入住").find_dates(TODAY)
+    assert said.get_coming_days(TODAY) == (date(2027, 9, 15), date(2027, 9, 15))

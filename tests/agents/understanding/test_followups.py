@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from agents.types import Turn
-from agents.understanding.facts import keeps_facts
-from agents.understanding.followups import rewritten_by_rules
+from agents.understanding.facts import has_all_facts
+from agents.understanding.followups import rewrite_by_rules
 
 
 def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str, ...] = ()) -> str | None:
-    return rewritten_by_rules(text, [Turn(previous, previous, reply, suggestions)])
+    return rewrite_by_rules(text, [Turn(previous, previous, reply, suggestions)])
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_question_that_stands_alone_is_left_alone(text: str) -> None:
 
 
 def test_without_history_there_is_nothing_to_resolve() -> None:
-    assert rewritten_by_rules("那运费呢", []) is None
+    assert rewrite_by_rules("那运费呢", []) is None
 
 
 def test_an_ordinal_means_what_was_offered_there() -> None:
@@ -60,4 +60,4 @@ def test_what_completes_a_question_that_was_asked_back_is_put_together(text: str
     ],
 )
 def test_a_rewrite_that_loses_a_fact_is_recognised(original: str, rewritten: str) -> None:
-    assert not keeps_facts(original, rewritten)
+    assert not has_all_facts(original, rewritten)

@@ -1,25 +1,25 @@
 from __future__ import annotations
 
 from agents.types import Answer, Outcome, Turn
-from agents.understanding.named_versions import MAX_VERSIONS, named_versions
-from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
+from agents.understanding.named_versions import MAX_VERSIONS, merge_named_versions
+from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
 
 
 def test_the_version_that_was_named_last_comes_first_and_few_are_kept() -> None:
-    assert named_versions("V2.2 和 V2.3 有什么不同", ("1.0",)) == ("2.3", "2.2", "1.0")
-    assert named_versions("怎么导出", ("2.2",)) == ("2.2",)
-    assert len(named_versions("V1.1、V1.2、V1.3、V1.4", ("2.2",))) == MAX_VERSIONS
+    assert merge_named_versions("V2.2 和 V2.3 有什么不同", ("1.0",)) == ("2.3", "2.2", "1.0")
+    assert merge_named_versions("怎么导出", ("2.2",)) == ("2.2",)
+    assert len(merge_named_versions("V1.1、V1.2、V1.3、V1.4", ("2.2",))) == MAX_VERSIONS
 
 
 def test_a_conversation_remembers_what_the_customer_uses() -> None:
     answer = Answer("在报表里。", Outcome.ANSWERED, "knowledge", "knowledge")
-    state = NOTHING_SAID.after("我用的是 V2.2", answer)
+    state = NOTHING_SAID.add_turn("我用的是 V2.2", answer)
     for question in ("怎么导出", "怎么导入", "怎么打印", "怎么分享"):
-        state = state.after(question, answer)
+        state = state.add_turn(question, answer)
     assert state.context.versions == ("2.2",)
     assert DialogueState.from_json(state.to_json()) == state
     kept = state.to_json()
     del kept["versions"]
     assert DialogueState.from_json(kept).versions == ()  # of a turn before it was kept
     told = [Turn("我用的是 V2.2", "", ""), Turn("怎么导出", "", "")]
-    assert state_of(told).context.versions == ("2.2",)
+    assert build_state(told).context.versions == ("2.2",)

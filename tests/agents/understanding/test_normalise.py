@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.understanding.facts import keeps_facts
-from agents.understanding.normalise import normalised
+from agents.understanding.facts import has_all_facts
+from agents.understanding.normalise import normalise_text
 
 WORDS = (
     *["你好", "您好", "请问", "想问下", "麻烦", "谢谢", "亲", "那个", "在吗", "我跟你说", "不好意思", "退货", "保修"],
@@ -36,18 +36,18 @@ WORDS = (
     ],
 )
 def test_what_is_asked_is_left_in_standard_words(written: str, asked: str) -> None:
-    assert normalised(written) == asked
+    assert normalise_text(written) == asked
 
 
 @pytest.mark.parametrize("written", ["h30pro", "h30 pro", "H30PRO", "H30-Pro", "Ｈ30 ｐｒｏ"])
 def test_a_model_is_written_as_manufacturers_do(written: str) -> None:
-    assert normalised(f"{written}怎么充电") == "H30 Pro怎么充电"
-    assert normalised(f"ys-{written}怎么充电") == "YS-H30 Pro怎么充电"
+    assert normalise_text(f"{written}怎么充电") == "H30 Pro怎么充电"
+    assert normalise_text(f"ys-{written}怎么充电") == "YS-H30 Pro怎么充电"
 
 
 @pytest.mark.parametrize("text", ["你好", "您好，在吗", "谢谢", "谢谢亲", "👍", "那个", "", "  ", "……", "请问"])
 def test_a_message_that_asks_nothing_stays_as_it_is(text: str) -> None:
-    assert normalised(text) == text
+    assert normalise_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -76,19 +76,19 @@ def test_a_message_that_asks_nothing_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_what_only_looks_polite_or_misspelt_is_kept(text: str) -> None:
-    assert normalised(text) == text
+    assert normalise_text(text) == text
 
 
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=12))
 def test_no_number_model_order_or_negation_is_lost(words: list[str]) -> None:
     """But for 8 in the place of 不, see above."""
     text = "".join(words)
-    kept = normalised(text)
-    assert keeps_facts(text, kept) or "8" in text
+    kept = normalise_text(text)
+    assert has_all_facts(text, kept) or "8" in text
     assert bool(kept.strip()) == bool(text.strip())
 
 
 @pytest.mark.parametrize("piece", ["谢谢", "你好 ", "h30pro", "😭 ", "a-", "，", " ", "pro ", "木有", "8能", "1 pro"])
 def test_a_long_message_takes_as_long_as_its_length(piece: str) -> None:
     """A quadratic pattern would take minutes."""
-    assert len(normalised(piece * 50_000 + "x")) <= len(piece) * 60_000
+    assert len(normalise_text(piece * 50_000 + "x")) <= len(piece) * 60_000

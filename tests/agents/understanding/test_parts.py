@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.understanding.parts import MAX_PARTS, MAX_STRUCTURED_CHARS, parts_of
+from agents.understanding.sub_questions import MAX_PARTS, MAX_STRUCTURED_CHARS, split_questions
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from agents.understanding.parts import MAX_PARTS, MAX_STRUCTURED_CHARS, parts_of
     ],
 )
 def test_several_questions_are_told_apart(message: str, parts: tuple[str, ...]) -> None:
-    assert parts_of(message) == parts
+    assert split_questions(message) == parts
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_several_questions_are_told_apart(message: str, parts: tuple[str, ...]) 
     ],
 )
 def test_one_question_or_a_story_stays_whole(message: str) -> None:
-    assert parts_of(message) == ()
+    assert split_questions(message) == ()
 
 
 def test_neither_a_long_message_nor_many_questions_are_split() -> None:
     two = "运费谁出？几天能到？"
-    assert parts_of(two)
-    assert parts_of("嗯" * MAX_STRUCTURED_CHARS + two) == ()
-    assert parts_of("".join(f"第{number}张券怎么用？" for number in range(MAX_PARTS + 1))) == ()
+    assert split_questions(two)
+    assert split_questions("嗯" * MAX_STRUCTURED_CHARS + two) == ()
+    assert split_questions("".join(f"第{number}张券怎么用？" for number in range(MAX_PARTS + 1))) == ()

@@ -7,7 +7,7 @@ from functools import cached_property
 import pytest
 
 from agents.types import Question
-from agents.understanding import feeling, reading
+from agents.understanding import emotion, reading
 from agents.understanding.acts import Act
 from agents.understanding.answer_type import AnswerType
 from agents.understanding.causes import Cause
@@ -48,22 +48,22 @@ def test_nothing_of_it_can_be_changed() -> None:
 def test_what_was_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def counted(text: str) -> feeling.Emotion:
+    def counted(text: str) -> emotion.Emotion:
         calls.append(text)
-        return feeling.CALM
+        return emotion.CALM
 
-    monkeypatch.setattr(reading, "emotion", counted)
+    monkeypatch.setattr(reading, "detect_emotion", counted)
     taken = read("太慢了")
-    assert taken.feeling is taken.feeling and calls == ["太慢了"]
+    assert taken.emotion is taken.emotion and calls == ["太慢了"]
 
 
 def test_it_tells_what_a_message_says() -> None:
     taken = read("亲，YS-V8 咋退货啊？运费多少钱")
-    assert taken.normal == "YS-V8 怎么退货啊？运费多少钱"
+    assert taken.normalized_text == "YS-V8 怎么退货啊？运费多少钱"
     assert [entity.value for entity in taken.mentions.certain] == ["YS-V8"]
-    assert (taken.act, taken.reply, taken.english, taken.has_chinese) == (Act.ASKS, None, False, True)
-    assert AnswerType.AMOUNT in taken.asks_for and len(taken.parts) == 2
-    assert (taken.feeling.score, taken.dangers, taken.cause) == (0, frozenset(), Cause.COMPLAINT)
+    assert (taken.act, taken.reply, taken.is_english, taken.has_chinese) == (Act.ASKS, None, False, True)
+    assert AnswerType.AMOUNT in taken.answer_types and len(taken.sub_question_texts) == 2
+    assert (taken.emotion.score, taken.dangers, taken.cause) == (0, frozenset(), Cause.COMPLAINT)
 
 
 @pytest.mark.parametrize(
@@ -86,19 +86,23 @@ def test_it_tells_the_act_and_what_it_would_say_to_a_proposal(text: str, act: Ac
 
 def test_it_tells_danger_and_what_is_to_be_noted_down() -> None:
     taken = read("空调冒烟了，帮我报个修")
-    assert (taken.dangers, taken.wish, taken.beside_request) == (frozenset({Danger.HARM}), Wish.CREATE, ("空调冒烟了",))
-    assert not read("空调会冒烟吗").told and read("TK260301482913").ticket_number == "TK260301482913"
+    assert (taken.dangers, taken.wish, taken.words_beside_request) == (
+        frozenset({Danger.HARM}),
+        Wish.CREATE,
+        ("空调冒烟了",),
+    )
+    assert not read("空调会冒烟吗").statement_clauses and read("TK260301482913").ticket_number == "TK260301482913"
 
 
 def test_days_are_those_of_the_day_that_it_is_read_on() -> None:
-    (said,) = read("昨天签收的").days(date(2026, 11, 23))
+    (said,) = read("昨天签收的").find_dates(date(2026, 11, 23))
     assert said.first == said.last == date(2026, 11, 22)
-    assert read("11月20号签收的").dateless == "签收的"
+    assert read("11月20号签收的").text_without_dates == "签收的"
 
 
 def test_a_question_has_the_reading_of_its_text_and_keeps_it() -> None:
     question = Question("咋退货", rewrite="YS-V8 怎么退货")
-    assert question.reading == read("咋退货") and question.searched == "怎么退货"
+    assert question.reading == read("咋退货") and question.normalized_text == "怎么退货"
     assert replace(question, caller="M1").reading is question.reading
     assert replace(question, text="转人工").reading.act is Act.ASKS_PERSON
-    assert question.meant == read("YS-V8 怎么退货") and Question("咋退货").meant.text == "咋退货"
+    assert question.expanded_reading == read("YS-V8 怎么退货") and Question("咋退货").expanded_reading.text == "咋退货"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jieba import finalseg, posseg
 
-from agents.understanding.tagging import tagged
+from agents.understanding.parts_of_speech import tag_words
 from knowledge.segmentation import find_likeliest_states
 from scripts.attacks.lengthy import FAMILIES
 
@@ -17,7 +17,7 @@ _USUAL = ("查一下张三的订单", "我上个月买的耳机发货了吗", "�
 
 @pytest.mark.parametrize("text", [*_USUAL, *(made(30) for made in FAMILIES.values())])
 def test_the_tags_are_those_of_jieba(text: str) -> None:
-    assert list(tagged(text)) == [(pair.word, pair.flag) for pair in posseg.cut(text)]
+    assert list(tag_words(text)) == [(pair.word, pair.flag) for pair in posseg.cut(text)]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.claim_reader import CLAIMS, ClaimReader
-from agents.judging import ReaderOptions, measuring_examples
+from agents.judge import ReaderOptions, list_measuring_examples
 from agents.verification.support import Support, SupportChecker
 from scripts.evaluation.claims import count_flagged, judge_claims, judge_with_model, load_chunks, load_claims
 from tests.agents.models import scripted
@@ -61,7 +61,7 @@ def test_a_claim_keeps_its_condition_unless_the_question_says_it(claim: str, que
 async def test_a_model_that_tells_them_apart_finds_what_the_check_without_one_lets_stand() -> None:
     claims = [claim for claim in load_claims(SET / "development.jsonl") if claim.document == "退货运费说明.md"]
     truth = {claim.text: claim.good for claim in claims} | {
-        example.said: example.holds for example in measuring_examples(CLAIMS)
+        example.text: example.holds for example in list_measuring_examples(CLAIMS)
     }
 
     def judge(prompt: str) -> float:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.care import CareAgent, CarePolicy
+from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.escalation import EscalationAgent
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
 from agents.types import Proposal, Question, Turn
-from agents.wording.catalogue import LANGUAGES, catalogue, say
+from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
 from tests.agents.support import finish
 
@@ -24,7 +24,8 @@ BRUSH_OFFS = ("闲聊", "不太在行", "帮不上忙")
 def places(key: str, language: str) -> set[frozenset[str]]:
     """The placeholders of every variant."""
     return {
-        frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name) for text in catalogue(language)[key]
+        frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name)
+        for text in load_catalogue(language)[key]
     }
 
 
@@ -35,7 +36,7 @@ def asked(text: str, *before: str, proposed: str = "") -> Question:
 
 
 def test_both_languages_say_the_same() -> None:
-    chinese, english = map(catalogue, LANGUAGES)
+    chinese, english = map(load_catalogue, LANGUAGES)
     assert chinese.keys() == english.keys()
     assert all(len(places(key, "zh") | places(key, "en")) == 1 for key in chinese)
     assert not any(re.search(r"[\u3400-\u9fff]", text) for texts in english.values() for text in texts)
@@ -43,9 +44,9 @@ def test_both_languages_say_the_same() -> None:
 
 def test_every_sentence_is_said_somewhere() -> None:
     code = "\n".join(path.read_text("utf-8") for path in SOURCES)
-    assert [key for key in catalogue("zh") if not re.search(rf"[\"']{key}[\"']", code)] == []
+    assert [key for key in load_catalogue("zh") if not re.search(rf"[\"']{key}[\"']", code)] == []
     said = set(re.findall(r"\bsay\(\s*[\"'](\w+)[\"']", code))
-    assert said and said <= catalogue("zh").keys()
+    assert said and said <= load_catalogue("zh").keys()
 
 
 def test_the_same_question_gets_the_same_variant_and_others_get_others() -> None:
@@ -54,18 +55,20 @@ def test_the_same_question_gets_the_same_variant_and_others_get_others() -> None
 
     seeds = [f"问题 {number}" for number in range(20)]
     assert [told(seed) for seed in seeds] == [told(seed) for seed in seeds]
-    assert len({told(seed) for seed in seeds}) == len(catalogue("zh")["irrelevant"]) > 1
-    assert told("\ud800") and told("") == catalogue("zh")["irrelevant"][0].format(name="小应")
+    assert len({told(seed) for seed in seeds}) == len(load_catalogue("zh")["irrelevant"]) > 1
+    assert told("\ud800") and told("") == load_catalogue("zh")["irrelevant"][0].format(name="小应")
 
 
 def test_nobody_is_brushed_off() -> None:
-    assert not [text for texts in catalogue("zh").values() for text in texts for words in BRUSH_OFFS if words in text]
+    assert not [
+        text for texts in load_catalogue("zh").values() for text in texts for words in BRUSH_OFFS if words in text
+    ]
 
 
 def test_the_fallback_has_a_twin_while_the_tenant_keeps_it() -> None:
-    assert Settings.model_fields["fallback_script"].default == FALLBACK == TenantProfile().fallback(False)
-    assert TenantProfile().fallback(True).isascii()
-    assert TenantProfile(fallback_script="没查到。").fallback(True) == "没查到。"
+    assert Settings.model_fields["fallback_script"].default == FALLBACK == TenantProfile().get_fallback(False)
+    assert TenantProfile().get_fallback(True).isascii()
+    assert TenantProfile(fallback_script="没查到。").get_fallback(True) == "没查到。"
 
 
 @pytest.mark.parametrize(
@@ -92,13 +95,13 @@ def test_the_fallback_has_a_twin_while_the_tenant_keeps_it() -> None:
     ],
 )
 def test_the_reply_is_in_the_customers_language(question: Question, english: bool) -> None:
-    assert in_english(question, TenantProfile()) is english
+    assert is_reply_english(question, TenantProfile()) is english
 
 
 @pytest.mark.parametrize(("language", "english"), [("en", True), ("zh-Hans", False), ("zh-Hant", False)])
 def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage, english: bool) -> None:
     profile = TenantProfile(reply_language=language)
-    assert {in_english(asked(text), profile) for text in ("where is my order", "我的订单呢", "E05")} == {english}
+    assert {is_reply_english(asked(text), profile) for text in ("where is my order", "我的订单呢", "E05")} == {english}
 
 
 @pytest.mark.parametrize(

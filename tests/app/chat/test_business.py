@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from app.auth.principal import Role
 from app.auth.user_token import signed
 from app.keys.repository import KeyRepository
@@ -26,7 +26,7 @@ MEMBER, OTHER = "M0001", "M0003"
 async def shop(tmp_path: Path) -> AsyncIterator[tuple[Served, str, str]]:
     """A served shop, and an order of MEMBER's and one of OTHER's."""
     url = f"sqlite:///{tmp_path / 'business.sqlite3'}"
-    rows = await seed(url, date.today())
+    rows = await seed_database(url, date.today())
     mine, theirs = (
         next(row["id"] for row in rows["orders"] if row["member_id"] == member) for member in (MEMBER, OTHER)
     )
@@ -98,7 +98,7 @@ async def test_the_same_member_of_two_tenants_meets_the_rows_of_each_tenants_own
     sources: dict[str, Any] = {}
     for tenant, today in (("acme", date.today()), ("birch", date.today() - timedelta(days=200))):
         url = f"sqlite:///{tmp_path / tenant}.sqlite3"
-        rows = await seed(url, today)
+        rows = await seed_database(url, today)
         orders[tenant] = next(row["id"] for row in rows["orders"] if row["member_id"] == MEMBER)
         sources[tenant] = {"url": url}
     assert orders["acme"] != orders["birch"]

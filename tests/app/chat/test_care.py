@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from app.settings import Settings
 from app.wiring.business import open_business
 from knowledge.errors import InvalidConfiguration
@@ -23,7 +23,7 @@ async def say(client: httpx.AsyncClient, text: str, **fields: str) -> dict[str, 
 
 async def test_who_leaves_is_offered_what_the_members_own_data_allow_and_goes_to_a_person(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shop.sqlite3'}"
-    rows = await seed(url, date.today())
+    rows = await seed_database(url, date.today())
     black = next(member for member in rows["members"] if member["level"] == "black")
     async with (
         served(tmp_path / "data", business_database_url=url) as server,

@@ -15,7 +15,7 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatMessage
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.replies import Completer
-from agents.model_reading import ModelUnderstanding
+from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
@@ -78,10 +78,10 @@ async def told(
         lambda: None,
         BaseSpeller(MemoryIndex(), ANALYZER),
         await router(),
-        Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
+        Roster.from_parts(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),
         searcher,
         unread or searcher,
-        ModelUnderstanding(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
+        ModelReader(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
     question = Question(text, history=history, vector=await EMBEDDER.embed_question(text))
     account = Account()
@@ -94,7 +94,7 @@ async def test_a_message_behind_others_is_searched_while_the_model_reads_it() ->
     model = Model("退货运费谁出", after=searcher.searched)
     turn, account = await told("运费呢", searcher, model, BEFORE)
     assert searcher.asked == [("运费呢", None), ("运费呢", "退货运费谁出")]
-    assert (turn.question.rewrite, turn.found and turn.found.verdict) == ("退货运费谁出", GateVerdict.PASS)
+    assert (turn.question.rewrite, turn.retrieval and turn.retrieval.verdict) == ("退货运费谁出", GateVerdict.PASS)
     assert (account.usage, account.degraded, len(model.asked)) == (Usage(1, 20, 3), (), 1)
 
 
@@ -108,9 +108,9 @@ async def test_what_is_found_is_judged_once_as_soon_as_the_message_is_understood
 async def test_every_question_of_a_message_is_searched_and_none_crowds_out_another() -> None:
     searcher = ByRewrite(退货运费谁出=FEES, 退款多久到账=DAYS)
     turn, _ = await told("运费谁出，退款多久到账", searcher, Model("退货运费谁出", "退款多久到账"), BEFORE)
-    assert turn.found is not None
-    assert [found.chunk.id for found in turn.found.passing_candidates] == [FEES.chunk.id, DAYS.chunk.id]
-    assert turn.question.standalone == "退货运费谁出 退款多久到账"
+    assert turn.retrieval is not None
+    assert [found.chunk.id for found in turn.retrieval.passing_candidates] == [FEES.chunk.id, DAYS.chunk.id]
+    assert turn.question.complete_text == "退货运费谁出 退款多久到账"
 
 
 @pytest.mark.parametrize(("found", "asked"), [(FEES, 0), (WEAK, 1)])
@@ -123,9 +123,9 @@ async def test_a_first_message_is_read_by_a_model_only_where_nothing_answers_it(
 
 async def test_intents_that_a_model_names_count_where_the_evidence_is_undecided() -> None:
     turn, _ = await told("播放退货", FixedSearcher(FEES), Model("播放退货", intents=["ticket"]))
-    assert (turn.route.intents, turn.route.trace.tier, turn.named) == ((Intent.TICKET,), Tier.LLM, True)
+    assert (turn.route.intents, turn.route.trace.tier, turn.is_named_by_model) == ((Intent.TICKET,), Tier.LLM, True)
     turn, _ = await told("怎么退货", FixedSearcher(FEES), Model("怎么退货", intents=["ticket"]), BEFORE)
-    assert (turn.route.intents, turn.named) == ((Intent.KNOWLEDGE_QA,), False)
+    assert (turn.route.intents, turn.is_named_by_model) == ((Intent.KNOWLEDGE_QA,), False)
 
 
 @pytest.mark.parametrize(("found", "named"), [(FEES, False), (WEAK, True)])
@@ -133,7 +133,7 @@ async def test_a_model_that_calls_a_message_irrelevant_does_not_stand_against_wh
     found: Candidate, named: bool
 ) -> None:
     turn, _ = await told("播放退货", FixedSearcher(found), Model("播放退货", intents=["irrelevant"]), BEFORE)
-    assert turn.named == named
+    assert turn.is_named_by_model == named
 
 
 async def test_a_model_whose_word_is_worth_nothing_is_not_asked_what_a_message_means() -> None:
@@ -145,7 +145,7 @@ async def test_a_model_whose_word_is_worth_nothing_is_not_asked_what_a_message_m
 async def test_whoever_is_in_danger_waits_for_no_model() -> None:
     model = Model("家里怎么办", after=asyncio.Event())
     turn, account = await told("充电器着火了怎么办", FixedSearcher(WEAK), model, BEFORE)
-    assert turn.urgent and account.usage.calls == len(model.asked) == 1
+    assert turn.is_urgent and account.usage.calls == len(model.asked) == 1
 
 
 @pytest.mark.parametrize("text", ["谢谢", "转人工"])

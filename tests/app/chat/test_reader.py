@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from agents.claim_reader import CLAIMS
-from agents.judging import measuring_examples
+from agents.judge import list_measuring_examples
 from agents.reader import PASSAGES
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.app.chat.test_chat import chat
@@ -22,7 +22,7 @@ NEAR = "退款在验货后几个工作日内退手续费"
 REWORDED = "验货之后 1～5 个工作日内，退款会原路退回。"
 _CLAIM = re.compile(r"<句子>\n(.*?)\n</句子", re.DOTALL)
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
-KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
+KNOWN = {example.text: example.holds for example in list_measuring_examples(PASSAGES)}
 
 
 def judge(prompt: str) -> float:
@@ -83,7 +83,7 @@ async def test_answers_of_before_it_was_measured_do_not_come_from_the_cache_afte
 
 @pytest.mark.parametrize("able", [True, False])
 async def test_a_model_writes_where_it_tells_right_claims_from_spoilt_ones(tmp_path: Path, able: bool) -> None:
-    claims = {example.said: example.holds for example in measuring_examples(CLAIMS)}
+    claims = {example.text: example.holds for example in list_measuring_examples(CLAIMS)}
 
     def judge_both(prompt: str) -> float:
         found = _CLAIM.search(prompt)

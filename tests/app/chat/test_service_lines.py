@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agents.neutral import Neutral
+from agents.markup import MarkupFilter
 from app.main import create_app
 from app.settings import Settings
 from tests.app.chat.test_chat import chat, events
@@ -49,9 +49,9 @@ def as_written(reply: str) -> str:
 def test_lines_leave_as_they_are_however_they_are_cut(size: int) -> None:
     changed = []
     for line in KEPT:
-        written = Neutral()
-        pieces = [written.take(line[at : at + size]) for at in range(0, len(line), size)]
-        shown = "".join([*pieces, written.take("", final=True)])
+        written = MarkupFilter()
+        pieces = [written.feed(line[at : at + size]) for at in range(0, len(line), size)]
+        shown = "".join([*pieces, written.feed("", final=True)])
         changed += [] if as_written(shown) == line else [(line, shown)]
     assert changed == []
 

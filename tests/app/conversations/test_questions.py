@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.types import Turn
-from agents.understanding.followups import rewritten_by_rules
+from agents.understanding.followups import rewrite_by_rules
 from app.conversations.questions import normalised, same_question
 from app.privacy import masked, personal_data
 
@@ -49,7 +49,7 @@ def test_a_message_of_signs_alone_is_not_empty() -> None:
     "text", ["退款多久到账", "YS-V8 怎么清洁", "退款在验货后几个工作日内原路退回", "我的路由器红灯亮了怎么办"]
 )
 def test_a_question_that_names_its_topic_follows_nothing_up(text: str) -> None:
-    assert not any(rewritten_by_rules(text, [turn]) for turn in BEFORE)
+    assert not any(rewrite_by_rules(text, [turn]) for turn in BEFORE)
 
 
 @pytest.mark.parametrize(

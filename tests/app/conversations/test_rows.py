@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
-from agents.model_reading import ModelUnderstanding, may_be_read
+from agents.business.sample.database import seed_database
+from agents.model_reading import ModelReader, can_be_read
 from agents.types import Answer, Outcome, Question, RowSource, Turn
 from agents.understanding.state import DialogueState
 from app.conversations.rows import readable, rows_of
@@ -66,9 +66,9 @@ async def test_a_model_reads_no_turn_with_rows() -> None:
         Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。"),
         Turn("我的订单呢", "我的订单呢", "", rows=True),
     )
-    assert not may_be_read(Question("那运费呢", history=(plain, hidden)))  # what it leans on is not for a model
+    assert not can_be_read(Question("那运费呢", history=(plain, hidden)))  # what it leans on is not for a model
     async with scripted(Say("退货的运费由谁承担？")) as llm:
-        await ModelUnderstanding(llm.model, 20, ANALYZER).read(Question("那运费呢", history=(hidden, plain)))
+        await ModelReader(llm.model, 20, ANALYZER).read(Question("那运费呢", history=(hidden, plain)))
         assert "我的订单呢" not in llm.server.prompt and "退货怎么申请" in llm.server.prompt
 
 
@@ -77,7 +77,7 @@ async def test_rows_reach_a_model_only_where_the_setting_says_so_and_only_for_th
     tmp_path: Path, allowed: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'business.sqlite3'}"
-    order = next(row["id"] for row in (await seed(url, date.today()))["orders"] if row["member_id"] == "M0001")
+    order = next(row["id"] for row in (await seed_database(url, date.today()))["orders"] if row["member_id"] == "M0001")
     async with ScriptedLLM(Say("保修多久")) as llm:
         model = {"llm_base_url": llm.base_url, "llm_api_key": "x", "business_rows_to_model": allowed}
         async with (

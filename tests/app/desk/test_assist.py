@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from tests.app.serving import served
 
 DESK = "/api/v1/agent/sessions"
@@ -43,7 +43,7 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     url = f"sqlite:///{tmp_path / 'business.sqlite3'}"
-    rows = await seed(url, date.today())
+    rows = await seed_database(url, date.today())
     async with (
         served(tmp_path / "data", business_database_url=url) as server,
         httpx.AsyncClient(base_url=server.address, timeout=60) as http,

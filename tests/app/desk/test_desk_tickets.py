@@ -36,7 +36,7 @@ async def test_who_was_served_has_no_ticket_left(desk: HumanDesk, tickets: Ticke
     assert ticket.state is TicketState.RESOLVED and ticket.resolved_at and ticket.responded_at
     last = history[-1]
     assert (last.kind, last.actor, last.state, last.public) == ("transition", SYSTEM, TicketState.RESOLVED, True)
-    (shown,) = await CustomerTickets(tickets, TENANT, limits()).mine(TicketOwner("s"))
+    (shown,) = await CustomerTickets(tickets, TENANT, limits()).find_tickets(TicketOwner("s"))
     assert (shown.state, shown.note) == (TicketState.RESOLVED, last.text) and "人工客服" in shown.note
 
 

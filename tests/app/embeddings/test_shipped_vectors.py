@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.heads.events import event_examples
-from agents.heads.feeling import emotion_examples
-from agents.heads.safety import safety_examples
-from agents.routing.anchors import shipped_anchors
-from agents.screening.examples import examples
+from agents.heads.emotion import list_emotion_examples
+from agents.heads.events import list_event_examples
+from agents.heads.safety import list_safety_examples
+from agents.routing.anchors import load_shipped_anchors
+from agents.screening.examples import load_examples
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
 from app.settings import Settings
@@ -39,8 +39,13 @@ async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None
 
 def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
-    anchors = [anchor.text for anchor in shipped_anchors().sentences]
-    heads = [*(example.text for example in examples()), *emotion_examples(), *event_examples(), *safety_examples()]
+    anchors = [anchor.text for anchor in load_shipped_anchors().sentences]
+    heads = [
+        *(example.text for example in load_examples()),
+        *list_emotion_examples(),
+        *list_event_examples(),
+        *list_safety_examples(),
+    ]
     texts = [*anchors, *heads, *load_off_topic_questions(), *load_english_off_topic_questions()]
     missing = {embedder.build_key(make_readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
         read(FILE, embedder.name)
@@ -52,7 +57,7 @@ def test_all_examples_are_shipped() -> None:
 async def test_they_are_what_the_model_gives() -> None:
     """By direction and rank: the kernels of another CPU give other floats."""
     embedder = get_embedder("e5")
-    texts = [anchor.text for anchor in shipped_anchors().sentences][::100]
+    texts = [anchor.text for anchor in load_shipped_anchors().sentences][::100]
     shipped = read(FILE, embedder.name)
     found = np.stack([shipped[embedder.build_key(text, "query")] for text in texts])
     made = await embedder.embed_questions(texts)

@@ -8,7 +8,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.gaps.clustering import THRESHOLD, clusters, joined, similarities
 from knowledge.embeddings.base import Embedder
@@ -43,7 +43,7 @@ async def test_a_new_question_joins_the_gap_that_asks_the_same(embedder: Embedde
     known = {name: questions[:4] for name, questions in SHOP.items() if name != "bulk"}
     new = [(name, question) for name in SHOP for question in SHOP[name][4:]]
     texts = [question for _, question in new] + [question for members in known.values() for question in members]
-    background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
+    background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
     found = similarities(await embedder.embed_questions(texts), background)
     places = {name: range(len(new) + 4 * number, len(new) + 4 * number + 4) for number, name in enumerate(known)}
     told = joined(found, places, range(len(new)))
@@ -54,7 +54,7 @@ async def test_a_new_question_joins_the_gap_that_asks_the_same(embedder: Embedde
 
 async def test_unrelated_questions_stay_alone_however_few(embedder: Embedder) -> None:
     texts = ["能刻字吗", "可以寄到国外吗"]
-    background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
+    background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
     assert len(clusters(similarities(await embedder.embed_questions(texts), background), [0, 1])) == 2
 
 

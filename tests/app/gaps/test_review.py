@@ -7,7 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from agents.llm.drafting import FaqDrafter
+from agents.llm.faq_drafter import FaqDrafter
 from agents.llm.replies import UnreadableReply
 from agents.types import Usage
 from app.auth.principal import Role

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from app.gaps.clustering import clusters, similarities
 from knowledge.embeddings.base import Embedder
 
@@ -21,7 +21,7 @@ async def clustered(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> 
     """The topic of each question, by cluster."""
     labels = [name for name, questions in topics.items() for _ in questions]
     vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
-    background = await embedder.embed_questions([anchor.text for anchor in shipped_anchors().sentences])
+    background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
     found = clusters(similarities(vectors, background), range(len(labels)))
     return [[labels[place] for place in cluster] for cluster in found]
 

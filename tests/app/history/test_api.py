@@ -135,10 +135,10 @@ async def test_a_customer_has_a_name_a_journey_and_a_page(http: httpx.AsyncClien
 
 
 async def test_a_member_is_shown_by_the_masked_name_and_level_of_the_business_database(tmp_path: Path) -> None:
-    from agents.business.sample.database import seed
+    from agents.business.sample.database import seed_database
 
     file = tmp_path / "shop.db"
-    await seed(f"sqlite:///{file}", now().date())
+    await seed_database(f"sqlite:///{file}", now().date())
     settings = Settings(
         _env_file=None,
         data_dir=tmp_path / "data",

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.business.sample.database import seed
+from agents.business.sample.database import seed_database
 from scripts.scripted_llm import ScriptedLLM
 from tests.app.channels.test_webhook import SECRET
 from tests.app.net.site import site
@@ -27,7 +27,7 @@ OUTSIDE: dict[str, Any] = {"webhook_allow_private": True, "fetch_allowed_hosts":
 async def story(tmp_path: Path) -> AsyncIterator[Story]:
     """Told against a real server with the sample shop, whose customer is M0001."""
     shop = f"sqlite:///{tmp_path / 'shop.sqlite3'}"
-    await seed(shop, date.today())
+    await seed_database(shop, date.today())
     async with (
         receiving() as receiver,
         site() as web,

@@ -7,13 +7,13 @@ from typing import Any
 
 import httpx
 
-from agents.prompting import shipped
+from agents.prompt_library import load_shipped_prompts
 from scripts.scripted_llm import Say
 from tests.app.chat.test_chat import chat
 from tests.app.chat.test_chat_llm import ARRIVES, QUESTION, opened
 from tests.app.prompts.test_library import edited
 
-ANSWER = shipped().template("answer")
+ANSWER = load_shipped_prompts().get_template("answer")
 
 
 async def calibrated(client: httpx.AsyncClient) -> None:
@@ -42,7 +42,7 @@ async def test_an_edit_reaches_the_model_and_no_answer_of_the_old_prompt_is_serv
         assert "不超过 50 字" in llm.bodies[-1]["messages"][0]["content"]
         traces = [await trace_of(client, turn) for turn in (before, after)]
         versions = [trace["model"]["requests"][0]["prompts"]["answer"] for trace in traces]
-        assert versions[0] == shipped().versions["answer"] != versions[1]
+        assert versions[0] == load_shipped_prompts().versions["answer"] != versions[1]
         assert traces[0]["basis"]["configuration"] != traces[1]["basis"]["configuration"]
         history = (await client.get("/api/v1/prompts/answer/versions")).json()["items"]
         texts = {item["version"]: item["text"] for item in history}
@@ -57,9 +57,9 @@ async def test_a_refused_edit_is_listed_with_what_is_wrong(tmp_path: Path) -> No
     edited(folder, "answer", "随便答")
     async with opened(tmp_path, Say(f"{ARRIVES}[1]"), prompts_dir=folder, prompts_ttl=0.0) as (client, _):
         listed = (await client.get("/api/v1/prompts")).json()
-        assert listed["version"] == shipped().version
+        assert listed["version"] == load_shipped_prompts().version
         states = {item["name"]: item for item in listed["items"]}
-        assert states.keys() == set(shipped())
+        assert states.keys() == set(load_shipped_prompts())
         assert states["answer"]["text"] == ANSWER and not states["answer"]["own"]
         assert states["answer"]["problem"].startswith("缺少 {{max_sources}}")
         assert not any(item["problem"] for name, item in states.items() if name != "answer")

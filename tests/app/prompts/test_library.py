@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from loguru import logger
 
-from agents.prompting import shipped
+from agents.prompt_library import load_shipped_prompts
 from app.prompts.library import PromptLibrary, problem_of
 from knowledge.errors import InvalidConfiguration
 
@@ -48,21 +48,21 @@ def library(folder: Path, clock: Clock) -> PromptLibrary:
     return PromptLibrary(folder, 5.0, clock)
 
 
-QUESTION = shipped().template("question")
+QUESTION = load_shipped_prompts().get_template("question")
 POLITE = QUESTION + "\n请用敬语。"
 
 
 def test_an_edit_is_in_force_once_the_time_is_over_and_not_before(tmp_path: Path, clock: Clock) -> None:
     prompts = library(tmp_path, clock)
     before = prompts.current()
-    assert before.version == shipped().version
+    assert before.version == load_shipped_prompts().version
     edited(tmp_path, "question", POLITE)
     clock.now = 4.9
     assert prompts.current() is before
     clock.now = 5.0
     after = prompts.current()
-    assert after.template("question") == POLITE and after.version != before.version
-    assert before.template("question") == QUESTION, "who has the old ones keeps them to the end"
+    assert after.get_template("question") == POLITE and after.version != before.version
+    assert before.get_template("question") == QUESTION, "who has the old ones keeps them to the end"
     clock.now = 50.0
     assert prompts.current() is after, "nothing changed, so nothing that depends on it is made anew"
     assert prompts.text_of("question", before.versions["question"]) == QUESTION
@@ -72,11 +72,11 @@ def test_an_edit_is_in_force_once_the_time_is_over_and_not_before(tmp_path: Path
 def test_the_shipped_prompt_comes_back_when_the_own_one_goes(tmp_path: Path, clock: Clock) -> None:
     edited(tmp_path, "question", POLITE)
     prompts = library(tmp_path, clock)
-    assert prompts.current().template("question") == POLITE
+    assert prompts.current().get_template("question") == POLITE
     assert [state.name for state in prompts.states() if state.own] == ["question"]
     (tmp_path / "question.md").unlink()
     clock.now = 5.0
-    assert prompts.current().version == shipped().version
+    assert prompts.current().version == load_shipped_prompts().version
     assert not any(state.own for state in prompts.states())
 
 
@@ -94,7 +94,7 @@ def test_a_bad_edit_is_refused_marked_and_logged_once_while_the_last_good_one_st
     assert sum("refused" in line for line in logged) == 1
     edited(tmp_path, "question", POLITE + "！")
     clock.now = 20.0
-    assert prompts.current().template("question") == POLITE + "！"
+    assert prompts.current().get_template("question") == POLITE + "！"
     assert not any(state.problem for state in prompts.states())
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_prompt_or_no_text_is_told(tmp_path: Path, clock: Clock) -> N
     edited(tmp_path, "anwser", "错字")
     (tmp_path / "verify.md").write_bytes(b"\xff\xfe\xff")
     prompts = library(tmp_path, clock)
-    assert prompts.current().version == shipped().version
+    assert prompts.current().version == load_shipped_prompts().version
     problems = {state.name: state.problem for state in prompts.states() if state.problem}
     assert problems.keys() == {"anwser", "verify"} and "没有叫 anwser 的提示词" in problems["anwser"]
     (tmp_path / "anwser.md").unlink()
@@ -128,13 +128,13 @@ def test_a_folder_that_goes_away_takes_nothing_with_it_and_one_that_never_was_is
 
 
 def test_the_prompts_of_the_code_may_be_edited_too(tmp_path: Path, clock: Clock) -> None:
-    for name in shipped():
-        edited(tmp_path, name, shipped().template(name))
+    for name in load_shipped_prompts():
+        edited(tmp_path, name, load_shipped_prompts().get_template(name))
     prompts = PromptLibrary(None, 5.0, clock, own=tmp_path)
-    assert prompts.current().version == shipped().version
+    assert prompts.current().version == load_shipped_prompts().version
     edited(tmp_path, "verify", "只评判。")
     clock.now = 5.0
-    assert prompts.current().template("verify") == "只评判。"
+    assert prompts.current().get_template("verify") == "只评判。"
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,6 @@ def test_what_an_edit_may_change(text: str, problem: str) -> None:
     assert (problem in told) if problem else told == ""
 
 
-@pytest.mark.parametrize("name", list(shipped()))
+@pytest.mark.parametrize("name", list(load_shipped_prompts()))
 def test_every_shipped_prompt_is_as_it_has_to_be(name: str) -> None:
-    assert problem_of(shipped().template(name), shipped().template(name)) == ""
+    assert problem_of(load_shipped_prompts().get_template(name), load_shipped_prompts().get_template(name)) == ""

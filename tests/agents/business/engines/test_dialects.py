@@ -6,11 +6,11 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from agents.business.engines.dialects import MARK, dialect_of
-from agents.business.engines.general import bound
+from agents.business.engines.dialects import MARK, find_dialect
+from agents.business.engines.general import bind_parameters
 from agents.business.engines.registry import open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import search
+from agents.business.ownership import build_search
 from agents.business.schema import load_schema
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.mutants import HONEST
@@ -93,7 +93,7 @@ def test_every_table_stands_for_the_callers_own_rows_in_every_dialect(dialect: s
             assert owner is not None and owner.column in names, sql
     places = {"members": ("phone",), "orders": ("receiver_phone", "id")}
     for at_end in (False, True):
-        text = dialect_of(dialect).write(search(SCHEMA, places, dialect_of(dialect), at_end=at_end))
+        text = find_dialect(dialect).write(build_search(SCHEMA, places, find_dialect(dialect), at_end=at_end))
         assert sqlglot.parse_one(text, read=dialect)
 
 
@@ -134,8 +134,8 @@ def test_the_sign_for_bound_values_cannot_be_forged() -> None:
 )
 def test_values_are_bound_as_each_driver_wants_them(style: str, sql: str, values: object) -> None:
     given = f"'100% :p1 ?' = {MARK}1 OR {MARK}2 = {MARK}1"
-    assert bound(given, ("a", "b"), style) == (sql, values)
-    assert bound("'100%'", (), style) == ("'100%'", None)
+    assert bind_parameters(given, ("a", "b"), style) == (sql, values)
+    assert bind_parameters("'100%'", (), style) == ("'100%'", None)
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_values_are_bound_as_each_driver_wants_them(style: str, sql: str, values
 )
 def test_a_missing_driver_or_an_unknown_database_is_named_at_the_start(url: str, told: str) -> None:
     with pytest.raises(InvalidConfiguration, match=told):
-        open_engine(url, SCHEMA.readable(), 1.0)
+        open_engine(url, SCHEMA.list_readable(), 1.0)

@@ -119,8 +119,8 @@ async def test_members_are_told_apart_by_every_letter_whatever_the_columns_compa
             assert rows.values == ((member,),), (table, member)
     for stranger in ("á1", "A1  ", " A1", "１", "A", "%"):
         assert (await club.database.query("SELECT id FROM orders", stranger)).values == (), stranger
-    assert await club.database.holds("A1", "a1", {"orders": ("id",)})
-    assert not await club.database.holds("A1", "a1 ", {"orders": ("id",)}) or club.kind == "mysql"
+    assert await club.database.has_value("A1", "a1", {"orders": ("id",)})
+    assert not await club.database.has_value("A1", "a1 ", {"orders": ("id",)}) or club.kind == "mysql"
 
 
 async def test_signs_of_drivers_and_of_comments_are_only_text(club: Club) -> None:

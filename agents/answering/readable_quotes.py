@@ -1,0 +1,50 @@
+"""Makes sentences readable that were taken out of their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agents.passages.quotable import is_safe_text
+from agents.passages.units import Passage
+
+MAX_HEADING_CHARS = 20
+_NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
+_FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECASE)
+"""Headings that say nothing of what stands under them, or ask."""
+
+
+def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
+    """Returns the sentences with what they need to stand alone; the last one ends as a sentence does.
+
+    An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it cannot be
+    returned; a curated answer beside another gets its question: 不会 says nothing alone.
+
+    Args:
+        passage: that they are taken from.
+        said: indices of sentences, ascending, and how each is shown.
+        first: whether no other fragment stands before.
+    """
+    texts = [text for _, text in said]
+    question = passage.chunk.question or ""
+    if not first and 0 < len(question) <= MAX_HEADING_CHARS and said[0][0] == 0 and is_safe_text(question):
+        texts[0] = f"{question.rstrip('？?')}？{texts[0]}"
+    before: int | None = None
+    for place, (index, text) in enumerate(said):
+        opens = before is None or passage.headings[before] != passage.headings[index]
+        if opens and passage.sentences[index].is_item:
+            heading = _clean_heading(passage.headings[index] or passage.section)
+            apart = "：" in text[:12] or (place + 1 < len(said) and passage.sentences[said[place + 1][0]].is_item)
+            if heading and heading not in text:
+                texts[place] = f"{heading}：\n{text}" if apart else f"{heading}：{text}"
+        before = index
+    if texts[-1].endswith(("；", ";")):
+        texts[-1] = f"{texts[-1][:-1]}。"
+    return tuple(texts)
+
+
+def _clean_heading(heading: str) -> str:
+    """Returns a heading without its number; empty where it cannot stand before a sentence."""
+    name = _NUMBER.sub("", heading).strip()
+    unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not is_safe_text(name)
+    return "" if unfit else name

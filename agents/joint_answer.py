@@ -1,0 +1,173 @@
+"""Joins the answers of several agents: all run at once, the first one speaks first, the others add what they found.
+
+An outage of the business database costs a joint answer no more than its own part. The model requests of a turn are
+shared out beforehand: agents that run at once cannot wait for what another one leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from loguru import logger
+
+from agents.base import Speaker, get_final_answer
+from agents.errors import BusinessUnavailable
+from agents.types import (
+    CITING,
+    GIVEN,
+    Answer,
+    AnswerEvent,
+    Done,
+    Evidence,
+    Meta,
+    Outcome,
+    Question,
+    Replace,
+    Token,
+)
+from agents.wording.catalogue import say
+
+BETWEEN = "\n\n"
+PART = "business"
+"""What is marked as degraded."""
+ASKING = frozenset({"business", "knowledge"})
+"""Agents that ask models."""
+_UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
+"""What the first agent may end with while the rest of the question is answered."""
+
+
+async def run_together(
+    agents: Sequence[Speaker], question: Question, english: bool = False
+) -> AsyncGenerator[AnswerEvent]:
+    """Yields the events of a joint answer; its outcome is the first agent's if that one had an answer.
+
+    Raises what the agents raise. english: the language of the reply.
+    """
+    asked = _share_calls(agents, question)
+    others = [
+        asyncio.create_task(_collect_events(agent, part, english), name=agent.name)
+        for agent, part in zip(agents[1:], asked[1:], strict=True)
+    ]
+    try:
+        first = None
+        async with aclosing(_run_agent(agents[0], asked[0], english)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    first = event.answer
+                else:
+                    yield event
+        if first is None:
+            raise RuntimeError("an agent ended without its final event")
+        answer = first
+        for events_of_another in await asyncio.gather(*others):
+            for event in events_of_another:
+                if isinstance(event, Evidence):
+                    yield event
+            added = get_final_answer(events_of_another)
+            # A refusal is replaced, not continued: 未找到 before an answer would contradict it.
+            if _is_worth_adding(added) and answer.outcome is Outcome.NO_EVIDENCE:
+                yield Replace(added.reply)
+            elif _is_worth_adding(added):
+                yield Token(BETWEEN + added.reply)
+            answer = _merge_answers(answer, added)
+        yield Done(answer)
+    finally:
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+class FallbackSpeaker:
+    """Answers as the first agent, or as the second where the first one ends with NO_EVIDENCE.
+
+    Yields nothing before the first agent has ended: for agents that answer as a whole.
+    """
+
+    def __init__(self, first: Speaker, second: Speaker) -> None:
+        self.name = first.name
+        self._first = first
+        self._second = second
+
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`."""
+        events = [event async for event in self._first.run(question)]
+        answer = get_final_answer(events)
+        if answer.outcome is not Outcome.NO_EVIDENCE:
+            for event in events:
+                yield event
+            return
+        question = replace(question, max_calls=max(question.max_calls - answer.usage.calls, 0))
+        async with aclosing(self._second.run(question)) as others:
+            async for event in others:
+                if isinstance(event, Done):
+                    event = Done(event.answer.add_costs(answer.usage, answer.degraded))
+                yield event
+
+
+async def _run_agent(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
+    """See `Agent.run`; an outage of the business database becomes a marked sentence."""
+    silent = True
+    try:
+        async with aclosing(agent.run(question)) as events:
+            async for event in events:
+                silent = False
+                yield event
+    except BusinessUnavailable as error:
+        logger.opt(exception=error).warning("the business part of an answer is missing")
+        reply = say("rows_out_of_reach", english)
+        answer = Answer(reply, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=(PART,))
+        if silent:
+            yield Meta(answer.agent, answer.intent)
+        yield Token(answer.reply)
+        yield Done(answer)
+
+
+def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question]:
+    """Returns the question of each agent with its share of the remaining model requests; the rest goes to the last one
+    that asks.
+    """
+    asking = [agent for agent in agents if agent.name in ASKING]
+    each, over = divmod(question.max_calls, max(len(asking), 1))
+    shares = [each + over * (agent is asking[-1]) if agent in asking else 0 for agent in agents]
+    return [replace(question, max_calls=share) for share in shares]
+
+
+async def _collect_events(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:
+    return [event async for event in _run_agent(agent, question, english)]
+
+
+def _is_worth_adding(answer: Answer) -> bool:
+    """Whether an answer adds something: one that found nothing does not, an outage is told."""
+    return answer.outcome in GIVEN or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
+
+
+def _merge_answers(first: Answer, other: Answer) -> Answer:
+    speaks = _is_worth_adding(other)
+    outcome, reply = first.outcome, first.reply
+    if speaks and outcome is Outcome.NO_EVIDENCE:
+        outcome, reply = other.outcome, other.reply
+    elif speaks:
+        reply += BETWEEN + other.reply
+        if outcome in _UNANSWERED:
+            outcome = Outcome.PARTIALLY_ANSWERED if other.outcome in CITING else other.outcome
+    return replace(
+        first,
+        reply=reply,
+        outcome=outcome,
+        confidence=max(first.confidence, other.confidence) if speaks else first.confidence,
+        sources=first.sources + other.sources if speaks else first.sources,
+        suggestions=first.suggestions or (other.suggestions if speaks else ()),
+        related=() if speaks else first.related,
+        verified=first.verified or (other.verified if speaks else None),
+        computed=first.computed or (other.computed if speaks else ""),
+        handoff=first.handoff or other.handoff,
+        proposal=first.proposal or (other.proposal if speaks else None),
+        escalate_to_human=first.escalate_to_human or other.escalate_to_human,
+        degraded=tuple(dict.fromkeys(first.degraded + other.degraded)),
+        timings_ms=other.timings_ms | first.timings_ms,
+        usage=first.usage + other.usage,
+        model=first.model or other.model,
+    )

@@ -1,0 +1,76 @@
+"""A chat model whose usage is recorded, and that is not asked once a budget is used up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from agents.errors import CircuitOpen, GenerationError, UnreadableReply
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.tools import Tool, ToolCall
+from agents.types import Usage
+
+
+class Meter(Protocol):
+    """The budget of one tenant."""
+
+    async def allow(self) -> None:
+        """Raises BudgetExhausted where nothing more may be asked."""
+
+    def record_usage(self, model: str, usage: Usage) -> None:
+        """Records what was used, at once or soon."""
+
+    def count_unreadable(self, provider: str, model: str) -> None:
+        """Counts a reply that could not be read, whether it is asked for again or not."""
+
+
+class MeteredModel:
+    """Asks the meter before every request, and records its cost, of failed requests too."""
+
+    def __init__(self, model: ChatModel, meter: Meter) -> None:
+        self.name = model.name
+        self._model, self._meter = model, meter
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+        """See `ChatModel.stream`. Raises BudgetExhausted."""
+        await self._meter.allow()
+        async with aclosing(self._model.stream(messages)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    self._meter.record_usage(self.name, piece)
+                yield piece
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.complete(messages, seconds))
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.choose(messages, words, seconds))
+
+    async def _ask(self, ask: Callable[[], Awaitable[tuple[Reply, Usage]]]) -> tuple[Reply, Usage]:
+        await self._meter.allow()
+        try:
+            reply, usage = await ask()
+        except CircuitOpen:
+            raise
+        except GenerationError as error:
+            told = None
+            if isinstance(error, UnreadableReply):
+                told = error.usage
+                self._meter.count_unreadable(error.provider, self.name)
+            self._meter.record_usage(self.name, told or Usage(calls=1))
+            raise
+        self._meter.record_usage(self.name, usage)
+        return reply, usage
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`. Raises BudgetExhausted."""
+        return await self._ask(lambda: self._model.complete_or_call(messages, tools, seconds))
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()

@@ -1,0 +1,111 @@
+"""Asks for a reply of a shape in the best way that an endpoint knows, and once more where it cannot be read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from enum import StrEnum
+from typing import Any
+
+from loguru import logger
+
+from agents.errors import UnreadableReply
+from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.tools import Tool, ToolCall
+from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
+from agents.shapes import Shape
+from agents.types import Usage
+
+SHOWN = 600
+"""Characters of an unreadable reply that a model sees again."""
+FORMAT, TOOLS = "response_format", ("tools", "tool_choice")
+"""Fields of a request that ask for a shape."""
+
+
+class Mode(StrEnum):
+    """How an endpoint is asked for a shape, the best first."""
+
+    SCHEMA = "json_schema"
+    OBJECT = "json_object"
+    TOOL = "tools"
+    PLAIN = "plain"
+
+
+def build_request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
+    """Returns the fields of a request that ask for the shape, besides the prompt."""
+    match mode:
+        case Mode.SCHEMA:
+            told = {"name": shape.name, "strict": True, "schema": shape.schema}
+            return {FORMAT: {"type": mode.value, mode.value: told}}
+        case Mode.OBJECT:
+            return {FORMAT: {"type": mode.value}}
+        case Mode.TOOL:
+            function = {"name": shape.name, "parameters": shape.schema}
+            choice = {"type": "function", "function": {"name": shape.name}}
+            return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
+        case Mode.PLAIN:
+            return {}
+
+
+def get_shape(messages: Sequence[ChatMessage]) -> Shape | None:
+    """Returns the shape of the wanted reply; None for any text."""
+    return messages.shape if isinstance(messages, PromptedMessages) else None
+
+
+class StructuredModel:
+    """A chat model whose replies have the shape that is asked for, or are errors."""
+
+    def __init__(self, model: ChatModel, prompts: Prompts | None = None) -> None:
+        self.name = model.name
+        self._model = model
+        self._prompts = prompts or load_shipped_prompts()
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+        """See `ChatModel.stream`."""
+        async with aclosing(self._model.stream(messages)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`. An unreadable reply is asked for once more, where as much time is left as it took.
+
+        Raises UnreadableReply.
+        """
+        started = time.monotonic()
+        reply, usage = await self._model.complete(messages, seconds)
+        shape = get_shape(messages)
+        if shape is None:
+            return reply, usage
+        try:
+            return shape.write(shape.read(reply)), usage
+        except UnreadableReply as error:
+            taken = time.monotonic() - started
+            if seconds - taken < taken:
+                raise UnreadableReply(str(error), usage) from error
+            logger.bind(model=self.name).info("asked once more: {}", error)
+        again, more = await self._model.complete(self._build_repair_messages(messages, reply, shape), seconds - taken)
+        try:
+            return shape.write(shape.read(again)), usage + more
+        except UnreadableReply as error:
+            raise UnreadableReply(str(error), usage + more) from error
+
+    async def complete_or_call(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
+    ) -> tuple[str | ToolCall, Usage]:
+        """See `ChatModel.complete_or_call`."""
+        return await self._model.complete_or_call(messages, tools, seconds)
+
+    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
+        """See `ChatModel.choose`."""
+        return await self._model.choose(messages, words, seconds)
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()
+
+    def _build_repair_messages(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
+        text = self._prompts.fill("repair", fields="、".join(shape.fields))
+        further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
+        asked = messages.prompts if isinstance(messages, PromptedMessages) else {}
+        return PromptedMessages([*messages, *further], asked, shape)
