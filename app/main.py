@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, max_bytes
+from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, compute_max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -50,7 +50,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
     from app.wiring.knowledge import open_knowledge
     from app.wiring.models import LanguageModels
     from app.wiring.sources import open_fetcher
-    from app.wiring.spending import accounts
+    from app.wiring.spending import build_accounts
     from app.wiring.telemetry import open_tracing
     from app.wiring.webhooks import open_webhooks
 
@@ -65,13 +65,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         followers = [searches.follow]
 
-        def moved(tenant: str, revision: int) -> None:
+        def notify_followers(tenant: str, revision: int) -> None:
             for follow in followers:
                 follow(tenant, revision)
 
-        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
+        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=notify_followers))
         stack.push_async_callback(searches.close)
-        spending = accounts(settings, base.database)
+        spending = build_accounts(settings, base.database)
         stack.push_async_callback(spending.close)
         models = await stack.enter_async_context(LanguageModels(settings, spending))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
@@ -146,7 +146,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=__version__,
         lifespan=lifespan,
         openapi_url=None,
-        middleware=_middleware(settings, statuses),
+        middleware=_build_middleware(settings, statuses),
     )
     app.state.statuses = statuses
     install_error_handlers(app)
@@ -177,9 +177,9 @@ class Application(FastAPI):
         return self.openapi_schema
 
 
-def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
+def _build_middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
-    uploads = dict.fromkeys((UPLOADS, PREVIEWS), max_bytes(settings.max_upload_bytes))
+    uploads = dict.fromkeys((UPLOADS, PREVIEWS), compute_max_bytes(settings.max_upload_bytes))
     uploads |= {"attachments": settings.attachment_max_bytes + FORM_BYTES}
     return [
         Middleware(CorsMiddleware),

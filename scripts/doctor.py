@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.standing import Behind, DatabaseTrouble, standing
+from app.db.schema_state import DatabaseTrouble, SchemaAge, inspect_schema
 from app.doctor.service import examine
 from app.doctor.types import Diagnosis, Level, error
 from app.keys.repository import has_valid_key
@@ -60,7 +60,7 @@ async def _has_key(settings: Settings) -> bool:
     if settings.api_key.get_secret_value():
         return True
     try:
-        same = (await standing(settings.sql_url)).behind is Behind.NOTHING
+        same = (await inspect_schema(settings.sql_url)).behind is SchemaAge.NOTHING
     except DatabaseTrouble:
         return False
     return same and await has_valid_key(settings.sql_url)

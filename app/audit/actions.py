@@ -9,7 +9,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from app.db.base import now
-from app.ids import new_id
+from app.ids import create_id
 
 COMMAND_LINE = "scripts"
 """Who acts on the command line, of whom nothing else is known."""
@@ -38,7 +38,7 @@ class AuditAction:
     target: Mapping[str, str]
     request_id: str = ""
     outcome: AuditOutcome | None = None
-    id: str = field(default_factory=new_id)
+    id: str = field(default_factory=create_id)
     at: datetime = field(default_factory=now)
 
 

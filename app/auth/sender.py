@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from app.auth.principal import STAFF, Principal, Role
-from app.limits.types import NOBODY, Requester, network
+from app.limits.types import NOBODY, Requester, normalize_address
 
 
 def sender_of(principal: Principal, host: str | None) -> Requester:
@@ -17,4 +17,6 @@ def sender_of(principal: Principal, host: str | None) -> Requester:
 def _sender(key: str, roles: frozenset[Role], host: str) -> Requester:
     staff = not roles.isdisjoint(STAFF)
     server = not staff and Role.SERVER in roles
-    return Requester(key, network(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff)
+    return Requester(
+        key, normalize_address(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff
+    )

@@ -10,7 +10,7 @@ from app.canned.repository import CannedReply, ShortcutTaken
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
-from app.ids import new_id
+from app.ids import create_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -32,7 +32,7 @@ class CannedReplies:
 
     async def add(self, tenant: str, shortcut: str, text: str) -> CannedReply:
         """Keeps a new one. Raises Conflict where the shortcut is taken, or there are too many."""
-        made = CannedReply(new_id(), shortcut, text, now())
+        made = CannedReply(create_id(), shortcut, text, now())
 
         def work(connection: Connection) -> None:
             if repository.count(connection, tenant) >= MOST:

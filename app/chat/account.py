@@ -19,13 +19,13 @@ class Account:
         self.usage = Usage()
         self.degraded: tuple[str, ...] = ()
 
-    def timed(self, step: str) -> None:
+    def record_step(self, step: str) -> None:
         """Notes the time since the step before."""
         now = perf_counter()
         self.ms[step] = round((now - self._last) * 1000, 3)
         self._last = now
 
-    def spent(self, usage: Usage, degraded: tuple[str, ...] = ()) -> None:
+    def add_usage(self, usage: Usage, degraded: tuple[str, ...] = ()) -> None:
         """Notes what a step cost, and what was out of order in it."""
         self.usage += usage
         self.degraded += degraded
@@ -35,7 +35,7 @@ class Account:
         """Since the start."""
         return round((perf_counter() - self._started) * 1000, 3)
 
-    def closed(self, answer: Answer) -> Answer:
+    def complete_answer(self, answer: Answer) -> Answer:
         """The answer with all that its turn took; a step of the agents that has the name of one before adds to it."""
         timings = dict(answer.timings_ms)
         for step, milliseconds in self.ms.items():

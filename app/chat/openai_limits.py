@@ -21,21 +21,21 @@ class ReplyLimits:
     stops: tuple[str, ...] = ()
     tokens: int | None = None
 
-    def cut(self, reply: str) -> tuple[str, Finish]:
+    def cut_reply(self, reply: str) -> tuple[str, Finish]:
         """A whole reply up to where it ends, and why it ends there."""
         stopped = min((at for stop in self.stops if (at := reply.find(stop)) >= 0), default=len(reply))
-        longest = self._longest(reply)
+        longest = self._find_longest_end(reply)
         return (reply[:longest], "length") if longest < stopped else (reply[:stopped], "stop")
 
-    def settled(self, begun: str) -> str:
+    def cut_settled(self, begun: str) -> str:
         """What may be sent of a reply that goes on: without an end that may be the beginning of a stop."""
-        text, _ = self.cut(begun)
+        text, _ = self.cut_reply(begun)
         if len(text) < len(begun):
             return text
-        held = max((_overlap(text, stop) for stop in self.stops), default=0)
+        held = max((_measure_overlap(text, stop) for stop in self.stops), default=0)
         return text[: len(text) - held]
 
-    def _longest(self, reply: str) -> int:
+    def _find_longest_end(self, reply: str) -> int:
         if self.tokens is None or len(reply) <= self.tokens:
             return len(reply)
         end = 0
@@ -46,6 +46,6 @@ class ReplyLimits:
         return len(reply)
 
 
-def _overlap(text: str, stop: str) -> int:
+def _measure_overlap(text: str, stop: str) -> int:
     """How many characters at the end of a text begin the stop."""
     return next((size for size in range(min(len(stop) - 1, len(text)), 0, -1) if text.endswith(stop[:size])), 0)

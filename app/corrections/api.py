@@ -14,8 +14,8 @@ from app.corrections.schemas import (
     CorrectionPage,
     LocatedCorrectionOut,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from knowledge.types import CorrectionState
@@ -47,7 +47,7 @@ async def list_document_corrections(document_id: str, tenant: StaffTenant, wirin
     return CorrectionList(corrections=list(map(CorrectionOut.of, found)))
 
 
-@router.put(f"{_OF}/chunks/{{chunk_id}}/correction", responses=_MADE_LATER | fails(404, 409))
+@router.put(f"{_OF}/chunks/{{chunk_id}}/correction", responses=_MADE_LATER | list_failures(404, 409))
 async def correct_chunk(
     document_id: str,
     chunk_id: str,
@@ -60,14 +60,16 @@ async def correct_chunk(
     """Corrects the text or headings of a chunk, or excludes it. It holds in new versions of the document too, where
     the passage is still the same. 200 once searches know, 202 while the index is still at work.
     """
-    author = body.author or caller_name(request)[:64]
+    author = body.author or get_caller_name(request)[:64]
     made = await wiring.corrections.put(tenant, document_id, chunk_id, body.edit, author, body.reason)
     if not await wiring.corrections.answers(tenant, made):
         response.status_code = 202
     return CorrectionMadeOut.of(made)
 
 
-@router.delete(f"{_OF}/corrections/{{correction_id}}", status_code=204, responses=_DROPPED_LATER | fails(404, 409))
+@router.delete(
+    f"{_OF}/corrections/{{correction_id}}", status_code=204, responses=_DROPPED_LATER | list_failures(404, 409)
+)
 async def delete_correction(document_id: str, correction_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Takes a correction back. 204 once the chunk is found as it was read, 202 before."""
     made = await wiring.corrections.drop(tenant, document_id, correction_id)

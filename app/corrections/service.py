@@ -13,7 +13,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.documents.types import PieceGone, RewrittenPieces, StoredPiece
 from app.errors import Conflict, NotFound
-from app.ids import new_id
+from app.ids import create_id
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.ingest import EmbedderOf, Ingestor
 from knowledge.types import CorrectionState
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 class ChunkStore(Protocol):
     """The chunks of documents, changed one by one."""
 
-    async def entry(
+    async def load_entry(
         self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
     ) -> list[StoredPiece]: ...
 
-    async def visible(self, tenant: str, document_id: str) -> int: ...
+    async def count_visible(self, tenant: str, document_id: str) -> int: ...
 
-    async def rewrite(
+    async def rewrite_chunks(
         self, tenant: str, document_id: str, pieces: RewrittenPieces, together: Callable[[Connection, int], None]
     ) -> tuple[int, str]: ...
 
-    async def beside(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
+    async def run_alone(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class CorrectionService:
         """Makes a chunk what it is to be, and every other wording of its question; an edit that says nothing leaves it
         as it was read. Raises NotFound, Conflict, EmbeddingUnavailable.
         """
-        pieces = await self._chunks.entry(tenant, document_id, chunk_id=chunk_id)
+        pieces = await self._chunks.load_entry(tenant, document_id, chunk_id=chunk_id)
         if not pieces:
             message = "没有这个片段；它可能刚刚被改过，请刷新后再试"
             raise NotFound(message, code="chunk_not_found", document_id=document_id, chunk_id=chunk_id)
@@ -107,15 +107,15 @@ class CorrectionService:
         if known is None:
             message = "没有这条修正，可能已被撤销"
             raise NotFound(message, code="correction_not_found", document_id=document_id, correction_id=correction_id)
-        pieces = await self._chunks.entry(tenant, document_id, correction=correction_id)
+        pieces = await self._chunks.load_entry(tenant, document_id, correction=correction_id)
         if pieces:
             return await self._write(tenant, pieces, known, ChunkEdit())
-        await self._chunks.beside(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
+        await self._chunks.run_alone(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
         return CorrectionMade("", None, 0)
 
     async def answers(self, tenant: str, made: CorrectionMade) -> bool:
         """Whether searches know of a change, within the time that one waits for it."""
-        return made.revision == 0 or await self._follower.reached(tenant, made.revision, self._wait_seconds)
+        return made.revision == 0 or await self._follower.wait_for_revision(tenant, made.revision, self._wait_seconds)
 
     async def _write(
         self, tenant: str, pieces: Sequence[StoredPiece], correction: ChunkCorrection, edit: ChunkEdit
@@ -141,7 +141,7 @@ class CorrectionService:
                 repository.drop(connection, tenant, correction.id)
 
         try:
-            revision, chunk_id = await self._chunks.rewrite(tenant, correction.document_id, rewritten, together)
+            revision, chunk_id = await self._chunks.rewrite_chunks(tenant, correction.document_id, rewritten, together)
         except PieceGone as error:
             message = "这篇文档或这个片段刚刚被改过，请刷新后再试"
             raise Conflict(message, code="version_conflict", document_id=correction.document_id) from error
@@ -152,7 +152,7 @@ class CorrectionService:
             return await connection.run_sync(repository.get, tenant, document_id, correction_id)
 
     async def _keep_one(self, tenant: str, document_id: str, pieces: int) -> None:
-        if await self._chunks.visible(tenant, document_id) <= pieces:
+        if await self._chunks.count_visible(tenant, document_id) <= pieces:
             message = "这是这篇文档里最后一个还在用的片段；整篇都不要了，请删除文档或给它设失效时间"
             raise Conflict(message, code="last_chunk", document_id=document_id)
 
@@ -161,7 +161,7 @@ class CorrectionService:
         try:
             await (await self._embedder_of(tenant)).passages(list(texts))
         except EmbeddingUnavailable:
-            if not await self._follower.by_keywords(tenant):
+            if not await self._follower.is_keywords_only(tenant):
                 raise
 
 
@@ -188,7 +188,7 @@ def _made(
     moment = now()
     if known is None:
         known = ChunkCorrection(
-            new_id(), document_id, original, edit, author, reason, CorrectionState.APPLIED, moment, moment
+            create_id(), document_id, original, edit, author, reason, CorrectionState.APPLIED, moment, moment
         )
     state = CorrectionState.APPLIED
     return replace(known, edit=edit, author=author, reason=reason, state=state, updated_at=moment)

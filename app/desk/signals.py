@@ -61,7 +61,7 @@ class Signals:
         self._deliver(signal)
         self.relay([signal.kind.value, signal.side.value, signal.key.tenant, signal.key.session_id, signal.seq])
 
-    def hear(self, parts: Sequence[Any]) -> None:
+    def receive_signal(self, parts: Sequence[Any]) -> None:
         """Another process told this. Raises ValueError or TypeError for what is no signal."""
         kind, side, tenant, session_id, seq = parts
         key = SessionKey(str(tenant), str(session_id))
@@ -81,7 +81,7 @@ class Throttle:
         self._seconds = seconds
         self._last = -seconds
 
-    def passes(self) -> bool:
+    def try_pass(self) -> bool:
         """Whether it is time."""
         moment = asyncio.get_running_loop().time()
         if moment - self._last < self._seconds:

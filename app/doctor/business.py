@@ -10,7 +10,7 @@ from agents.errors import BusinessUnavailable
 from app.configuration.business import BusinessSource
 from app.doctor.types import Diagnosis, error, fine, note
 from app.settings import Settings
-from app.wiring.business import business_options
+from app.wiring.business import build_options
 from knowledge.errors import InvalidConfiguration
 
 _SUBJECT = "业务库"
@@ -27,7 +27,7 @@ async def check_business(settings: Settings) -> Sequence[Diagnosis]:
 async def _look(tenant: str, source: BusinessSource, settings: Settings) -> Diagnosis:
     subject = f"{_SUBJECT}（租户 {tenant}）"
     try:
-        database = BusinessDatabase(business_options(source, settings))
+        database = BusinessDatabase(build_options(source, settings))
     except InvalidConfiguration as problem:
         return error(subject, str(problem), "改正业务库的地址，或描述它的 YAML（BUSINESS_SCHEMA）")
     try:

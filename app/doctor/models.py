@@ -11,7 +11,7 @@ from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatModel
 from app.configuration.models import GGUF
 from app.doctor.types import Diagnosis, error, fine, note, warning
-from app.retrieval import embedder_options, reranker_options
+from app.retrieval import build_embedder_options, build_reranker_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.checkpoint import is_installed
@@ -37,7 +37,7 @@ async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
     if name == "bge" and (found := _weights(_EMBEDDER, "BGE_MODEL", settings.bge_model, settings.bge_runtime)):
         return [found]
     try:
-        embedder = get_embedder(name, None, embedder_options(settings))
+        embedder = get_embedder(name, None, build_embedder_options(settings))
         try:
             vector = await embedder.query(_QUESTION)
             known = embedder.title, f"{len(vector)} 维", embedder.details
@@ -55,7 +55,7 @@ async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
         return [found]
     if settings.reranker not in ("tei", "jina", "yes_no"):
         return [fine(_RERANKER, settings.reranker)]
-    reranker = get_reranker(settings.reranker, reranker_options(settings))
+    reranker = get_reranker(settings.reranker, build_reranker_options(settings))
     assert isinstance(reranker, ServedReranker)
     try:
         await reranker.probe()

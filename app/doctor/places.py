@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.db.lock import LOCK_FILE, in_use
+from app.db.lock import LOCK_FILE, is_in_use
 from app.doctor.types import Diagnosis, error, fine, warning
 from app.settings import Settings
 
@@ -34,7 +34,7 @@ async def check_data_dir(settings: Settings) -> Sequence[Diagnosis]:
     closed = [path for path in sorted(folder.iterdir()) if not os.access(path, os.R_OK | os.W_OK)]
     if closed:
         return [error(_DATA, f"{folder} 里有不能读写的文件：{'、'.join(path.name for path in closed)}", change)]
-    if in_use(folder):
+    if is_in_use(folder):
         return [fine(_DATA, f"DATA_DIR={folder} 可以读写，正由服务使用（{LOCK_FILE}）")]
     return [fine(_DATA, f"DATA_DIR={folder} 可以读写")]
 

@@ -13,8 +13,8 @@ import numpy as np
 from app.generations.engine import Generation
 from app.generations.service import Generations
 from app.generations.types import StoredGeneration
-from app.indexing.catching_up import CatchUp, Held, Served
-from app.indexing.verification import Both, compared
+from app.indexing.catch_up import CatchUp, FollowedIndex, SearchedIndex
+from app.indexing.verification import IndexAndDatabase, compare_both
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.types import Chunk, Matrix
@@ -52,8 +52,8 @@ class Shadow:
     """An index that nobody is answered from yet."""
 
     generation: Generation
-    held: Held
-    served: Served
+    held: FollowedIndex
+    served: SearchedIndex
 
     def chunks(self) -> list[Chunk]:
         """What is in it."""
@@ -88,7 +88,7 @@ class ShadowBuilder:
         generation, index = await self._generations.beside(tenant, stored), None
         try:
             index = await self._open_index(generation)
-            shadow = Shadow(generation, Held(index), Served(index))
+            shadow = Shadow(generation, FollowedIndex(index), SearchedIndex(index))
             for _ in range(ATTEMPTS):
                 if not await self.catch_up(shadow, steps):
                     return shadow
@@ -110,7 +110,7 @@ class ShadowBuilder:
                 await steps.did(len(part))
             return np.concatenate(rows)
 
-        return await self._catch_up.bring(shadow.generation.tenant, shadow.held, embed)
+        return await self._catch_up.bring_to_head(shadow.generation.tenant, shadow.held, embed)
 
     async def verify(self, shadow: Shadow, steps: Steps) -> int:
         """How many chunks it has, all as they are in SQL. Raises IndexUnavailable where one is not."""
@@ -120,12 +120,14 @@ class ShadowBuilder:
             await steps.did(0)
 
         for _ in range(ATTEMPTS):
-            delta = await self._feed.delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_delta(tenant, frozenset(), 0)
             snapshot = shadow.held.index.snapshot()
             if delta.revision == snapshot.revision:
-                differences = await compared(Both.of(snapshot, delta), shadow.generation.embedder, looked)
+                differences = await compare_both(
+                    IndexAndDatabase.from_snapshot(snapshot, delta), shadow.generation.embedder, looked
+                )
                 if differences:
-                    raise IndexUnavailable(f"the new index differs from the database: {differences.counts()}")
+                    raise IndexUnavailable(f"the new index differs from the database: {differences.count_each()}")
                 return len(snapshot)
             await self.catch_up(shadow, steps)
         raise IndexUnavailable("the knowledge base changes faster than it is indexed")

@@ -71,7 +71,7 @@ class Reindexing:
         another process was faster, and what the embedder and the index raise.
         """
         tenant, wanted = context.tenant, context.parameters["embedder"]
-        await self._tenants.of(tenant)  # opened: nobody else puts its parts in their place meanwhile
+        await self._tenants.get_parts(tenant)  # opened: nobody else puts its parts in their place meanwhile
         async with self._lock(tenant):
             current, newest = await self._generations.of(tenant), await self._generations.newest(tenant)
             stored = StoredGeneration(newest.number + 1, resolved(wanted) if wanted else newest.embedder)
@@ -80,7 +80,7 @@ class Reindexing:
                 if not await self._generations.stored.put(tenant, stored):
                     raise Conflict("这个知识库已在别处换了索引，请再运行一次。", code="index_changed")
 
-            return await self._rebuilt(current, stored, context.progress, record)
+            return await self._rebuilt(current, stored, context.report_progress, record)
 
     async def look(self) -> None:
         """Follows what other replicas changed."""
@@ -101,7 +101,7 @@ class Reindexing:
         if lock.locked():  # at it already, or about to say so
             return
         async with lock:
-            await self._tenants.of(tenant)
+            await self._tenants.get_parts(tenant)
             logger.bind(tenant=tenant).info("another process indexed the knowledge base anew, with {}", stored)
             await self._rebuilt(await self._generations.of(tenant), stored, _nobody_asks, _known_already)
 
@@ -113,7 +113,7 @@ class Reindexing:
     ) -> dict[str, Any]:
         steps = Steps(progress)
         shadow = await self._builder.build(old.tenant, stored, steps)
-        before = (await self._tenants.of(old.tenant)).retriever
+        before = (await self._tenants.get_parts(old.tenant)).retriever
         search = self._over(shadow.served, shadow.generation, before.settings)
         try:
             await self._learn(shadow, search, steps)
@@ -133,7 +133,7 @@ class Reindexing:
         """All that the first turn needs: routing and screening, the gate, the sentences of what is quoted."""
         learning, tenant = shadow.generation.learning, shadow.generation.tenant
         await learning.fit()
-        await learning.heads.settled(tenant, (await self._tenants.of(tenant)).profile.intent_examples)
+        await learning.heads.wait_until_settled(tenant, (await self._tenants.get_parts(tenant)).profile.intent_examples)
         chunks = await asyncio.to_thread(shadow.chunks)
         await steps.expect(len(chunks))
         for start in range(0, len(chunks), SENTENCES):
@@ -149,7 +149,10 @@ class Reindexing:
         self, old: Generation, shadow: Shadow, search: CalibratedSearch, steps: Steps, record: Callable[[], Any]
     ) -> None:
         tenant, new = old.tenant, shadow.generation
-        before, parts = (await self._tenants.of(tenant)).retriever, await self._tenants.built(tenant, search)
+        before, parts = (
+            (await self._tenants.get_parts(tenant)).retriever,
+            await self._tenants.build_parts(tenant, search),
+        )
 
         async def commit() -> None:
             await self._builder.catch_up(shadow, steps)

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import STAFF, Role
 from app.errors import InvalidRequest, Overloaded
-from app.http.deps import Allow, current_container
+from app.http.deps import Allow, get_container
 
 
 class GuardedRoute(APIRoute):
@@ -26,13 +26,15 @@ class GuardedRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """See APIRoute."""
-        return self.guarded(super().get_route_handler())
+        return self.build_handler(super().get_route_handler())
 
-    def guarded(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def build_handler(
+        self, handle: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
-        written_down = allow is not None and audited(self.methods or set(), allow.roles)
+        written_down = allow is not None and is_audited(self.methods or set(), allow.roles)
 
         async def guard(request: Request) -> Response:
             if allow is not None:
@@ -42,10 +44,10 @@ class GuardedRoute(APIRoute):
             if reads_body:
                 await request.body()
             if written_down:
-                return await current_container(request).audit.recorded(self.name, request, lambda: carried_out(request))
-            return await carried_out(request)
+                return await get_container(request).audit.recorded(self.name, request, lambda: handle_request(request))
+            return await handle_request(request)
 
-        async def carried_out(request: Request) -> Response:
+        async def handle_request(request: Request) -> Response:
             try:
                 return await handle(request)
             except RecursionError as error:
@@ -61,7 +63,7 @@ def allow_of(dependant: Dependant) -> Allow | None:
     return next((found for part in dependant.dependencies if (found := allow_of(part))), None)
 
 
-def audited(methods: set[str], roles: frozenset[Role]) -> bool:
+def is_audited(methods: set[str], roles: frozenset[Role]) -> bool:
     """Whether an endpoint is an administrative action: it changes something and is for administrators and leads alone,
     or it deletes and is for staff.
     """
@@ -69,7 +71,7 @@ def audited(methods: set[str], roles: frozenset[Role]) -> bool:
     return (leading and bool(methods - {"GET", "HEAD"})) or (roles <= STAFF and "DELETE" in methods)
 
 
-def roles_of(app: FastAPI) -> dict[str, list[Role]]:
+def list_roles(app: FastAPI) -> dict[str, list[Role]]:
     """Endpoint, as `GET /path` -> the roles of keys that may call it; none where no key is asked for."""
     return {
         f"{method} {route.path_format}": sorted(allow.roles) if (allow := allow_of(route.dependant)) else []
@@ -79,6 +81,6 @@ def roles_of(app: FastAPI) -> dict[str, list[Role]]:
     }
 
 
-def sockets_of(router: APIRouter) -> list[str]:
+def list_sockets(router: APIRouter) -> list[str]:
     """The paths of a router's WebSockets."""
     return [route.path for route in router.routes if isinstance(route, APIWebSocketRoute)]

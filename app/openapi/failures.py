@@ -130,8 +130,8 @@ def components() -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and description of every response that is an error."""
     for status, kind in KINDS.items():
         example = kind.example if isinstance(kind.example, Description) else describe(kind.example)
-        yield kind.name, _response(kind.when, status, "ErrorBody", example.body(REQUEST_ID))
-        yield f"{_OPENAI}{kind.name}", _response(kind.when, status, "OpenAIErrorBody", example.openai_body())
+        yield kind.name, _response(kind.when, status, "ErrorBody", example.build_body(REQUEST_ID))
+        yield f"{_OPENAI}{kind.name}", _response(kind.when, status, "OpenAIErrorBody", example.build_openai_body())
 
 
 def _response(when: str, status: int, model: str, example: dict[str, Any]) -> dict[str, Any]:

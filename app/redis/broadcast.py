@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from app.ids import new_id
+from app.ids import create_id
 from app.redis.server import LOOK_SECONDS, RedisServer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Broadcast:
     def __init__(self, server: RedisServer, name: str, hear: Callable[[Sequence[Any]], None]) -> None:
         self._server = server
         self._hear_parts = hear
-        self._own = new_id()
+        self._own = create_id()
         self._channel = server.key(name)
         self._name = name
         self._telling: set[asyncio.Task[None]] = set()

@@ -86,7 +86,7 @@ class Leader:
             await asyncio.sleep(self._look_seconds)
 
     async def _by_database(self) -> bool:
-        return await self._advisory.take()
+        return await self._advisory.acquire()
 
     async def _by_redis(self, server: RedisServer) -> bool:
         won = await server.ask(lambda client: self._held(client, server), _unknown)

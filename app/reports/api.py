@@ -13,7 +13,7 @@ from app.errors import InvalidRequest
 from app.http.deps import LeadTenant, Wiring
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
-from app.profiles.hours import known_zone
+from app.profiles.hours import parse_zone
 from app.reports.service import build_report
 from app.reports.sheets import write_report
 from app.reports.types import Measure, Report, ReportRange, Wanted
@@ -137,7 +137,7 @@ async def asked_range(
     start = since or end - timedelta(days=DEFAULT_DAYS)
     if not timedelta(0) < end - start <= timedelta(days=MAX_DAYS):
         raise InvalidRequest(f"from 须早于 to，最长 {MAX_DAYS} 天。", code="range_out_of_bounds")
-    zone = known_zone((await wiring.profiles.get(tenant)).timezone)
+    zone = parse_zone((await wiring.profiles.get(tenant)).timezone)
     return ReportRange(tenant, start, end, zone, wiring.settings.desk_response_minutes * 60)
 
 
@@ -179,7 +179,7 @@ async def export_report(asked: Asked, wiring: Wiring, table: Annotated[Table, Qu
 
 async def _report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     report = await build_report(wiring.reports_of_team, asked)
-    names = {member.agent_id: member.name for member in await wiring.desk.staff.all(asked.tenant)}
+    names = {member.agent_id: member.name for member in await wiring.desk.staff.list_all(asked.tenant)}
     teams = {team.id: team.name for team in await wiring.desk.teams.list_teams(asked.tenant)}
     return TeamReportOut.from_report(asked, report, names, teams)
 

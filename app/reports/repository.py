@@ -63,7 +63,7 @@ class ReportRepository:
 
     async def count_service(self, asked: ReportRange, by: str = "") -> list[Service]:
         """What people did: of everybody, or by `agent_id` or `team`."""
-        return await self._database.look(lambda connection: _services(connection, asked, by))
+        return await self._database.run_in_reader(lambda connection: _services(connection, asked, by))
 
     async def find_median(self, asked: ReportRange, seconds: str) -> float | None:
         """The middle one of `response_s` or `resolution_s`; None without any."""
@@ -75,19 +75,19 @@ class ReportRepository:
             middle = select(column).where(mine).order_by(column).limit(1).offset((count - 1) // 2)
             return connection.execute(middle).scalar() if count else None
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_conversations(self, asked: ReportRange) -> Conversations:
         """What the bot did."""
         deflected = case((_turn_is(ANSWERED) & ~_with_person(asked), Turn.session_id), else_=null())
         query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(_turns(asked))
-        row = await self._database.look(lambda connection: connection.execute(query).one())
+        row = await self._database.run_in_reader(lambda connection: connection.execute(query).one())
         return Conversations(row[0], row[1])
 
     async def count_scores(self, asked: ReportRange) -> list[int]:
         """How many ratings of 1, 2, 3, 4 and 5 there are."""
         query = select(Rating.score, func.count()).join(Stay, _rated()).where(_stays(asked)).group_by(Rating.score)
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         found = {row[0]: row[1] for row in rows}
         return [found.get(score, 0) for score in range(1, 6)]
 
@@ -99,7 +99,7 @@ class ReportRepository:
             query = select(hour, Turn.outcome, func.count()).where(_turns(asked)).group_by(hour, Turn.outcome)
             return [TurnHour(int(row[0]), Outcome(row[1]), row[2]) for row in connection.execute(query)]
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_waiting(self, asked: ReportRange) -> list[int]:
         """By hour of the week: customers who waited for a person within such an hour."""
@@ -111,7 +111,7 @@ class ReportRepository:
             )
             return _waiting_by_cell(arrivals, departures, asked)
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_topics(self, asked: ReportRange) -> list[Topic]:
         """What people asked about most, with as long a time before."""
@@ -131,7 +131,7 @@ class ReportRepository:
             before = {row[0]: row[1] for row in connection.execute(earlier)} if names else {}
             return [Topic(row[0], bool(row[1]), row[2], before.get(row[0], 0)) for row in found]
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def list_conversations(
         self, asked: ReportRange, wanted: Wanted, limit: int, offset: int
@@ -145,7 +145,7 @@ class ReportRepository:
             rows = connection.execute(query.limit(limit).offset(offset))
             return [ListedConversation(*row) for row in rows], total
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
 
 def _services(connection: Connection, asked: ReportRange, by: str) -> list[Service]:

@@ -32,9 +32,9 @@ from agents.prompting import Prompts
 from agents.reader import PassageReader
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, told
+from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, parse_thinks
 from app.prompts.library import PromptLibrary
-from app.retrieval import generator_options
+from app.retrieval import build_generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
 from knowledge.breaker import BreakerOptions
@@ -63,7 +63,7 @@ class LanguageModels:
         """Grows whenever others are asked."""
         self._build(settings)
 
-    def replace(self, settings: Settings) -> None:
+    def replace_models(self, settings: Settings) -> None:
         """From here on those of other settings are asked; what is under way ends with those before, which are closed
         in the end.
         """
@@ -73,32 +73,32 @@ class LanguageModels:
     def _build(self, settings: Settings) -> None:
         self._settings = settings
         self.breakers: dict[str, CircuitBreaker] = {}
-        first = self._first()
-        further = [self._further(provider) for provider in settings.llm_providers]
+        first = self._build_first()
+        further = [self._build_further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
         self.main: ModelFleet | None = ModelFleet(self.writers) if self.writers else None
-        small = self._small()
+        small = self._build_small()
         readers = [small, *further] if small is not None else self.writers
         self.small: ModelFleet | None = ModelFleet(readers) if readers else None
-        self.judge = self._judge()
+        self.judge = self._build_judge()
         if small is not None and self._elsewhere and self.writers:
             self.writers.insert(1, small)
 
-    def of(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
+    def for_tenant(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
         """The same models, used on a tenant's account and within its budget; prompts: those in force where None."""
         own = copy(self)
         own.prompts = prompts or self.library.current()
         if self.accounts is None:
             return own
-        meter = self.accounts.of(tenant)
+        meter = self.accounts.get_meter(tenant)
 
-        def metered(models: Sequence[ChatModel]) -> list[ChatModel]:
+        def wrap_metered(models: Sequence[ChatModel]) -> list[ChatModel]:
             return [MeteredModel(model, meter) for model in models]
 
-        own.writers = metered(self.writers)
-        own.main = ModelFleet(metered(self.main.models)) if self.main is not None else None
-        own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
-        own.judge = ModelFleet(metered(self.judge.models)) if self.judge is not None else None
+        own.writers = wrap_metered(self.writers)
+        own.main = ModelFleet(wrap_metered(self.main.models)) if self.main is not None else None
+        own.small = ModelFleet(wrap_metered(self.small.models)) if self.small is not None else None
+        own.judge = ModelFleet(wrap_metered(self.judge.models)) if self.judge is not None else None
         return own
 
     @property
@@ -112,7 +112,7 @@ class LanguageModels:
         """Whether anything is sent to a model at all."""
         return self.main is not None or self.small is not None
 
-    def generator(
+    def build_generator(
         self,
         analyzer: Analyzer,
         profile: TenantProfile,
@@ -125,18 +125,18 @@ class LanguageModels:
         """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
         quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
         """
-        options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
+        options = build_generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         options = replace(options, objections=objections)
         quotes = get_generator("extractive", options)
 
-        def writer(model: ChatModel) -> Generator:
+        def build_writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
         if not self.writers or self._settings.llm_answers == "quote":
             return quotes
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
+        return FallbackGenerator(list(map(build_writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(
+    def build_understanding(
         self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
     ) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
@@ -146,13 +146,13 @@ class LanguageModels:
             return None
         return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
-    def critic(self) -> Critic | None:
+    def build_critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""
         if self.small is None:
             return None
         return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
 
-    def reader(self) -> PassageReader | None:
+    def build_reader(self) -> PassageReader | None:
         """Judges whether passages state an answer; None where no model does."""
         if self.judge is None:
             return None
@@ -166,11 +166,11 @@ class LanguageModels:
             return None
         return ClaimReader(self.main, self._reader_options, self.prompts)
 
-    def drafter(self) -> FaqDrafter | None:
+    def build_drafter(self) -> FaqDrafter | None:
         """Writes drafts of curated answers; None where no model writes."""
         return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
 
-    def verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
+    def build_verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes. trusted: whether what a model says of it
         counts.
         """
@@ -178,7 +178,7 @@ class LanguageModels:
             return None
         settings = self._settings
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
-        return Verifier(self.critic() if settings.verify_enabled else None, policy, trusted)
+        return Verifier(self.build_critic() if settings.verify_enabled else None, policy, trusted)
 
     @property
     def _reader_options(self) -> ReaderOptions:
@@ -201,19 +201,23 @@ class LanguageModels:
         """Closes the connections, or lets a local model go; one that fails at it keeps none of the others open."""
         await self._opened.aclose()
 
-    def _first(self) -> list[ChatModel]:
+    def _build_first(self) -> list[ChatModel]:
         """The provider that has settings of its own, if it is set."""
         settings = self._settings
         key = settings.llm_api_key.get_secret_value()
         if settings.llm_provider == "gguf":  # waits and tries again by itself
-            return [self._local(settings.llm_local_model)]
+            return [self._get_local(settings.llm_local_model)]
         if not key:
             return []
         alone = not (self._elsewhere or settings.llm_providers)
         retries = settings.llm_retries if alone else 0
-        return [self._guarded(FIRST, self._of_first(settings.llm_model, settings.llm_address, key, retries))]
+        return [
+            self._build_guarded(
+                FIRST, self._build_first_options(settings.llm_model, settings.llm_address, key, retries)
+            )
+        ]
 
-    def _small(self) -> ChatModel | None:
+    def _build_small(self) -> ChatModel | None:
         """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
         settings = self._settings
         key = settings.small_llm_api_key.get_secret_value()
@@ -222,9 +226,9 @@ class LanguageModels:
         key = key or settings.llm_api_key.get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         name = settings.small_llm_model or settings.llm_model
-        return self._guarded(SMALL, self._of_first(name, address, key))
+        return self._build_guarded(SMALL, self._build_first_options(name, address, key))
 
-    def _judge(self) -> ModelFleet | None:
+    def _build_judge(self) -> ModelFleet | None:
         """Who judges passages: the model that READER_MODEL names, where the small one is asked or in a file; else the
         small one.
         """
@@ -234,11 +238,13 @@ class LanguageModels:
         if not settings.reader_model:
             return self.small
         if settings.reader_model.endswith(GGUF):
-            return ModelFleet([self._local(settings.reader_model)])
+            return ModelFleet([self._get_local(settings.reader_model)])
         key = (settings.small_llm_api_key or settings.llm_api_key).get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         return (
-            ModelFleet([self._guarded(READING, self._of_first(settings.reader_model, address, key))]) if key else None
+            ModelFleet([self._build_guarded(READING, self._build_first_options(settings.reader_model, address, key))])
+            if key
+            else None
         )
 
     @property
@@ -249,9 +255,9 @@ class LanguageModels:
             return bool(settings.small_llm_api_key)
         return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
 
-    def _further(self, provider: LlmProvider) -> ChatModel:
+    def _build_further(self, provider: LlmProvider) -> ChatModel:
         """One of those that follow."""
-        options = self._options(
+        options = self._build_options(
             provider.model,
             base_url=provider.address,
             api_key=provider.api_key.get_secret_value(),
@@ -260,25 +266,25 @@ class LanguageModels:
             max_tokens=provider.max_tokens or self._settings.llm_max_tokens,
             profile=provider.profile_name,
             parameters=provider.parameters,
-            thinks=told(provider.thinks),
+            thinks=parse_thinks(provider.thinks),
         )
-        return self._guarded(provider.title, options)
+        return self._build_guarded(provider.title, options)
 
-    def _of_first(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
+    def _build_first_options(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
         """At the first provider's address, its habits."""
         settings = self._settings
         options: dict[str, Any] = {"base_url": address, "api_key": key, "retries": retries}
         if address != settings.llm_address:
-            return self._options(name, **options)
-        return self._options(
+            return self._build_options(name, **options)
+        return self._build_options(
             name,
             profile=settings.llm_profile_name,
             parameters=settings.llm_parameters,
-            thinks=told(settings.llm_thinks),
+            thinks=parse_thinks(settings.llm_thinks),
             **options,
         )
 
-    def _options(self, name: str, **options: Any) -> ModelOptions:
+    def _build_options(self, name: str, **options: Any) -> ModelOptions:
         settings = self._settings
         common = ModelOptions(
             name,
@@ -290,27 +296,27 @@ class LanguageModels:
         )
         return replace(common, **options)
 
-    def _local(self, path: str) -> ChatModel:
+    def _get_local(self, path: str) -> ChatModel:
         """One process for a file, whoever asks it."""
         if path not in self._local_models:
-            self._local_models[path] = self._model("gguf", self._options(path))
+            self._local_models[path] = self._open_model("gguf", self._build_options(path))
         return self._local_models[path]
 
-    def _guarded(self, name: str, options: ModelOptions) -> ChatModel:
+    def _build_guarded(self, name: str, options: ModelOptions) -> ChatModel:
         settings = self._settings
         rules = BreakerOptions(settings.llm_breaker_failures, settings.llm_breaker_seconds)
         breaker = self.breakers[name] = CircuitBreaker(name, options.name, rules)
         slow = min(settings.llm_hedge_seconds or math.inf, _SLOW * options.silence)
-        return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
+        return GuardedModel(self._open_model("openai", options), breaker, options.silence, slow)
 
-    def _model(self, provider: str, options: ModelOptions) -> ChatModel:
+    def _open_model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
         whose = options.profile or profile_at(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
-        return NotedModel(model, whose, price.of if price is not None else _nothing)
+        return NotedModel(model, whose, price.compute_cost if price is not None else _return_no_cost)
 
 
-def _nothing(_: Usage) -> float:
+def _return_no_cost(_: Usage) -> float:
     """What a model without a price costs."""
     return 0.0

@@ -25,7 +25,7 @@ async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
         yield fetcher
 
 
-def source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
+def build_source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
     """The sources of all tenants."""
     return SourceService(
         SourceRepository(base.database),
@@ -33,7 +33,7 @@ def source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) ->
         base.ingestor,
         WebsiteSync(fetcher, HostPace(), base.ingestor),
         FolderSync(settings.max_upload_bytes),
-        SourceLimits(settings.sources_per_tenant, settings.roots_of),
+        SourceLimits(settings.sources_per_tenant, settings.list_roots),
     )
 
 

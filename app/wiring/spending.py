@@ -9,7 +9,7 @@ from app.spending.service import Accounts
 from app.spending.types import Budget, Price
 
 
-def accounts(settings: Settings, database: Database) -> Accounts:
+def build_accounts(settings: Settings, database: Database) -> Accounts:
     """Of all tenants."""
     prices = {model: Price(price.input, price.output) for model, price in settings.llm_prices.items()}
     budgets = {tenant: Budget(budget.tokens, budget.cost) for tenant, budget in settings.llm_budgets.items()}

@@ -11,9 +11,9 @@ from sqlalchemy import select, text
 from app.audit.repository import AuditFilter, AuditRepository
 from app.audit.tables import AuditRow
 from app.auth.principal import Role
-from app.http.routes import allow_of, audited
+from app.http.routes import allow_of, is_audited
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from scripts.audit import main
 from scripts.keys import main as keys_main
 from tests.app.auth.test_auth import routes
@@ -74,9 +74,9 @@ async def test_what_is_invalid_counts_as_refused_and_reading_is_no_action(client
 
 async def test_the_log_is_the_tenants_own_and_for_administrators(client: httpx.AsyncClient, product: Served) -> None:
     keys = KeyRepository(product.container.base.database)
-    await keys.create("other", Role.ADMIN, "别人", digest_of("theirs"))
-    await keys.create("default", Role.AGENT, "客服", digest_of("agent"))
-    product.container.keys.expire()
+    await keys.create("other", Role.ADMIN, "别人", hash_key("theirs"))
+    await keys.create("default", Role.AGENT, "客服", hash_key("agent"))
+    product.container.keys.expire_copy()
     await client.post("/api/v1/keys", json={"name": "官网", "role": "client"})
     assert (await client.get(PATH, headers={"X-API-Key": "theirs"})).json()["total"] == 0
     assert (await client.get(PATH, headers={"X-API-Key": "agent"})).status_code == 403
@@ -106,7 +106,7 @@ def test_every_change_by_administrators_is_an_action() -> None:
     allowed = [(method, route, allow_of(route.dependant)) for method, route in routes()]
     changing = [(route, allow) for method, route, allow in allowed if method != "GET" and allow is not None]
     alone = {route.name for route, allow in changing if allow.roles == {Role.ADMIN}}
-    written = {route.name for route, allow in changing if audited(route.methods or set(), allow.roles)}
+    written = {route.name for route, allow in changing if is_audited(route.methods or set(), allow.roles)}
     assert len(alone) > 40
     assert alone <= written
     assert "delete_conversation" in written and "chat" not in written

@@ -87,7 +87,7 @@ async def http(product: Served) -> AsyncIterator[httpx.AsyncClient]:
 
 async def filled(product: Served, chunks: int) -> None:
     await product.container.ingestion.add("default", [document(*range(chunks))])
-    await (await product.container.tenants.of("default")).retriever.calibrate()
+    await (await product.container.tenants.get_parts("default")).retriever.calibrate()
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -148,7 +148,7 @@ async def test_it_moves_to_another_embedder_while_it_answers(product: Served, ht
 async def test_the_old_index_goes_after_its_last_turn(product: Served, http: httpx.AsyncClient) -> None:
     await filled(product, 3)
     generations = product.container.base.generations
-    async with product.container.tenants.turn("default") as parts:
+    async with product.container.tenants.use_parts("default") as parts:
         assert (await over(http, await begun(http)))["state"] == "done"
         found = await parts.retriever.search(f"{shop(1)}的开门时间")
         assert found.passing[0].chunk.text == f"{shop(1)}早上 101 分开门"
@@ -209,9 +209,9 @@ async def test_tenants_have_embedders_of_their_own(product: Served, http: httpx.
     container = product.container
     await filled(product, 2)
     await container.ingestion.add("other", [document(5)])
-    await (await container.tenants.of("other")).retriever.calibrate()
+    await (await container.tenants.get_parts("other")).retriever.calibrate()
     assert (await over(http, await begun(http)))["state"] == "done"
-    other = (await container.tenants.of("other")).retriever
+    other = (await container.tenants.get_parts("other")).retriever
     assert (await other.search(f"{shop(5)}的开门时间")).passing
     assert (other.generation.engine.name, container.base.generations.default.engine.name) == ("hash", "use")
 
@@ -241,7 +241,7 @@ async def test_an_index_that_cannot_be_followed_keeps_no_other_tenant_from_follo
     container = product.container
     await filled(product, 2)
     await container.ingestion.add("other", [document(5)])
-    await (await container.tenants.of("other")).retriever.calibrate()
+    await (await container.tenants.get_parts("other")).retriever.calibrate()
     for tenant, embedder in (("default", "nobody knows it"), ("other", "use")):
         assert await container.base.generations.stored.put(tenant, StoredGeneration(1, embedder))
     await container.reindexing.look()
@@ -259,7 +259,7 @@ async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[Wid
     wide.fails = True  # nothing has to be embedded again
     async with served(tmp_path, vector_store=store) as product:
         await product.container.startup.serving.wait()
-        index = (await product.container.tenants.of("default")).retriever.index
+        index = (await product.container.tenants.get_parts("default")).retriever.index
         await until(lambda: len(index.snapshot()) == 3 and index.snapshot().centre.size > 0)
         async with httpx.AsyncClient(base_url=product.address, timeout=60) as http:
             assert answered(await said(http, 1), 1)

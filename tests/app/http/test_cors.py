@@ -16,7 +16,7 @@ from app.auth.origins import origin
 from app.auth.principal import Role
 from app.http.cors import ACCEPTED
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.wiring.container import Container
 from tests.app.serving import Served, served
 
@@ -25,8 +25,8 @@ CHAT = "/api/v1/chat"
 
 
 async def key_of(container: Container, role: Role, *origins: str) -> dict[str, str]:
-    key = new_key()
-    await KeyRepository(container.base.database).create("default", role, "test", digest_of(key), origins)
+    key = create_key()
+    await KeyRepository(container.base.database).create("default", role, "test", hash_key(key), origins)
     container.keys._fresh_until = float("-inf")
     return {"Authorization": f"Bearer {key}"}
 

@@ -96,7 +96,7 @@ async def test_a_change_and_a_cleared_cache_reach_the_other_replica_without_aski
                 assert container.news is not None
                 await asyncio.wait_for(container.news.listens.wait(), 120)
                 await asyncio.wait_for(container.startup.ready.wait(), 120)
-            indexes = [await container.base.index("default") for container in both]
+            indexes = [await container.base.open_index("default") for container in both]
             before = indexes[1].snapshot().revision
             entry = {"question": "保修几年", "answer": "整机保修三年。"}
             made = await http.post(f"{one.address}/api/v1/knowledge/faqs", json=entry)
@@ -109,4 +109,4 @@ async def test_a_change_and_a_cleared_cache_reach_the_other_replica_without_aski
             assert {reply["reply"] for reply in replies} == {"整机保修三年。[1]"}
             cleared = await http.post(f"{other.address}/api/v1/performance/cache/invalidate")
             assert cleared.status_code == 200
-            await until(lambda: one.container.hot_cache.size("default") == 0)
+            await until(lambda: one.container.hot_cache.count_entries("default") == 0)
