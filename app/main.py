@@ -80,13 +80,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
         telemetry = await stack.enter_async_context(open_tracing(settings, models.library))
-        tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
+        tokens = UserTokens.from_settings(settings, await stack.enter_async_context(open_provider(settings)))
         container = Container(
             settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
         )
         followers.append(base.generations.follow)
         if container.news is not None:
-            followers.append(container.news.moved)
+            followers.append(container.news.send_moved)
             container.news.start()
             stack.push_async_callback(container.news.close)
         if container.desk_relay is not None:
@@ -119,7 +119,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.reader.start(container.startup.ready)
         container.claim_reader.start(container.startup.ready)
         await container.connections.follow()
-        await container.leader.look()
+        await container.leader.try_lead()
         container.leader.start()
         container.scheduler.start()
         yield container
@@ -171,9 +171,9 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Made once."""
         if not self.openapi_schema:
-            from app.openapi.document import document
+            from app.openapi.document import build_document
 
-            self.openapi_schema = document(self, load_routers())
+            self.openapi_schema = build_document(self, load_routers())
         return self.openapi_schema
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.db.schema_state import DatabaseTrouble, SchemaAge, inspect_schema
 from app.doctor.service import examine
-from app.doctor.types import Diagnosis, Level, error
+from app.doctor.types import Diagnosis, Level, report_error
 from app.keys.repository import has_valid_key
 from app.logging import configure_logging
 from app.settings import Settings, load_settings
@@ -43,7 +43,7 @@ async def _examined(*, as_json: bool) -> list[Level]:
     try:
         settings = load_settings()
     except InvalidConfiguration as problem:
-        wrong = [error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
+        wrong = [report_error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
         for finding in wrong:
             _tell(finding, as_json=as_json)
         return [finding.level for finding in wrong]

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.audit.actions import COMMAND_LINE, MAX_TARGET_CHARS, AuditAction, AuditOutcome
 from app.audit.repository import AuditRepository
-from app.auth.origins import origin
+from app.auth.origins import normalize_origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
@@ -219,7 +219,7 @@ def _grace(text: str) -> timedelta:
 
 def _origin(text: str) -> str:
     try:
-        return origin(text)
+        return normalize_origin(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -8,13 +8,13 @@ from app.auth.principal import STAFF, Principal, Role
 from app.limits.types import NOBODY, Requester, normalize_address
 
 
-def sender_of(principal: Principal, host: str | None) -> Requester:
+def build_sender(principal: Principal, host: str | None) -> Requester:
     """The sender of a request that was authenticated. host: its address."""
-    return _sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
+    return _build_sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
 
 
 @lru_cache(maxsize=4096)
-def _sender(key: str, roles: frozenset[Role], host: str) -> Requester:
+def _build_sender(key: str, roles: frozenset[Role], host: str) -> Requester:
     staff = not roles.isdisjoint(STAFF)
     server = not staff and Role.SERVER in roles
     return Requester(

@@ -48,7 +48,7 @@ class CannedList(BaseModel):
 @router.get("")
 async def list_canned_replies(tenant: StaffTenant, wiring: Wiring) -> CannedList:
     """All replies that are ready."""
-    found = await wiring.canned.all(tenant)
+    found = await wiring.canned.list_all(tenant)
     return CannedList(replies=[CannedOut.model_validate(reply) for reply in found])
 
 

@@ -17,7 +17,7 @@ from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_resp
 from app.chat.streams import OpenStream, build_stream_response
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
-from app.http.deps import TurnTenant, build_proof, get_container
+from app.http.deps import TurnTenant, get_container, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
@@ -139,7 +139,7 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
     await get_container(request).limits.require(request.state.sender, body.message)
     user_id, own_key = clean(body.user_id), read_key(request, body.client_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
-    proof = await build_proof(request, body.session_id or "", user_id=user_id, **tokens)
+    proof = await read_proof(request, body.session_id or "", user_id=user_id, **tokens)
     message = Message(
         tenant=tenant,
         session_id=body.session_id or create_id(),

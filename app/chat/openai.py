@@ -15,7 +15,7 @@ from app.chat.stream import Items, stream_with_pings
 from app.chat.streams import build_stream_response
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
-from app.http.deps import TenantId, TurnTenant, Wiring, build_proof, get_container
+from app.http.deps import TenantId, TurnTenant, Wiring, get_container, read_proof
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
@@ -80,7 +80,7 @@ async def _build_message(body: CompletionRequest, request: Request, tenant: str)
     await get_container(request).limits.require(request.state.sender, text)
     session_id = body.session_id or body.yingda.session_id
     user_id = clean(body.user or "")
-    proof = await build_proof(
+    proof = await read_proof(
         request,
         session_id or "",
         user_token=body.user_token or body.yingda.user_token,

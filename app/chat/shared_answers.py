@@ -93,11 +93,11 @@ class SharedAnswers:
 
     def _build_key(self, key: CacheKey) -> str:
         about = repr((__version__, self._installation, *key))
-        return self._server.key("answer", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+        return self._server.build_key("answer", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
 
     def _build_epoch_key(self, tenant: str) -> str:
         about = repr((self._installation, tenant))
-        return self._server.key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+        return self._server.build_key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
 
 
 async def _do_nothing() -> None:

@@ -11,8 +11,8 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from agents.types import Replace, Token
 from app.auth.claims import MAX_TOKEN_CHARS
-from app.auth.cookies import session_shown
-from app.auth.identity import proof_of
+from app.auth.cookies import read_session_secret
+from app.auth.identity import build_proof
 from app.auth.principal import TALKING
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
@@ -52,7 +52,7 @@ async def _serve_customer(
     websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, session_id: str, after: int
 ) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
-    shown["session_token"] = shown["session_token"] or session_shown(websocket, session_id)
+    shown["session_token"] = shown["session_token"] or read_session_secret(websocket, session_id)
     customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
     try:
         await customer.claim()
@@ -219,10 +219,10 @@ class _Customer:
         self._news.set()
 
     async def _build_proof(self) -> Proof:
-        """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
+        """See `build_proof`. Raises Unauthorized, where the key alone does not open the conversation."""
         container, hello = self._container, self._hello
         async with container.attempts.check_secret(hello.sender.address or None, self._shown["user_token"] or None):
-            return await proof_of(hello.principal, container.user_tokens, **self._shown)
+            return await build_proof(hello.principal, container.user_tokens, **self._shown)
 
     async def claim(self) -> Claim:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from app.http.deps import TenantId, Wiring, build_proof
+from app.http.deps import TenantId, Wiring, read_proof
 from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
@@ -25,7 +25,7 @@ async def stop_chat(session_id: SessionId, request: Request, tenant: TenantId, w
     """Ends the answer of the session that is being written: its stream ends with `done`, `data.stopped` is true, and
     what was said so far is kept as the turn's reply.
     """
-    key, proof = SessionKey(tenant, session_id), await build_proof(request)
+    key, proof = SessionKey(tenant, session_id), await read_proof(request)
     running = wiring.stops.find(key)
     if running is None or not running.is_opened_by(proof):
         await wiring.access.require(key, proof)

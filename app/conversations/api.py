@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from app.auth.cookies import from_own_page, keep_session, session_held
-from app.auth.identity import stays_inside
+from app.auth.cookies import from_own_page, keep_session, read_session
+from app.auth.identity import is_inside
 from app.auth.principal import Principal, Role
 from app.db.base import now
 from app.errors import Forbidden
-from app.http.deps import Allow, Wiring, build_proof, require_own_page
+from app.http.deps import Allow, Wiring, read_proof, require_own_page
 from app.http.routes import GuardedRoute
 from app.ids import create_id
 from app.types import SessionKey
@@ -61,7 +61,7 @@ async def open_session(
     if body.cookie:
         require_own_page(request)
     user_id = clean(body.user_id)
-    proof = await build_proof(request, user_token=body.user_token, user_id=user_id)
+    proof = await read_proof(request, user_token=body.user_token, user_id=user_id)
     key = SessionKey(tenant, create_id())
     opened = await wiring.access.open(key, proof, user_id=user_id, channel=clean(body.channel))
     if body.cookie:
@@ -75,7 +75,7 @@ async def read_current_session(
     request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
 ) -> CurrentSession:
     """Which session the page goes on with after it was loaded again."""
-    session_id, token = session_held(request)
+    session_id, token = read_session(request)
     expires = await wiring.access.extend_secret(SessionKey(tenant, session_id), token) if token else None
     if expires is None:
         return CurrentSession(session_id=None, expires_at=None)
@@ -90,7 +90,7 @@ def _count_seconds_left(expires: datetime) -> int:
 def _require_page(request: Request) -> None:
     """A key that may be in anybody's browser opens sessions from its own pages alone. Raises Forbidden."""
     principal: Principal = request.state.principal
-    if stays_inside(principal) or from_own_page(request.headers):
+    if is_inside(principal) or from_own_page(request.headers):
         return
     if request.headers.get("origin") not in principal.origins:
         raise Forbidden(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from app.corrections import repository
-from app.corrections.matching import edited_chunk
+from app.corrections.merge import edit_chunk
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection, OriginalPassage
 from app.db.base import now
 from app.db.engine import Database
@@ -70,17 +70,17 @@ class CorrectionService:
         self._follower = follower
         self._wait_seconds = wait_seconds
 
-    async def of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
+    async def list_of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
         """All that a document has, in its order."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.of_document, tenant, document_id)
+            return await connection.run_sync(repository.list_of_document, tenant, document_id)
 
-    async def page(
+    async def load_page(
         self, tenant: str, state: CorrectionState | None, offset: int, limit: int
     ) -> tuple[list[LocatedCorrection], int]:
         """Of all documents, the last changed first, and how many there are."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.page, tenant, state, offset, limit)
+            return await connection.run_sync(repository.load_page, tenant, state, offset, limit)
 
     async def put(
         self, tenant: str, document_id: str, chunk_id: str, edit: ChunkEdit, author: str, reason: str
@@ -93,13 +93,15 @@ class CorrectionService:
             message = "没有这个片段；它可能刚刚被改过，请刷新后再试"
             raise NotFound(message, code="chunk_not_found", document_id=document_id, chunk_id=chunk_id)
         known = await self._get(tenant, document_id, pieces[0].correction) if pieces[0].correction else None
-        original = known.original if known else _original(pieces[0])
-        edit = _needed(edit, original)
+        original = known.original if known else _build_original(pieces[0])
+        edit = _remove_unchanged(edit, original)
         if not edit and known is None:
             return CorrectionMade(chunk_id, None, 0)
         if edit.excluded and not pieces[0].excluded:
             await self._keep_one(tenant, document_id, len(pieces))
-        return await self._write(tenant, pieces, _made(document_id, known, original, edit, author, reason), edit)
+        return await self._write(
+            tenant, pieces, _build_correction(document_id, known, original, edit, author, reason), edit
+        )
 
     async def drop(self, tenant: str, document_id: str, correction_id: str) -> CorrectionMade:
         """Takes a correction back: its chunk is as it was read. Raises NotFound, Conflict, EmbeddingUnavailable."""
@@ -113,7 +115,7 @@ class CorrectionService:
         await self._chunks.run_alone(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
         return CorrectionMade("", None, 0)
 
-    async def answers(self, tenant: str, made: CorrectionMade) -> bool:
+    async def wait_until_known(self, tenant: str, made: CorrectionMade) -> bool:
         """Whether searches know of a change, within the time that one waits for it."""
         return made.revision == 0 or await self._follower.wait_for_revision(tenant, made.revision, self._wait_seconds)
 
@@ -127,21 +129,23 @@ class CorrectionService:
             old.heading_path if edit.heading_path is None else edit.heading_path,
             edit.excluded,
         )
-        chunks = tuple(edited_chunk(piece.chunk, full) for piece in pieces)
+        chunks = tuple(edit_chunk(piece.chunk, full) for piece in pieces)
         tokenised = await self._ingestor.tokenise(tenant, chunks)
         if not edit.excluded:
             await self._embed(tenant, [chunk.indexed_text for chunk in chunks])
         kept = correction.id if edit else ""
         rewritten = RewrittenPieces(chunks, tokenised.tokens, tokenised.vocabulary, edit.excluded, kept)
 
-        def together(connection: Connection, _: int) -> None:
+        def write_correction(connection: Connection, _: int) -> None:
             if edit:
                 repository.put(connection, tenant, correction)
             else:
                 repository.drop(connection, tenant, correction.id)
 
         try:
-            revision, chunk_id = await self._chunks.rewrite_chunks(tenant, correction.document_id, rewritten, together)
+            revision, chunk_id = await self._chunks.rewrite_chunks(
+                tenant, correction.document_id, rewritten, write_correction
+            )
         except PieceGone as error:
             message = "这篇文档或这个片段刚刚被改过，请刷新后再试"
             raise Conflict(message, code="version_conflict", document_id=correction.document_id) from error
@@ -165,19 +169,19 @@ class CorrectionService:
                 raise
 
 
-def _original(piece: StoredPiece) -> OriginalPassage:
+def _build_original(piece: StoredPiece) -> OriginalPassage:
     chunk = piece.chunk
     return OriginalPassage(chunk.text, chunk.heading_path, chunk.question, chunk.ordinal)
 
 
-def _needed(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
+def _remove_unchanged(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
     """Without what says the same as was read."""
     text = None if edit.text == original.text else edit.text
     heading = None if edit.heading_path == original.heading_path else edit.heading_path
     return ChunkEdit(text, heading, edit.excluded)
 
 
-def _made(
+def _build_correction(
     document_id: str,
     known: ChunkCorrection | None,
     original: OriginalPassage,

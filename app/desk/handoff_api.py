@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from app.desk.api import After, load_messages
 from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, build_handoff
 from app.desk.types import Actor
-from app.http.deps import HolderTenant, TenantId, Wiring, build_proof
+from app.http.deps import HolderTenant, TenantId, Wiring, read_proof
 from app.http.failures import list_failures
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.http.routes import GuardedRoute
@@ -49,7 +49,7 @@ async def request_handoff(
     """Asks for a person; whoever waits already keeps the place."""
     key = SessionKey(tenant, session_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
-    proof = await build_proof(request, user_id=body.user_id, **tokens)
+    proof = await read_proof(request, user_id=body.user_id, **tokens)
     claim = await wiring.access.claim(key, proof)
     about = {"user_id": proof.caller or body.user_id, "channel": body.channel[:32]}
     session = await wiring.desk.service.request_person(

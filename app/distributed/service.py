@@ -79,7 +79,7 @@ class MassIngestion:
         by_path = {one.path: one for one in held}
         same = {file.place: one for file in files if (one := by_path.get(file.place)) and self._has_labels(one, file)}
         known = {place: one.content_hash for place, one in same.items()}
-        embedder = (await self.base.generations.of(tenant)).engine.name
+        embedder = (await self.base.generations.get_current(tenant)).engine.name
         contents = frozenset(one.content_hash for one in held)
         return Work(settings, tenant, embedder, tuple(files), known, contents, columns)
 

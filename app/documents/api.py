@@ -28,7 +28,7 @@ from app.documents.types import Filing
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS, VersionOut
 from app.errors import NotFound
-from app.http.deps import AdminTenant, StaffTenant, Wiring, build_proof, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -124,7 +124,7 @@ async def upload_documents(
 
         key = None
         if own_key:
-            key = retry_key(request, tenant, own_key, await build_proof(request), hash_value(sent.build_fingerprint()))
+            key = retry_key(request, tenant, own_key, await read_proof(request), hash_value(sent.build_fingerprint()))
         return add_location(await run_once(request, key, work))
 
 

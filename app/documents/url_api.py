@@ -16,7 +16,7 @@ from app.documents.types import Change, Incoming, Labels
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import FetchFailed
-from app.http.deps import AdminTenant, Wiring, build_proof, get_caller_name
+from app.http.deps import AdminTenant, Wiring, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
@@ -107,9 +107,7 @@ async def import_from_url(
 
     key = None
     if own_key := read_key(request):
-        key = retry_key(
-            request, tenant, own_key, await build_proof(request), hash_value([body.model_dump(mode="json")])
-        )
+        key = retry_key(request, tenant, own_key, await read_proof(request), hash_value([body.model_dump(mode="json")]))
     return add_location(await run_once(request, key, work))
 
 

@@ -10,12 +10,12 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.cookies import SIGN_IN, from_own_page, session_shown
-from app.auth.identity import proof_of, stays_inside
+from app.auth.cookies import SIGN_IN, from_own_page, read_session_secret
+from app.auth.identity import build_proof, is_inside
 from app.auth.origins import require_origin
 from app.auth.principal import STAFF, TALKING, Principal, Role
-from app.auth.scopes import within
-from app.auth.sender import sender_of
+from app.auth.scopes import is_covered
+from app.auth.sender import build_sender
 from app.errors import Forbidden
 from app.types import Proof, SessionKey
 
@@ -57,7 +57,7 @@ class Allow(SecurityBase):
         request.state.tenant = principal.tenant
         count = container.limits.count_with_refusal if self.turns else container.limits.count_request
         session_id = request.path_params.get("session_id", "")
-        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        request.state.sender = await count(principal.tenant, build_sender(principal, host), session_id)
         request.state.principal = principal
         return principal
 
@@ -69,10 +69,10 @@ class AllowHolder(Allow):
         """See `build_proof`. Raises Unauthorized, Forbidden."""
         tenant = await super().__call__(request)
         state = request.scope["state"]
-        if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
+        if state.get("holds") or (is_inside(state["principal"]) and "x-user-token" not in request.headers):
             return tenant
         key = SessionKey(tenant, request.path_params["session_id"])
-        await get_container(request).access.require(key, await build_proof(request))
+        await get_container(request).access.require(key, await read_proof(request))
         state["holds"] = True  # the route asks once more when it has read the body
         return tenant
 
@@ -80,11 +80,11 @@ class AllowHolder(Allow):
 def _require_scope(principal: Principal, request: Request) -> None:
     """Raises Forbidden for what no scope of the key covers."""
     route = request.scope["route"]
-    if not within(principal.scopes, route.tags, request.method, route.name):
+    if not is_covered(principal.scopes, route.tags, request.method, route.name):
         raise Forbidden("这个密钥的权限范围不包括该接口", code="scope_missing", scopes=sorted(principal.scopes))
 
 
-async def build_proof(
+async def read_proof(
     request: Request, session_id: str = "", *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
     """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
@@ -95,10 +95,12 @@ async def build_proof(
     """
     container = get_container(request)
     session_token = session_token or request.headers.get("x-session-token", "")
-    session_token = session_token or session_shown(request, session_id or request.path_params.get("session_id", ""))
+    session_token = session_token or read_session_secret(
+        request, session_id or request.path_params.get("session_id", "")
+    )
     user_token = user_token or request.headers.get("x-user-token", "")
     async with container.attempts.check_secret(request.state.sender.address or None, user_token or None):
-        return await proof_of(
+        return await build_proof(
             request.state.principal,
             container.user_tokens,
             user_token=user_token,
@@ -152,7 +154,7 @@ def read_shown_key(request: Request) -> str | None:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
-    return request.headers.get("x-api-key") or SIGN_IN.shown(request) or None
+    return request.headers.get("x-api-key") or SIGN_IN.read_value(request) or None
 
 
 TenantId = Annotated[str, Depends(Allow(*TALKING))]

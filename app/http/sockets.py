@@ -15,8 +15,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from app.auth.cookies import SIGN_IN
 from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
-from app.auth.scopes import within
-from app.auth.sender import sender_of
+from app.auth.scopes import is_covered
+from app.auth.sender import build_sender
 from app.errors import AppError, Forbidden, IdentityUnavailable, InvalidRequest, RateLimited, Unauthorized, describe
 from app.limits.leases import Lease
 from app.limits.types import Requester
@@ -131,7 +131,7 @@ async def open_line(
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
     "key": ...}`, since browsers can set no header, and so does a user token that comes without a key; or in the cookie
-    of who signed in on a page of this server. tag: to which the connection counts for scopes, see `within`.
+    of who signed in on a page of this server. tag: to which the connection counts for scopes, see `is_covered`.
     """
     with ExitStack() as stack:
         found = await _accept_line(websocket, container, tag, roles)
@@ -223,9 +223,9 @@ async def _read_hello(
     require_origin(principal, websocket.headers)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
-    if principal.scopes and not within(principal.scopes, tags):
+    if principal.scopes and not is_covered(principal.scopes, tags):
         raise Forbidden("这个密钥的权限范围不包括该连接", code="scope_missing", scopes=sorted(principal.scopes))
-    sender = await container.limits.count_request(principal.tenant, sender_of(principal, host))
+    sender = await container.limits.count_request(principal.tenant, build_sender(principal, host))
     lease = await container.limits.open_socket(principal.tenant, sender)
     return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
@@ -253,7 +253,7 @@ def _read_key(websocket: WebSocket) -> str | None:
     for offered in websocket.scope.get("subprotocols", []):
         if offered.startswith(_KEY_PREFIX):
             return str(offered.removeprefix(_KEY_PREFIX))
-    return websocket.headers.get("x-api-key") or SIGN_IN.shown(websocket) or None
+    return websocket.headers.get("x-api-key") or SIGN_IN.read_value(websocket) or None
 
 
 def _clean_frame(value: Any) -> Any:

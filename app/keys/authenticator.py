@@ -63,7 +63,7 @@ class Authenticator:
         digest = hash_key(token)
         proved = self._proved.get(digest)
         if proved is None:
-            self._proved[digest] = proved = await self._tokens.alone(token)
+            self._proved[digest] = proved = await self._tokens.find_tenant_and_caller(token)
         tenant, caller = proved
         known = await self._keys.get_tenant(tenant)
         if known is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from app.auth.origins import origin
+from app.auth.origins import normalize_origin
 from app.auth.principal import Role
 from app.auth.scopes import KeyScope
 from knowledge.text import clean
@@ -33,7 +33,7 @@ def check_origins(role: Role, origins: Sequence[str]) -> list[str]:
         raise ValueError("来源只用于 client：其他角色的密钥不能放进网页")
     if len(origins) > MAX_ORIGINS:
         raise ValueError(f"来源最多 {MAX_ORIGINS} 个")
-    return list(dict.fromkeys(map(origin, origins)))
+    return list(dict.fromkeys(map(normalize_origin, origins)))
 
 
 def check_scopes(role: Role, scopes: Sequence[KeyScope]) -> list[KeyScope]:

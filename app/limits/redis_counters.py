@@ -75,7 +75,7 @@ class RedisCounters:
         return await self._server.ask(count_in_redis, lambda: self._alone.count_names(limited))
 
     def _build_key(self, kind: LimitKind, name: Hashable) -> str:
-        return self._server.key("limit", kind, name_in_redis(name))
+        return self._server.build_key("limit", kind, name_in_redis(name))
 
 
 def name_in_redis(name: Hashable) -> str:

@@ -146,7 +146,7 @@ class RedisLeases:
             await self._server.ask(run_part, _do_nothing)
 
     def _build_key(self, kind: LimitKind, name: Hashable) -> str:
-        return self._server.key("open", kind, name_in_redis(name))
+        return self._server.build_key("open", kind, name_in_redis(name))
 
 
 async def _refuse_none() -> int:

@@ -95,7 +95,7 @@ async def read_sign_in(request: Request, response: Response, wiring: Wiring) -> 
             await wiring.authenticator.authenticate(read_shown_key(request), _get_host(request)), wiring
         )
     except Unauthorized:
-        if SIGN_IN.shown(request):
+        if SIGN_IN.read_value(request):
             SIGN_IN.drop(response, request)
         return _build_signed_in(None, wiring)
 
@@ -106,7 +106,7 @@ async def sign_in(
 ) -> SignedIn:
     """Signs in until the browser is closed, nothing was done for SIGN_IN_IDLE_HOURS, or the key or account ends."""
     require_own_page(request)
-    before = SIGN_IN.shown(request)
+    before = SIGN_IN.read_value(request)
     if isinstance(body, KeySignIn):
         key = body.key.get_secret_value()
         principal = await wiring.keys.authenticate(key, _get_host(request))
@@ -131,7 +131,7 @@ async def sign_in(
 async def sign_out(request: Request, wiring: Wiring) -> Response:
     """Ends the sign-in of this browser, here and on the server."""
     require_own_page(request)
-    if secret := SIGN_IN.shown(request):
+    if secret := SIGN_IN.read_value(request):
         await wiring.sign_ins.end(secret)
     response = Response(status_code=204)
     SIGN_IN.drop(response, request)
@@ -164,7 +164,7 @@ async def accept_invitation(body: InvitationIn, request: Request, response: Resp
     require_own_page(request)
     invitation, password = body.invitation.get_secret_value(), body.password.get_secret_value()
     async with wiring.attempts.check_secret(_get_host(request), invitation):
-        person, secret = await wiring.sign_ins.accept_invitation(invitation, password, SIGN_IN.shown(request))
+        person, secret = await wiring.sign_ins.accept_invitation(invitation, password, SIGN_IN.read_value(request))
     SIGN_IN.keep(response, request, secret)
     return _build_signed_in(person.principal, wiring)
 
@@ -172,7 +172,7 @@ async def accept_invitation(body: InvitationIn, request: Request, response: Resp
 async def _get_person(request: Request, wiring: Wiring) -> Person:
     """Who is signed in on this browser with an account. Raises Unauthorized, and Conflict for a key."""
     require_own_page(request)
-    found = await wiring.sign_ins.find(SIGN_IN.shown(request))
+    found = await wiring.sign_ins.find(SIGN_IN.read_value(request))
     if found is None:
         raise Unauthorized("登录已经失效，请重新登录")
     if found.person is None:

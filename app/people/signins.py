@@ -6,8 +6,8 @@ import secrets
 from datetime import timedelta
 from math import ceil
 
-from app.auth.claims import header_of, member_in
-from app.auth.principal import Principal, tenant_id
+from app.auth.claims import get_member, read_header
+from app.auth.principal import Principal, check_tenant_id
 from app.auth.provider import Provider
 from app.auth.sign_in import PREFIX
 from app.db.base import now
@@ -74,8 +74,8 @@ class SignIns:
         """
         if self._provider is None:
             raise Unauthorized("服务没有设置 OIDC_ISSUER，不能用企业账号登录。", code="oidc_not_configured")
-        claims = await self._provider.claims(token, header_of(token))
-        person = await self._people.find_subject(tenant, member_in(claims, self._provider.member))
+        claims = await self._provider.check_claims(token, read_header(token))
+        person = await self._people.find_subject(tenant, get_member(claims, self._provider.member))
         if person is None or person.disabled_at is not None:
             raise Unauthorized("这个企业账号没有开通，请联系管理员。", code="account_unknown")
         return person
@@ -148,6 +148,6 @@ class SignIns:
 def check_tenant(text: str) -> str:
     """Raises Unauthorized for what is no tenant, as for a login that is nobody's."""
     try:
-        return tenant_id(text)
+        return check_tenant_id(text)
     except ValueError as error:
         raise Unauthorized(_WRONG, code="wrong_password") from error

@@ -197,7 +197,7 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
     searches = (await wiring.tenants.get_parts(tenant)).retriever.cache.clear(keep)
     cleared = await wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
     if wiring.news is not None:
-        wiring.news.cleared(tenant)
+        wiring.news.send_cleared(tenant)
     message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
     return InvalidateOut(success=True, cleared=cleared, message=message)
 

@@ -32,7 +32,7 @@ async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wi
         statuses,
         wiring.base.recalls,
         wiring.redis,
-        sum(bool(state.problem) for state in wiring.models.library.states()),
+        sum(bool(state.problem) for state in wiring.models.library.list_states()),
         wiring.settings.metrics_tenants,
     )
     return Response(write_exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

@@ -36,7 +36,7 @@ class RatingOut(BaseModel):
 @router.get("/{session_id}/rating")
 async def read_rating(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> RatingOut:
     """Whether there is something to rate, and what was given for it."""
-    state = await wiring.ratings.state(SessionKey(tenant, session_id))
+    state = await wiring.ratings.load_state(SessionKey(tenant, session_id))
     return RatingOut(asked=state.asked, score=state.score)
 
 

@@ -97,9 +97,9 @@ class TeamReportOut(_Out):
         whole = {"start": asked.start, "end": asked.end, "timezone": str(asked.zone)}
         for name in cls.model_fields.keys() - whole.keys():
             whole[name] = getattr(report, name)
-        whole["total"] = _named(report.total, {})
-        whole["agents"] = [_named(one, names) for one in report.agents]
-        whole["teams"] = [_named(one, teams) for one in report.teams]
+        whole["total"] = _build_named(report.total, {})
+        whole["agents"] = [_build_named(one, names) for one in report.agents]
+        whole["teams"] = [_build_named(one, teams) for one in report.teams]
         return cls.model_validate(whole)
 
 
@@ -126,7 +126,7 @@ class ListedPage(BaseModel):
     limit: int
 
 
-async def asked_range(
+async def build_range(
     tenant: LeadTenant,
     wiring: Wiring,
     since: Annotated[Moment | None, Query(alias="from", description="从何时起；默认 7 天前")] = None,
@@ -141,7 +141,7 @@ async def asked_range(
     return ReportRange(tenant, start, end, zone, wiring.settings.desk_response_minutes * 60)
 
 
-Asked = Annotated[ReportRange, Depends(asked_range)]
+Asked = Annotated[ReportRange, Depends(build_range)]
 
 
 @router.get("")
@@ -184,6 +184,6 @@ async def _report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     return TeamReportOut.from_report(asked, report, names, teams)
 
 
-def _named(one: object, names: dict[str, str]) -> dict[str, object]:
+def _build_named(one: object, names: dict[str, str]) -> dict[str, object]:
     known = {name: getattr(one, name) for name in ServiceOut.model_fields if name != "name"}
     return known | {"name": names.get(str(known["id"]), known["id"])}

@@ -188,7 +188,7 @@ class Searches:
         """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises
         IndexUnavailable, IndexMismatch.
         """
-        index, generation = await base.open_index(tenant), await base.generations.of(tenant)
+        index, generation = await base.open_index(tenant), await base.generations.get_current(tenant)
         opened, scope = self._opened.setdefault(tenant, {}), _build_scope(settings)
         if scope in opened:
             return opened[scope]

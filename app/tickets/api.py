@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Priority
-from app.http.deps import StaffTenant, Wiring, build_proof
+from app.http.deps import StaffTenant, Wiring, read_proof
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -40,7 +40,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done. It is the
     conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
     """
-    proof, own_key = await build_proof(request, user_id=body.user_id), read_key(request)
+    proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
     key = retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
 
     def reply(ticket: TicketRow, *, written: bool) -> KeptResponse:

@@ -14,7 +14,7 @@ from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
 from app.desk.schemas import HandoffOut, build_handoff
 from app.desk.types import Event, Sender
-from app.http.deps import HolderTenant, Wiring, build_proof
+from app.http.deps import HolderTenant, Wiring, read_proof
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.transcripts.repository_history import DeskItem, HistoryPlace, TurnItem
@@ -76,7 +76,7 @@ async def read_history(
     key = SessionKey(tenant, session_id)
     session = await wiring.desk.sessions.find(key)
     page = await wiring.histories.read(key, limit, HistoryPlace.from_cursor(before) if before else None)
-    proof = await build_proof(request)
+    proof = await read_proof(request)
     return ConversationSeen(
         session_id=session_id,
         handoff=build_handoff(await wiring.desk.queue.get_state(session)),

@@ -103,7 +103,7 @@ def build_sql_writer(
     if models.main is None:
         return None
     tools = company.tools if company else {}
-    seconds, prompts = settings.llm_first_token_timeout, models.library.current
+    seconds, prompts = settings.llm_first_token_timeout, models.library.get_current
     return SqlWriter(models.main, database.schema, database.dialect, seconds, prompts, tools)
 
 

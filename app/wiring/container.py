@@ -174,7 +174,7 @@ class Container:
         self.faqs = FaqService(
             database,
             EntryRepository(DocumentKind.FAQ),
-            EntryPreparer(base.ingestor, base.generations.embedder),
+            EntryPreparer(base.ingestor, base.generations.get_embedder),
             base.follower,
         )
         self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
@@ -214,7 +214,7 @@ class Container:
             durable=settings.turn_durability == "full",
             lifetime=lifetime,
             answering=settings.answer_while_queued,
-            prompt_text=models.library.text_of,
+            prompt_text=models.library.get_text,
         )
         self.document_runner = build_document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
@@ -232,7 +232,7 @@ class Container:
             partial(self._search, searches),
             self.teams.build,
             searches.retain,
-            models.library.current,
+            models.library.get_current,
             lambda: models.version,
         )
         self.connections = ModelConnections(

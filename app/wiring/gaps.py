@@ -53,7 +53,7 @@ def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbe
     async def search(tenant: str, question: str) -> Retrieval:
         return await (await parts.tenants.get_parts(tenant)).retriever.search(question)
 
-    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.embedder
+    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.get_embedder
     mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
     drafting = Drafting(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())

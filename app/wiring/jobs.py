@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.reread_job import RereadService, build_reread_kind
 from app.gaps.mining import mining_kind
-from app.generations.reindexing import reindex_kind
+from app.generations.reindex import build_reindex_kind
 from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, build_verification_kind
 from app.jobs.due import DueRuns
@@ -37,7 +37,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
     """Everything that can be run for a tenant. A new kind is one line here."""
     return (
         build_verification_kind(_build_verification(container)),
-        reindex_kind(container.reindexing),
+        build_reindex_kind(container.reindexing),
         build_reread_kind(RereadService(container.base.database, container.versions)),
         mining_kind(container.gap_mining),
         sync_kind(container.sources),
@@ -50,7 +50,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
 def _build_verification(container: Container) -> IndexVerification:
     base = container.base
     assert base.indexer is not None, "a server keeps the index"
-    return IndexVerification(base.indexer, base.feed, KnowledgeRepository(base.database), base.generations.embedder)
+    return IndexVerification(base.indexer, base.feed, KnowledgeRepository(base.database), base.generations.get_embedder)
 
 
 def build_background_jobs(
@@ -93,7 +93,9 @@ def _build_housekeeping(
         PeriodicJob("validity", "文档生效与失效", base.labels.apply_validity, 10 * seconds, 10 * seconds, for_all=True),
         PeriodicJob("publishing", "定时发布", base.versions.publish_due, 5 * seconds, 5 * seconds, for_all=True),
         PeriodicJob("model", "跟上别处接的大模型", container.connections.follow, 2 * seconds, 2 * seconds),
-        PeriodicJob("generations", "跟上别处重建的索引", container.reindexing.look, 10 * seconds, 10 * seconds),
+        PeriodicJob(
+            "generations", "跟上别处重建的索引", container.reindexing.follow_others, 10 * seconds, 10 * seconds
+        ),
         PeriodicJob("series", "保存指标曲线", container.recorder.save, 10 * seconds, 10 * seconds),
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
         PeriodicJob("jobs", "安排到时间的任务", due.begin_due_runs, minutes, minutes, for_all=True),

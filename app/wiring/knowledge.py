@@ -143,16 +143,16 @@ async def open_knowledge(
         knowledge = KnowledgeRepository(database, correction_rows.settle)
         files = reader if reader is not None else await stack.enter_async_context(open_reader(settings))
         corrector, options = StoredCorrections(database), chunk_options(settings)
-        ingestor = Ingestor(generations.embedder, Analyzer(), options, files, analyzers.load_newest, corrector)
+        ingestor = Ingestor(generations.get_embedder, Analyzer(), options, files, analyzers.load_newest, corrector)
         recalls: DenseRecalls = defaultdict(Counter)
         catch_up, indexer = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers), None
         if owns_index:
             await asyncio.to_thread(set_damaged_aside, settings.vector_store, index_path(settings))
 
             async def open_tenant(tenant: str) -> Index:
-                return await open_index(settings, await generations.of(tenant), recalls)
+                return await open_index(settings, await generations.get_current(tenant), recalls)
 
-            indexer = Indexer(feed, catch_up, generations.embedder, open_tenant, on_revision)
+            indexer = Indexer(feed, catch_up, generations.get_embedder, open_tenant, on_revision)
             stack.push_async_callback(indexer.close)
             await indexer.start()
         follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
@@ -161,7 +161,7 @@ async def open_knowledge(
         deleted = DocumentBin(BinRepository(database), knowledge, ingestion, build_bin_days(settings, database))
         vocabulary = VocabularyService(database, tokens, follower, wait_seconds)
         rewriting = ChunkEditRepository(database)
-        corrections = CorrectionService(database, rewriting, ingestor, generations.embedder, follower, wait_seconds)
+        corrections = CorrectionService(database, rewriting, ingestor, generations.get_embedder, follower, wait_seconds)
         yield KnowledgeBase(
             database,
             documents,

@@ -57,7 +57,7 @@ class LanguageModels:
         """accounts: of what tenants spend; None for what no tenant asks."""
         self._opened, self.accounts = AsyncExitStack(), accounts
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
-        self.prompts = self.library.current()
+        self.prompts = self.library.get_current()
         self._local_models: dict[str, ChatModel] = {}
         self.version = 0
         """Grows whenever others are asked."""
@@ -87,7 +87,7 @@ class LanguageModels:
     def for_tenant(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
         """The same models, used on a tenant's account and within its budget; prompts: those in force where None."""
         own = copy(self)
-        own.prompts = prompts or self.library.current()
+        own.prompts = prompts or self.library.get_current()
         if self.accounts is None:
             return own
         meter = self.accounts.get_meter(tenant)

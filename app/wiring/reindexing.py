@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from app.db.engine import Database
 from app.documents.repository_feed import IndexFeed
 from app.errors import NotFound, Overloaded
-from app.generations.building import ShadowBuilder, Steps
 from app.generations.engine import Generation
-from app.generations.reindexing import KIND, Reindexing
+from app.generations.reindex import KIND, Reindexer
+from app.generations.shadow_builder import ShadowBuilder, Steps
 from app.generations.types import StoredGeneration
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobRun, RunState
@@ -56,7 +56,7 @@ def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuild
     return ShadowBuilder(base.generations, base.feed, base.catch_up, open_generation, drop)
 
 
-def build_reindexing(container: Container, searches: Searches) -> Reindexing:
+def build_reindexing(container: Container, searches: Searches) -> Reindexer:
     """Of a server."""
     base = container.base
 
@@ -65,7 +65,7 @@ def build_reindexing(container: Container, searches: Searches) -> Reindexing:
 
     assert base.indexer is not None, "a server keeps the index"
     builder = build_shadow_builder(container.settings, base)
-    return Reindexing(builder, base.generations, base.indexer, searches, container.tenants, create_search)
+    return Reindexer(builder, base.generations, base.indexer, searches, container.tenants, create_search)
 
 
 async def reindex_bases(
@@ -111,7 +111,7 @@ async def _list_tenants(feed: IndexFeed, tenant: str | None) -> list[str]:
 async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, progress: Progress) -> None:
     if not tenants:
         return
-    used = await base.generations.beside(tenants[0], StoredGeneration(-1, resolved(embedder)))
+    used = await base.generations.open_beside(tenants[0], StoredGeneration(-1, resolved(embedder)))
     deltas = [await base.feed.load_delta(tenant, frozenset(), 0) for tenant in tenants]
     done, total = 0, sum(len(delta.added) for delta in deltas)
 
@@ -125,7 +125,7 @@ async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, pro
 
 
 async def _build_index(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embedder: str) -> ReindexedBase:
-    current = await base.generations.of(tenant)
+    current = await base.generations.get_current(tenant)
     stored, steps = StoredGeneration(current.number + 1, resolved(embedder)), Steps(_do_nothing)
     shadow = await builder.build(tenant, stored, steps)
     chunks, revision = await builder.verify(shadow, steps), shadow.held.index.snapshot().revision

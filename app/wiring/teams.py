@@ -49,7 +49,7 @@ class Teams:
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
-        analyzer, prompts = retriever.analyzer, self.models.library.current()
+        analyzer, prompts = retriever.analyzer, self.models.library.get_current()
         models = self.models.for_tenant(tenant, prompts)
         generation, business = retriever.generation, self.businesses.get(tenant)
         learning = generation.learning

@@ -26,7 +26,7 @@ async def open_tracing(settings: Settings, library: PromptLibrary) -> AsyncItera
         if langfuse is None:
             yield await stack.enter_async_context(open_telemetry(options))
             return
-        prompts = LangfusePrompts(langfuse, library.current)
+        prompts = LangfusePrompts(langfuse, library.get_current)
         stack.push_async_callback(prompts.close)
         prompts.start()
         yield await stack.enter_async_context(open_telemetry(options, prompts.translate_attributes))

@@ -17,7 +17,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.features import load_routers
 from app.http.routes import list_roles, list_sockets
 from app.keys.repository import KeyRepository
@@ -136,7 +136,7 @@ async def strangers(world: World) -> None:
     """Customers of the same tenant, and of the other, with every proof but the right one."""
     window = world.clients[MINE, Role.CLIENT]
     own = (await window.post("/api/v1/chat", json={"message": "你好"})).json()["session_token"]
-    member = signed(SECRET, "M0002", 3600, time.time(), MINE, tenant_claim="org")
+    member = sign_token(SECRET, "M0002", 3600, time.time(), MINE, tenant_claim="org")
     proofs: dict[str, dict[str, str]] = {
         "no proof": {},
         "another session's token": {"X-Session-Token": own},
@@ -159,7 +159,7 @@ async def bearers(world: World) -> None:
     """
     theirs, other = rsa_signer().token(sub=MEMBER, org=THEIRS), ec_signer().token(sub="M0002", org=MINE)
     forged = Signer("RS256", rsa_signer("elsewhere").key, "rsa-1").token(sub=MEMBER, org=MINE)
-    guessed = signed("a-secret-of-somebody-else-altogether", MEMBER, 3600, time.time(), MINE, tenant_claim="org")
+    guessed = sign_token("a-secret-of-somebody-else-altogether", MEMBER, 3600, time.time(), MINE, tenant_claim="org")
     mine = rsa_signer().token(sub=MEMBER, org=MINE)
     window, rival = world.keys[MINE, Role.CLIENT], world.keys[THEIRS, Role.CLIENT]
     shown: dict[str, dict[str, str]] = {

@@ -21,7 +21,7 @@ import pytest
 
 from agents.business.sample.database import seed
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.db.engine import Database
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
@@ -132,7 +132,7 @@ async def staff(door: Door) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def token(caller: str, seconds: float = 60, secret: str = SECRET, **named: str) -> str:
-    return signed(secret, caller, seconds, time.time(), **({"issuer": ISSUER, "audience": AUDIENCE} | named))
+    return sign_token(secret, caller, seconds, time.time(), **({"issuer": ISSUER, "audience": AUDIENCE} | named))
 
 
 def without_beginning() -> str:

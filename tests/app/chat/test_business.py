@@ -13,7 +13,7 @@ import pytest
 
 from agents.business.sample.database import seed
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
 from tests.app.serving import Served, served
@@ -49,7 +49,7 @@ async def asked(server: Served, text: str, headers: dict[str, str], **fields: An
 
 
 def token(caller: str, seconds: float = 60, secret: str = SECRET) -> str:
-    return signed(secret, caller, seconds, time.time())
+    return sign_token(secret, caller, seconds, time.time())
 
 
 def rows_of(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -162,7 +162,7 @@ async def test_corrections_stay_with_a_document_and_are_not_listed_meanwhile(dat
 
     async def listed() -> int:
         async with database.read() as connection:
-            found, total = await connection.run_sync(corrections.page, "t", None, 0, 10)
+            found, total = await connection.run_sync(corrections.load_page, "t", None, 0, 10)
             assert len(found) == total
             return total
 

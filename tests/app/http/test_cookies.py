@@ -215,8 +215,8 @@ def test_over_https_a_cookie_is_secure_and_no_other_name_counts(request_: Reques
         kept = response.headers["set-cookie"]
         assert kept.startswith(f"{name}=a%20b%3B%C3%BC;") and "Secure" in kept.split("; ")
         told = dict(request_.headers)
-        assert cookie.shown(asking(told | {"Cookie": f"{name}=a%20b%3B%C3%BC"}, request_.url.scheme)) == "a b;ü"
-        assert cookie.shown(asking(told | {"Cookie": f"{cookie.name}=planted"}, request_.url.scheme)) == ""
+        assert cookie.read_value(asking(told | {"Cookie": f"{name}=a%20b%3B%C3%BC"}, request_.url.scheme)) == "a b;ü"
+        assert cookie.read_value(asking(told | {"Cookie": f"{cookie.name}=planted"}, request_.url.scheme)) == ""
 
 
 def test_a_page_is_told_by_its_address_where_browsers_say_no_more() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.auth.principal import LOOPBACK, Principal, Role, tenant_id
+from app.auth.principal import LOOPBACK, Principal, Role, check_tenant_id
 from app.db.base import now
 from app.db.engine import Database
 from app.db.migrate import upgrade_schema
@@ -168,13 +168,13 @@ async def test_whether_a_key_is_stored_is_asked_without_creating_anything(url: s
 
 @pytest.mark.parametrize("text", ["default", "Acme-01", "a.b_c", "x" * 64])
 def test_a_tenant_is_named_by_letters_and_digits(text: str) -> None:
-    assert tenant_id(text) == text
+    assert check_tenant_id(text) == text
 
 
 @pytest.mark.parametrize("text", ["", "a b", "-a", "公司", "a/b", "x" * 65, "a\n"])
 def test_other_names_of_tenants_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="租户编号"):
-        tenant_id(text)
+        check_tenant_id(text)
 
 
 async def test_a_key_ends_by_itself_and_works_again_with_a_later_end(keys: CountingKeys, clock: Clock) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agents.wording.catalogue import say
 from app.auth.principal import STAFF, Principal, Role
-from app.auth.sender import sender_of
+from app.auth.sender import build_sender
 from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
@@ -93,11 +93,11 @@ def test_an_address_is_counted_as_far_as_one_customer_has_it(host: str, counted:
 
 
 def test_only_a_public_key_is_counted_by_address_and_without_keys_nothing_is() -> None:
-    senders = {role: sender_of(Principal("t", frozenset({role}), "k"), "203.0.113.9") for role in Role}
+    senders = {role: build_sender(Principal("t", frozenset({role}), "k"), "203.0.113.9") for role in Role}
     assert {role: sender.address for role, sender in senders.items() if sender.address} == {Role.CLIENT: "203.0.113.9"}
     assert [role for role, sender in senders.items() if sender.server] == [Role.SERVER]
     assert {role for role, sender in senders.items() if sender.staff} == STAFF
-    assert sender_of(Principal("t", frozenset(Role)), "127.0.0.1") is NOBODY
+    assert build_sender(Principal("t", frozenset(Role)), "127.0.0.1") is NOBODY
 
 
 async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> None:

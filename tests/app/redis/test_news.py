@@ -52,9 +52,9 @@ async def test_the_others_are_told_and_nobody_hears_itself_or_another_installati
         async with Redis.from_url(REDIS) as client:
             for text in ("nonsense", '["x", "unheard of", "t"]', "[]", "7"):
                 await client.publish(f"{prefix}:news", text)
-        one.moved("租户", 3)
-        one.cleared("t")
-        two.moved("back", 4)
+        one.send_moved("租户", 3)
+        one.send_cleared("t")
+        two.send_moved("back", 4)
         await until(lambda: bool(other.moved and other.cleared and own.moved))
         assert (other.moved, other.cleared) == (["租户"], ["t"])
         assert (own.moved, own.cleared) == (["back"], [])
@@ -65,7 +65,7 @@ async def test_it_listens_again_once_redis_is_back() -> None:
     own = OwnRedis()
     try:
         async with replica(own.url, "t") as (one, _), replica(own.url, "t") as (two, heard):
-            one.moved("nobody hears it", 1)
+            one.send_moved("nobody hears it", 1)
             await own.start()
             await asyncio.gather(one.listens.wait(), two.listens.wait())
             own.kill()
@@ -73,7 +73,7 @@ async def test_it_listens_again_once_redis_is_back() -> None:
             await own.start()
             await asyncio.wait_for(two.listens.wait(), 120)
             await until(lambda: not one._broadcast._server.away)
-            one.moved("t", 2)
+            one.send_moved("t", 2)
             await until(lambda: bool(heard.moved))
             assert heard.moved == ["t"]
     finally:

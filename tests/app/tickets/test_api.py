@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
 from app.webhooks.signature import SIGNATURE, TIMESTAMP, sign_body
@@ -131,7 +131,7 @@ async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> N
         ]
         for client, role in ((browser, Role.CLIENT), (backend, Role.SERVER)):
             await keys.create("default", role, role.value, hash_key(client.headers["Authorization"].split()[1]))
-        proof = signed(secret, "M1", 60, time.time())
+        proof = sign_token(secret, "M1", 60, time.time())
 
         async def owner(client: httpx.AsyncClient, session: str, *texts: str, **fields: str) -> tuple[str, str]:
             """Number and owner of the ticket that comes of these messages."""

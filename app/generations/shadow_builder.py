@@ -41,7 +41,7 @@ class Steps:
         self._total += count
         await self._progress(self._done, self._total)
 
-    async def did(self, count: int) -> None:
+    async def add_steps(self, count: int) -> None:
         """So many of them."""
         self._done += count
         await self._progress(self._done, self._total)
@@ -55,7 +55,7 @@ class Shadow:
     held: FollowedIndex
     served: SearchedIndex
 
-    def chunks(self) -> list[Chunk]:
+    def list_chunks(self) -> list[Chunk]:
         """What is in it."""
         return sorted(self.held.index.snapshot().walk(), key=attrgetter("id"))
 
@@ -83,9 +83,9 @@ class ShadowBuilder:
 
     async def build(self, tenant: str, stored: StoredGeneration, steps: Steps) -> Shadow:
         """At a revision that was SQL's a moment ago. Raises what the embedder and the store raise."""
-        await self._generations.of(tenant)
+        await self._generations.get_current(tenant)
         await self._drop_leftovers(tenant)
-        generation, index = await self._generations.beside(tenant, stored), None
+        generation, index = await self._generations.open_beside(tenant, stored), None
         try:
             index = await self._open_index(generation)
             shadow = Shadow(generation, FollowedIndex(index), SearchedIndex(index))
@@ -94,7 +94,7 @@ class ShadowBuilder:
                     return shadow
             raise IndexUnavailable("the knowledge base changes faster than it is indexed")
         except BaseException:
-            await self._discarded(generation, index)
+            await self._discard_shadow(generation, index)
             raise
 
     async def catch_up(self, shadow: Shadow, steps: Steps) -> bool:
@@ -107,7 +107,7 @@ class ShadowBuilder:
             for start in range(0, len(texts), PART):
                 part = texts[start : start + PART]
                 rows.append(await embedder.passages(part))
-                await steps.did(len(part))
+                await steps.add_steps(len(part))
             return np.concatenate(rows)
 
         return await self._catch_up.bring_to_head(shadow.generation.tenant, shadow.held, embed)
@@ -116,15 +116,15 @@ class ShadowBuilder:
         """How many chunks it has, all as they are in SQL. Raises IndexUnavailable where one is not."""
         tenant = shadow.generation.tenant
 
-        async def looked(done: int, total: int) -> None:
-            await steps.did(0)
+        async def report_look(done: int, total: int) -> None:
+            await steps.add_steps(0)
 
         for _ in range(ATTEMPTS):
             delta = await self._feed.load_delta(tenant, frozenset(), 0)
             snapshot = shadow.held.index.snapshot()
             if delta.revision == snapshot.revision:
                 differences = await compare_both(
-                    IndexAndDatabase.from_snapshot(snapshot, delta), shadow.generation.embedder, looked
+                    IndexAndDatabase.from_snapshot(snapshot, delta), shadow.generation.embedder, report_look
                 )
                 if differences:
                     raise IndexUnavailable(f"the new index differs from the database: {differences.count_each()}")
@@ -134,14 +134,14 @@ class ShadowBuilder:
 
     async def discard(self, shadow: Shadow) -> None:
         """It is not to answer after all."""
-        await self._discarded(shadow.generation, shadow.held.index)
+        await self._discard_shadow(shadow.generation, shadow.held.index)
 
     async def forget(self, generation: Generation, index: Index | None) -> None:
         """Of a generation that answered until now: once no turn uses it, it goes."""
-        await generation.unused()
-        await self._discarded(generation, index)
+        await generation.wait_until_unused()
+        await self._discard_shadow(generation, index)
 
-    async def _discarded(self, generation: Generation, index: Index | None) -> None:
+    async def _discard_shadow(self, generation: Generation, index: Index | None) -> None:
         if index is not None:
             await index.close()
         await self._generations.let_go(generation)
@@ -149,4 +149,4 @@ class ShadowBuilder:
 
     async def _drop_leftovers(self, tenant: str) -> None:
         """Of builds that were cut short, and of generations that answered before."""
-        await asyncio.to_thread(self._drop_others, tenant, self._generations.numbers(tenant))
+        await asyncio.to_thread(self._drop_others, tenant, self._generations.list_numbers(tenant))

@@ -10,8 +10,8 @@ from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.errors import Conflict
-from app.generations.building import Progress, Shadow, ShadowBuilder, Steps
 from app.generations.service import Generations
+from app.generations.shadow_builder import Progress, Shadow, ShadowBuilder, Steps
 from app.generations.types import StoredGeneration
 from app.jobs.types import JobContext, JobKind
 from knowledge.embeddings.registry import resolved
@@ -41,7 +41,7 @@ class ReindexOptions(BaseModel):
     )
 
 
-class Reindexing:
+class Reindexer:
     """Of one process. Whoever runs the job says in SQL that the new index answers; other replicas see that and build
     their own in the same way, while their old ones answer.
 
@@ -73,18 +73,18 @@ class Reindexing:
         tenant, wanted = context.tenant, context.parameters["embedder"]
         await self._tenants.get_parts(tenant)  # opened: nobody else puts its parts in their place meanwhile
         async with self._lock(tenant):
-            current, newest = await self._generations.of(tenant), await self._generations.newest(tenant)
+            current, newest = await self._generations.get_current(tenant), await self._generations.load_newest(tenant)
             stored = StoredGeneration(newest.number + 1, resolved(wanted) if wanted else newest.embedder)
 
             async def record() -> None:
                 if not await self._generations.stored.put(tenant, stored):
                     raise Conflict("这个知识库已在别处换了索引，请再运行一次。", code="index_changed")
 
-            return await self._rebuilt(current, stored, context.report_progress, record)
+            return await self._rebuild_base(current, stored, context.report_progress, record)
 
-    async def look(self) -> None:
+    async def follow_others(self) -> None:
         """Follows what other replicas changed."""
-        for tenant, stored in (await self._generations.outdated()).items():
+        for tenant, stored in (await self._generations.find_outdated()).items():
             try:
                 await self._follow(tenant, stored)
             except Exception:  # one tenant's trouble must not keep the others from following; it is tried again
@@ -103,12 +103,14 @@ class Reindexing:
         async with lock:
             await self._tenants.get_parts(tenant)
             logger.bind(tenant=tenant).info("another process indexed the knowledge base anew, with {}", stored)
-            await self._rebuilt(await self._generations.of(tenant), stored, _nobody_asks, _known_already)
+            await self._rebuild_base(
+                await self._generations.get_current(tenant), stored, _report_nothing, _record_nothing
+            )
 
     def _lock(self, tenant: str) -> asyncio.Lock:
         return self._locks.setdefault(tenant, asyncio.Lock())
 
-    async def _rebuilt(
+    async def _rebuild_base(
         self, old: Generation, stored: StoredGeneration, progress: Progress, record: Callable[[], Any]
     ) -> dict[str, Any]:
         steps = Steps(progress)
@@ -120,7 +122,7 @@ class Reindexing:
             chunks = await self._builder.verify(shadow, steps)
             await self._swap(old, shadow, search, steps, record)
         except BaseException:
-            if await self._generations.of(old.tenant) is not shadow.generation:
+            if await self._generations.get_current(old.tenant) is not shadow.generation:
                 await search.calibrator.close()
                 await self._builder.discard(shadow)
             raise
@@ -134,12 +136,12 @@ class Reindexing:
         learning, tenant = shadow.generation.learning, shadow.generation.tenant
         await learning.fit()
         await learning.heads.wait_until_settled(tenant, (await self._tenants.get_parts(tenant)).profile.intent_examples)
-        chunks = await asyncio.to_thread(shadow.chunks)
+        chunks = await asyncio.to_thread(shadow.list_chunks)
         await steps.expect(len(chunks))
         for start in range(0, len(chunks), SENTENCES):
             part = chunks[start : start + SENTENCES]
             await learning.meaning.learn(part)
-            await steps.did(len(part))
+            await steps.add_steps(len(part))
         try:
             await search.calibrator.refresh()
         except RerankUnavailable as error:  # its fallback is calibrated, and serves the old index too
@@ -166,11 +168,11 @@ class Reindexing:
             old.learning.sentences.leave(tenant, before.index)
 
         replaced = await self._indexer.replace(tenant, shadow.held, shadow.served, commit, put)
-        leaving = asyncio.create_task(self._left(old, replaced), name=f"an old index of {tenant}")
+        leaving = asyncio.create_task(self._remove_old(old, replaced), name=f"an old index of {tenant}")
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)
 
-    async def _left(self, old: Generation, index: Index | None) -> None:
+    async def _remove_old(self, old: Generation, index: Index | None) -> None:
         """What answered until now goes after its last turn."""
         try:
             await self._searches.leave()
@@ -180,14 +182,14 @@ class Reindexing:
             logger.bind(tenant=old.tenant).exception("an old index could not be removed")
 
 
-def reindex_kind(reindexing: Reindexing) -> JobKind:
+def build_reindex_kind(reindexing: Reindexer) -> JobKind:
     """On demand."""
     return JobKind(KIND, "重建索引", reindexing.run, None, ReindexOptions)
 
 
-async def _nobody_asks(done: int, total: int) -> None:
+async def _report_nothing(done: int, total: int) -> None:
     pass
 
 
-async def _known_already() -> None:
+async def _record_nothing() -> None:
     pass

@@ -141,7 +141,7 @@ async def test_it_moves_to_another_embedder_while_it_answers(product: Served, ht
     assert run["done"] == run["total"]
     assert all(answers) and behind > CLIENTS
     assert [engine.name for engine in generations.engines] == ["use"]
-    assert (await generations.of("default")).number == 1
+    assert (await generations.get_current("default")).number == 1
 
 
 @pytest.mark.acceptance(only=True)
@@ -221,7 +221,7 @@ async def test_another_process_builds_its_own_index(product: Served, http: httpx
     container = product.container
     assert await container.base.generations.stored.put("default", StoredGeneration(1, "use"))
     assert not await container.base.generations.stored.put("default", StoredGeneration(1, "hash"))
-    await container.reindexing.look()
+    await container.reindexing.follow_others()
     assert container.base.generations.default.engine.name == "use"
     assert answered(await said(http, 1), 1)
 
@@ -244,8 +244,8 @@ async def test_an_index_that_cannot_be_followed_keeps_no_other_tenant_from_follo
     await (await container.tenants.get_parts("other")).retriever.calibrate()
     for tenant, embedder in (("default", "nobody knows it"), ("other", "use")):
         assert await container.base.generations.stored.put(tenant, StoredGeneration(1, embedder))
-    await container.reindexing.look()
-    assert (await container.base.generations.of("other")).engine.name == "use"
+    await container.reindexing.follow_others()
+    assert (await container.base.generations.get_current("other")).engine.name == "use"
     assert container.base.generations.default.engine.name == "hash"
 
 
