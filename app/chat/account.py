@@ -20,13 +20,13 @@ class Account:
         self.degraded: tuple[str, ...] = ()
 
     def record_step(self, step: str) -> None:
-        """Notes the time since the step before."""
+        """Records the milliseconds since the previous step under the name of this one."""
         now = perf_counter()
         self.ms[step] = round((now - self._last) * 1000, 3)
         self._last = now
 
     def add_usage(self, usage: Usage, degraded: tuple[str, ...] = ()) -> None:
-        """Notes what a step cost, and what was out of order in it."""
+        """Adds what a step used at language models, and which parts were degraded in it."""
         self.usage += usage
         self.degraded += degraded
 
@@ -36,7 +36,9 @@ class Account:
         return round((perf_counter() - self._started) * 1000, 3)
 
     def complete_answer(self, answer: Answer) -> Answer:
-        """The answer with all that its turn took; a step of the agents that has the name of one before adds to it."""
+        """Returns the answer with the usage, outages and timings of the whole turn. A step of the agents with the same
+        name as an earlier one is added to it.
+        """
         timings = dict(answer.timings_ms)
         for step, milliseconds in self.ms.items():
             timings[step] = round(milliseconds + timings.get(step, 0.0), 3)

@@ -96,8 +96,8 @@ class AnswerPipeline:
                 yield event
 
     async def read(self, team: Team, question: Question, account: Account) -> PreparedMessage:
-        """The message with its embeddings, its typos put right and its parts, ready to be searched, and whether the
-        screening takes it.
+        """Prepares a message for the search: embeds it, corrects its typos, splits it into its questions and screens
+        it.
         """
         picked, embedder = question.rewrite is not None, team.embedder
         embedding = asyncio.create_task(_embed_text(embedder, question.searched), name="embedding")
@@ -123,14 +123,14 @@ class AnswerPipeline:
         return PreparedMessage(team, about_page(replace(question, rewrite=corrected)), picked, reason)
 
     async def decide(self, heard: PreparedMessage, account: Account) -> tuple[TurnEvidence, Decision]:
-        """All that is known of a message, and who is to answer it."""
+        """Collects the evidence for a message and decides which agents answer it."""
         turn = await collect_evidence(heard.team, heard.question, account, picked=heard.picked)
         with span("decide"):
             return turn, heard.team.roster.decide(turn)
 
 
 async def _embed_parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
-    """The questions of the message with their embeddings, by themselves and behind what comes before."""
+    """Embeds each question of the message, by itself and together with what was talked about before."""
 
     async def embed_part(place: int, part: Spoken) -> Spoken:
         context = part_context(question, place)
@@ -142,7 +142,9 @@ async def _embed_parts(embedder: Embedder, question: Question) -> tuple[Spoken, 
 
 
 async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
-    """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""
+    """Embeds a text; None without a text or when the embedder is down. The search then tries once more, and else goes
+    by keywords alone and says so.
+    """
     try:
         if text is None:
             return None
@@ -154,7 +156,7 @@ async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
 
 
 async def correct_spelling(speller: BaseSpeller, question: Question) -> str | None:
-    """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
+    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number may change."""
     asked = question.rewrite or question.searched
     corrected = (await speller.correct(asked)).text
     if corrected == asked or not keeps_facts(asked, corrected):

@@ -82,7 +82,9 @@ async def _open_stream(message: Message, key: RetryKey | None, request: Request,
 async def _run_to_end(
     message: Message, request: Request, attempt: RequestAttempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
 ) -> None:
-    """Runs a turn whether or not its client stays. begun: gets its events, or why there are none."""
+    """Runs a turn to its end even if its client leaves. begun: is given the turn's events, or the error why there are
+    none.
+    """
     async with attempt:
         try:
             events = await _claim_events(replace(message, attempt=attempt), request)
@@ -104,8 +106,8 @@ async def _run_to_end(
 
 
 async def _claim_events(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """The events of a turn whose claim holds: looked at before the response begins, whose status cannot change any
-    more. Raises Forbidden.
+    """Checks the claim on the conversation and returns the events of the turn. This happens before the response begins,
+    because its status cannot change afterwards. Raises Forbidden.
     """
     wiring = get_container(request)
     claim = await wiring.access.claim(
@@ -122,7 +124,9 @@ async def _stream_response(events: AsyncIterator[ChatEvent], request: Request, l
 
 
 async def _record_outcome(events: AsyncGenerator[ChatEvent, None], request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Leaves the outcome for the access log, and an error, which has no status any more, for the error log."""
+    """Passes the events on, and records the outcome for the access log and an error for the error log: the status of
+    the response was sent already.
+    """
     try:
         async with aclosing(events):
             async for event in events:
@@ -135,7 +139,7 @@ async def _record_outcome(events: AsyncGenerator[ChatEvent, None], request: Requ
 
 
 async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
-    """The message, and what its request is known by where it may be sent again."""
+    """Builds the message from the request, and the key by which a repeated request is recognised."""
     await get_container(request).limits.require(request.state.sender, body.message)
     user_id, own_key = clean(body.user_id), read_key(request, body.client_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}

@@ -81,7 +81,9 @@ def _get_usage_so_far(reading: asyncio.Task[Understood]) -> Usage:
 
 
 def is_in_doubt(turn: TurnEvidence) -> bool:
-    """Whether what is known is too little to go by: nothing is found that answers, or no intent is ahead."""
+    """Whether the search and the router together tell too little: nothing found answers the question, or no intent is
+    ahead.
+    """
     trace, found = turn.route.trace, turn.found
     looked_up = turn.route.intents == (Intent.KNOWLEDGE_QA,) and found is not None
     return (looked_up and not turn.answerable) or (trace.band is Band.LOW and bool(trace.scores))
@@ -90,8 +92,9 @@ def is_in_doubt(turn: TurnEvidence) -> bool:
 async def _apply_reading(
     team: Team, question: Question, turn: TurnEvidence, understood: Understood, *, judged: bool
 ) -> TurnEvidence:
-    """The evidence in the light of what a model read; searched and routed anew where that is news, or where what was
-    found is still to be judged. That a message is about nothing here does not stand against what was found for it.
+    """Updates the evidence with what a model read in the message. Searches and routes again where the reading changed
+    the question, or where what was found was not judged yet. A model that calls a message off-topic does not overrule
+    passages that answer it.
     """
     heard = understood.of(question)
     route, searched = turn.route, replace(heard, found=turn.found, curated=turn.question.curated)
@@ -103,7 +106,9 @@ async def _apply_reading(
 
 
 async def _search_and_route(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
-    """Where it is routed to, and the question with all that is found for it."""
+    """Routes the question and searches for it at the same time. Returns the route, and the question with what was
+    found.
+    """
     route, found, curated = await asyncio.gather(
         _route_question(team, question), _search_passages(searcher, question), _match_curated(team, question)
     )
@@ -125,8 +130,8 @@ async def _match_curated(team: Team, question: Question) -> CuratedMatch | None:
 
 
 async def _search_passages(searcher: Searcher, question: Question) -> Retrieval | None:
-    """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
-    from it then finds out.
+    """Searches the knowledge base, whatever kind of message it is. None while it is out of order; the agent that needs
+    it then meets the error itself.
     """
     try:
         with span("search"):

@@ -33,11 +33,11 @@ class Flight(Generic[Event]):
         return not self._ended and not self._task.cancelling()
 
     def add_end_callback(self, call: Callable[[], None]) -> None:
-        """`call` is made when it ends, however that is."""
+        """Calls `call` when the computation ends, by whatever cause."""
         self._task.add_done_callback(lambda _: call())
 
     async def follow(self) -> AsyncGenerator[Event, None]:
-        """All events, those that were before included. Raises what the computation raised, for everybody."""
+        """Yields all events from the first one on. Raises what the computation raised, for every follower."""
         self.followed += 1
         self._present += 1
         position = 0

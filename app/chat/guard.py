@@ -58,18 +58,20 @@ class Guard:
         self._remembered = lru_cache(REMEMBERED)(self._find_reason)
 
     def check(self, text: str) -> str | Rejected:
-        """The message without NUL, control and invisible characters and wide gaps, or why it is not taken."""
+        """Cleans the message of control and invisible characters and wide gaps. Returns the clean text, or the reason
+        why the message is not accepted.
+        """
         message = _WIDE.sub(r"\1", clean(text).strip())
         # A hot question need not be looked at again; whose message holds personal data is not remembered.
         reason = self._find_reason(message) if find_personal_data(message) else self._remembered(message)
         return message if reason is None else Rejected(reason)
 
     async def say(self, tenant: str, question: Question, key: str) -> str:
-        """A sentence of the product, in the language of the reply."""
+        """Gives a sentence of the product in the language of the reply."""
         return say(key, in_english(question, await self._profiles(tenant)))
 
     async def build_reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
-        """What is calmly said to a message that is not taken, whoever found it."""
+        """Builds the calm reply to a message that is not accepted, whoever found that out."""
         profile = await self._profiles(tenant)
         english = in_english(question, profile)
         key = rejected.reason.value if rejected.reason in _OF_FORM else "no_orders"
@@ -87,7 +89,7 @@ class Guard:
 
 
 def _is_repetitive(message: str) -> bool:
-    """One character without end, or one phrase."""
+    """Whether the message is one character or one phrase repeated without end."""
     if len(message) >= MIN_REPEATED and len(set(_NOT_A_WORD.sub("", message))) < 2:
         return True
     encoded = message.encode()

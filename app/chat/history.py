@@ -47,7 +47,7 @@ class History:
         self._texts = texts
 
     async def build_question(self, message: Message, reading: Reading) -> Question:
-        """The question with its history, with what it picks or leaves out, and what was proposed before it."""
+        """Builds the question with its history, what it picks or leaves out, and what the last turn proposed."""
         rows = await self._load_rows(message)
         turns: tuple[Turn, ...] = ()
         if self._turns:
@@ -75,8 +75,8 @@ class History:
         )
 
     async def _read_pictures(self, message: Message, rows: Sequence[TurnRow]) -> tuple[str, ...]:
-        """What is written in the pictures that the message is about: its own, else those of the message before it. What
-        addresses a model is left out, and so is what is more than a search can use.
+        """Reads the text in the pictures that the message is about: its own, else those of the message before it. Text
+        that addresses a model is left out, and so is more than a search can use.
         """
         sent = [one.id for one in message.attached] or [one["id"] for one in (rows[-1].attachments if rows else ())]
         if not sent or self._texts is None:
@@ -87,11 +87,11 @@ class History:
         return (told,) if told else ()
 
     async def load_state(self, message: Message) -> DialogueState:
-        """What the conversation is about before this message."""
+        """Loads what the conversation was about before this message."""
         return self._derive_state(message, await self._load_rows(message))
 
     def _derive_state(self, message: Message, rows: Sequence[TurnRow]) -> DialogueState:
-        """That of the last turn; what was said about somebody else's data stays with them."""
+        """Returns the state of the last turn. What was said about another member's data is not passed on."""
         if message.history:
             return state_of(message.history[-self._turns :] if self._turns else ())
         state = DialogueState.from_json(rows[-1].state) if rows and self._turns else NOTHING_SAID
@@ -101,13 +101,13 @@ class History:
         return select_readable(rows, message.caller, to_model=self._rows_to_model())
 
     async def _load_rows(self, message: Message) -> list[TurnRow]:
-        """The last turns that are kept, at least one."""
+        """Loads the last stored turns, at least one."""
         if message.new_session:
             return []
         return await self._conversations.load_last_turns(message.tenant, message.session_id, max(self._turns, 1))
 
     async def _summarize_earlier(self, message: Message) -> str:
-        """What was asked before the turns that are looked at, each question cut, the latest ones kept."""
+        """Lists the questions before the turns in view, each of them cut, the latest ones kept."""
         if message.history:
             asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
@@ -119,7 +119,7 @@ class History:
 
 
 def _rewrite_turns(history: Iterable[Turn]) -> tuple[Turn, ...]:
-    """What a client tells of earlier turns, each in the light of those before it."""
+    """Rewrites the turns that a client sent along, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
         turns.append(replace(turn, standalone=rewritten_by_rules(turn.question, turns) or turn.question))

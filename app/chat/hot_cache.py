@@ -128,11 +128,11 @@ class HotCache:
         return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
 
     def get_stats(self, tenant: str) -> CacheStats:
-        """Counts of a tenant."""
+        """Returns the counts of a tenant."""
         return self._stats.setdefault(tenant, CacheStats())
 
     def count_entries(self, tenant: str) -> int:
-        """Entries of a tenant that may still be served, those of older versions included."""
+        """Counts a tenant's entries that may still be served, those of older versions included."""
         self._entries.expire()
         return sum(key.tenant == tenant for key in self._entries)
 
@@ -148,7 +148,7 @@ class HotCache:
         return cleared
 
     def drop_local(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
-        """As `invalidate`, of this process alone."""
+        """As `invalidate`, for this process alone."""
         asked = None if question is None else normalize_question(question)
         for key in [key for key in self._flights if key.tenant == tenant and asked in (None, key.question)]:
             del self._flights[key]
@@ -198,7 +198,9 @@ class HotCache:
         milliseconds: float,
         epoch: str | None,
     ) -> None:
-        """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
+        """Stores the answer under the revision that was searched, unless the configuration changed meanwhile or the
+        entry was invalidated.
+        """
         answer = answer_of(events)
         self.get_stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
         version = await self._version(key.tenant)
@@ -219,7 +221,7 @@ class HotCache:
             await self._shared.put(key, kept, self._get_ttl(key))
 
     def _make_room(self, key: CacheKey) -> None:
-        """Lets a tenant's oldest answers go where it has more than it may."""
+        """Removes a tenant's oldest answers where it has more than it may."""
         kept = self._kept.setdefault(key.tenant, OrderedDict())
         kept[key] = None
         kept.move_to_end(key)
@@ -234,7 +236,7 @@ class HotCache:
 
 
 def _build_events(kept: SharedAnswer) -> tuple[AnswerEvent, ...]:
-    """In one piece: nobody waits for it word by word any more."""
+    """Builds the events of a stored answer. It comes as one piece: there is nothing to wait for word by word."""
     return Meta(kept.agent, kept.intent), Token(kept.answer.reply), Done(kept.answer)
 
 

@@ -59,7 +59,7 @@ async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
 
 
 async def _stream_chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncGenerator[str, None]:
-    """The frames of a turn; closing this cancels the work."""
+    """Yields the frames of a turn; closing this cancels the work."""
     async with aclosing(items):
         async for item in items:
             if item is None:

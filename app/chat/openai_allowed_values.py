@@ -31,12 +31,14 @@ class AllowedValues:
 
 
 def _is_same_value(value: object, allowed: object) -> bool:
-    """As in JSON: 1.0 is 1, and true is not."""
+    """Whether two values are equal as JSON has it: 1.0 is 1, and true is not."""
     return isinstance(value, bool) is isinstance(allowed, bool) and value == allowed
 
 
 def _build_schema(value: object) -> dict[str, Any]:
-    """Of this value alone; spelt out, since generators of clients take no `enum` of objects and arrays."""
+    """Builds the schema of exactly this value. It is spelt out, since generators of clients take no `enum` of objects
+    and arrays.
+    """
     if isinstance(value, dict):
         fields = {name: _build_schema(inner) for name, inner in value.items()}
         return {"type": "object", "properties": fields, "required": list(value), "additionalProperties": False}

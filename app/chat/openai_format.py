@@ -22,7 +22,7 @@ PING = ": ping\n\n"
 
 
 def build_completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str] = ()) -> bytes:
-    """The whole answer as one JSON object. ignored: see `build_extra`."""
+    """Builds the whole answer as one JSON object. ignored: see `build_extra`."""
     reply, finish = limits.cut_reply(done.answer.reply)
     message = {"role": "assistant", "content": reply, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
@@ -31,8 +31,8 @@ def build_completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str]
 
 
 def build_extra(done: TurnDone, ignored: Sequence[str] = ()) -> dict[str, Any]:
-    """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response, and the types of
-    what the question held besides its words.
+    """Builds what OpenAI's format has no place for: the ids, the outcome and the data of the chat response. ignored:
+    the types of parts of the question that are no text.
     """
     response = done.build_response()
     told = "session_id", "message_id", "outcome", "session_token"
@@ -41,7 +41,7 @@ def build_extra(done: TurnDone, ignored: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def count_usage(done: TurnDone) -> dict[str, int]:
-    """Tokens spent at language models for this answer; none when it was quoted or came out of the cache."""
+    """Counts the tokens that this answer cost at language models; none when it was quoted or came out of the cache."""
     spent = Usage() if done.cached else done.answer.usage
     prompt, written = spent.prompt_tokens, spent.completion_tokens
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
@@ -64,7 +64,7 @@ class ChunkWriter:
         self._reply = self._sent = ""
 
     def write_frames(self, event: ChatEvent) -> str:
-        """What to send for an event of the turn; often nothing."""
+        """Writes the frames for one event of the turn; often none."""
         match event:
             case TurnStarted():
                 self._head = _build_head(event.message_id, "chat.completion.chunk")
@@ -101,7 +101,7 @@ class ChunkWriter:
 
 
 def build_failure(description: Description) -> str:
-    """The last frame of a stream that broke; clients raise it as an error."""
+    """Builds the last frame of a stream that broke; clients raise it as an error."""
     return _build_frame(description.build_openai_body())
 
 

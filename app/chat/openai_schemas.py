@@ -69,7 +69,7 @@ class ChatMessage(BaseModel):
         return list(dict.fromkeys(part.type for part in parts if part.get_text() is None))
 
     def describe_content(self) -> str:
-        """Its words, and where it has none, a mark for what it is instead."""
+        """Returns the text of the message, or a mark for what it holds instead."""
         text = self.get_text()
         return (
             text
@@ -141,11 +141,11 @@ class CompletionRequest(BaseModel):
         return asked.get_text()
 
     def list_ignored_types(self) -> list[str]:
-        """The types of what the question has besides its words, which nothing is made of."""
+        """Lists the types of parts of the question that are no text and are ignored."""
         return self._get_last_message().list_other_types()
 
     def build_limits(self) -> ReplyLimits:
-        """Where the reply is to end."""
+        """Builds the limits at which the reply has to end."""
         lengths = [length for length in (self.max_tokens, self.max_completion_tokens) if length is not None]
         return ReplyLimits(tuple(stop for stop in self.stop or () if stop), min(lengths, default=None))
 

@@ -27,7 +27,7 @@ class RunningAnswer:
     _waiting: asyncio.Timeout | None = None
 
     def stop(self) -> bool:
-        """Nothing more is waited for; False where all was said already."""
+        """Stops the answer; False where it was complete already."""
         if self.ended:
             return False
         self.stopped = True
@@ -36,12 +36,12 @@ class RunningAnswer:
         return True
 
     def is_opened_by(self, proof: Proof) -> bool:
-        """Whether the proof is the one that this very turn issues: until it is kept nobody else can look it up."""
+        """Whether the proof is the secret that this turn itself issues: until the turn is stored nobody can look it up."""
         return bool(self.claim.issued) and hmac.compare_digest(self.claim.issued.encode(), proof.token.encode())
 
     def follow(self, events: AsyncGenerator[AnswerEvent], *, whole: bool = False) -> AsyncGenerator[AnswerEvent]:
-        """The events until they end; where they are stopped they end with what was said so far. whole: nothing is
-        waited for any more, and so there is nothing to stop.
+        """Yields the events until they end, or until the answer is stopped; then it ends with what was written so far.
+        whole: the answer is there as a whole, so there is nothing to stop.
         """
         self.ended = whole
         return events if whole else self._stream_until_stopped(events)
@@ -69,8 +69,8 @@ class RunningAnswer:
             yield Done(answer)
 
     def build_answer(self) -> Answer:
-        """What the turn is kept as, without marks: what they cite is known at the end alone. To be stopped says nothing
-        of the knowledge base, however little was said.
+        """Builds the answer that is stored for a stopped turn. It has no citation marks, since the sources are known at
+        the end alone, and says nothing about what the knowledge base holds.
         """
         return Answer(
             without_marks(self.written), Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True
@@ -96,7 +96,7 @@ class RunningAnswers:
 
     @contextmanager
     def track_answer(self, key: SessionKey, claim: Claim) -> Iterator[RunningAnswer]:
-        """While an answer is written."""
+        """Registers an answer for as long as it is being written, so that it can be stopped."""
         running = self._running[key] = RunningAnswer(claim)
         try:
             yield running

@@ -79,7 +79,7 @@ class ChatService:
         self._attachments = attachments
 
     async def answer_message(self, message: Message) -> TurnDone:
-        """The whole turn at once."""
+        """Runs a whole turn and returns its last event."""
         done = None
         async for event in self._run_turn(
             message, _Turn(message, self._metrics, self._spans, unseen=message.new_session)
@@ -91,8 +91,8 @@ class ChatService:
         return done
 
     def stream_events(self, message: Message) -> AsyncGenerator[ChatEvent, None]:
-        """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer. Raises
-        Forbidden where the conversation is somebody else's.
+        """Runs a turn and yields its events: TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError, since
+        an outage is no answer, and Forbidden where the conversation is somebody else's.
         """
         return self._run_turn(message, _Turn(message, self._metrics, self._spans))
 
@@ -135,7 +135,9 @@ class ChatService:
                                 yield event
 
     async def _claim_session(self, message: Message, turn: _Turn) -> Message:
-        """Looked at once no other turn of the session runs: of two that begin it, one does. Raises Forbidden."""
+        """Checks the claim on the session while no other turn of it runs: of two turns that begin it, one wins. Raises
+        Forbidden.
+        """
         claim = message.claim
         if claim is None or claim.first or claim.issued:
             key = SessionKey(message.tenant, message.session_id)
@@ -148,15 +150,15 @@ class ChatService:
         return message
 
     async def _load_attachments(self, message: Message) -> Message:
-        """Looked up once the conversation is known to be the customer's. Raises NotFound."""
+        """Looks up the attachments, after the conversation proved to be the customer's. Raises NotFound."""
         if not message.attachments or self._attachments is None:
             return message
         key = SessionKey(message.tenant, message.session_id)
         return replace(message, attached=await self._attachments.use(key, message.attachments, Side.CUSTOMER))
 
     def _check_message(self, message: Message) -> _CheckedMessage:
-        """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
-        told where they stand, whatever they wrote.
+        """Checks what the customer wrote. The guard's patterns protect models, so a message for a person is only
+        checked for being empty or too long.
         """
         if message.attachments and not message.text.strip():
             return _CheckedMessage(PICTURE_SENT)
@@ -170,7 +172,7 @@ class ChatService:
         return await self._guard.build_reply(message.tenant, Question(message.text), rejected)
 
     async def _answer_with_agents(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
-        """The agents' answer, as far as no person takes the session meanwhile."""
+        """Answers by the agents, unless a person takes the session meanwhile."""
         with self._stops.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
             question, served = await self._get_answer(message, text, turn)
             if turn.spoken:
@@ -203,7 +205,9 @@ class ChatService:
     async def _forward_to_desk(
         self, message: Message, text: str, held: DeskReply, turn: _Turn
     ) -> AsyncGenerator[ChatEvent]:
-        """To the person who has the session, or will; what the bot was about to say is withdrawn."""
+        """Forwards the message to the person who has the session, or will have it. What the bot began to say is
+        withdrawn.
+        """
         done = turn.build_done(held.answer, cached=False, handoff=held.queue)
         question = Question(text, caller=message.caller)
         if await self._persist_turn(message, question, turn, done, for_desk=held.forward):
@@ -214,8 +218,8 @@ class ChatService:
             yield done
 
     async def _get_answer(self, message: Message, text: str, turn: _Turn) -> tuple[Question, CacheResult]:
-        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own. Beyond
-        the limits only what is urgent is answered, by rules.
+        """Gets the answer from the cache where everybody may be told the same, else computes it for this customer.
+        Beyond the limits only urgent messages are answered, by rules.
         """
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
@@ -238,7 +242,7 @@ class ChatService:
         return question, CacheResult(flight.follow(), cached=False)
 
     async def _confirm_attachment(self, message: Message, text: str) -> tuple[Question, CacheResult]:
-        """Nothing was asked about what was sent: the next message may do so."""
+        """Confirms an attachment that came without a question; the next message may ask about it."""
         question = await self._history.build_question(message, read(""))
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
@@ -246,8 +250,8 @@ class ChatService:
         return replace(question, text=text, reading=read(text)), CacheResult(said(answer), cached=False)
 
     async def _can_share_answer(self, message: Message, reading: Reading) -> bool:
-        """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
-        data is not asked about.
+        """Whether everybody may be told the same answer: nothing was said before, no page is in view, and the
+        customer's own data is not asked about.
         """
         if (
             message.attached
@@ -269,7 +273,9 @@ class ChatService:
         *,
         for_desk: bool = False,
     ) -> bool:
-        """Before the final event: what was acknowledged is never lost. False when the session changed hands."""
+        """Stores the turn before its final event is sent, so that nothing acknowledged is lost. False when the session
+        changed hands meanwhile.
+        """
         answer = done.answer
         # What was answered without its conversation belongs to one all the same.
         before = question.state or await self._history.load_state(message)
@@ -321,7 +327,7 @@ class _CheckedMessage:
     rejected: Rejected | None = None
 
     def fill_text(self, message: Message) -> _CheckedMessage:
-        """With what stands for the words of a message that has none."""
+        """Returns the message with a description of its attachments in place of the missing text."""
         if message.text.strip() or not message.attached:
             return self
         return _CheckedMessage(words_for("", [one.brief() for one in message.attached]))
@@ -353,7 +359,7 @@ class _Turn:
         return TurnStarted(*ids, meta.agent, meta.intent, self.claim.issued)
 
     def note_event(self, event: object) -> None:
-        """Notes what was searched, and when the first piece of the reply came."""
+        """Records what was searched, and when the first piece of the reply came."""
         if isinstance(event, Evidence):
             self._searched = event.retrieval
         if not self.spoken and isinstance(event, Token):
@@ -361,7 +367,7 @@ class _Turn:
             self._metrics.get_tenant(self._message.tenant).first_token.add(self.account.total_ms)
 
     def build_done(self, answer: Answer, *, cached: bool, handoff: QueueState | None = None) -> TurnDone:
-        """cached: the stages of the answer are those of another turn."""
+        """Builds the last event of the turn. cached: the timings of the answer are those of another turn."""
         self._metrics.add_stages(self._message.tenant, self.account.ms)
         timings = ({} if cached else answer.timings_ms) | self.account.ms | {"total": self.account.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
@@ -369,14 +375,16 @@ class _Turn:
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
     async def stream_computed(self, events: Events) -> Events:
-        """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
+        """Yields the events of an answer that is computed for this turn, perhaps also cached for others, and records
+        its calls to models.
+        """
         async with aclosing(within(events, self.span.current, lambda: noted(self._record_call))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 
     @contextmanager
     def record_span(self) -> Iterator[None]:
-        """Until the turn is over, by an error too."""
+        """Ends the turn's span when the block is left, by an error too."""
         try:
             yield
         except BaseException as error:
@@ -389,7 +397,7 @@ class _Turn:
         self._metrics.add_model_call(self._message.tenant, call)
 
     def build_trace(self, done: TurnDone) -> TurnTrace | None:
-        """How the answer came about, or for which turn; None where no agent was asked."""
+        """Builds the trace of the answer, or a link to the turn that computed it; None where no agent was asked."""
         answer, routed = done.answer, self.routed
         if done.cached:
             return TurnTrace(origin=answer.origin) if answer.origin else None
@@ -420,8 +428,8 @@ class _Turn:
     async def stream_rejection(
         self, rejected: Rejected, reply: str, waiting: QueueState | None = None
     ) -> AsyncGenerator[ChatEvent]:
-        """What is told of a message that is not taken; it is not kept, nor does it begin a session. waiting: where who
-        waits for a person stands.
+        """Yields the events of a rejected message. It is not stored and begins no session. waiting: the place in the
+        queue of a customer who waits for a person.
         """
         self.claim = Claim()
         answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")

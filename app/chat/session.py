@@ -71,11 +71,11 @@ class Sessions:
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def lock_session(self, message: Message) -> asyncio.Lock:
-        """To be held while a turn is answered."""
+        """Holds the session for one turn; others of the same session wait."""
         return self._locks.setdefault((message.tenant, message.session_id), asyncio.Lock())
 
     async def has_started(self, message: Message) -> bool:
-        """Whether something was said before."""
+        """Whether something was said in the session before."""
         if message.new_session:
             return bool(message.history)
         key = (message.tenant, message.session_id)
@@ -86,7 +86,7 @@ class Sessions:
         return True
 
     def remember_session(self, message: Message) -> None:
-        """The session has a turn now."""
+        """Remembers that the session has a turn now."""
         key = (message.tenant, message.session_id)
         self._known[key] = None
         self._known.move_to_end(key)

@@ -69,7 +69,7 @@ class SharedAnswers:
         return await self._server.ask(read, return_nothing)
 
     async def put(self, key: CacheKey, kept: SharedAnswer, seconds: float) -> None:
-        """Keeps an answer for so long, unless Redis is away."""
+        """Stores an answer for some seconds, unless Redis is away."""
         text = self._json.dump_json(kept)
 
         async def write(client: Redis) -> None:
@@ -78,7 +78,7 @@ class SharedAnswers:
         await self._server.ask(write, _do_nothing)
 
     async def clear(self, tenant: str) -> None:
-        """No answer of the tenant from before this is given any more, unless Redis is away."""
+        """Invalidates all earlier answers of the tenant, unless Redis is away."""
 
         async def write(client: Redis) -> None:
             await client.set(self._build_epoch_key(tenant), create_id())

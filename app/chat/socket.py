@@ -96,8 +96,8 @@ class _Customer:
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
-        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes, which
-        those who wait are told from time to time, too.
+        """Sends every message after number `seq`, in order and once each, and where the session stands whenever that
+        changes; customers in the queue are told from time to time, too.
         """
         told: Mapping[str, Any] = {}
         version = -1
@@ -128,8 +128,8 @@ class _Customer:
         return True
 
     async def _has_access(self) -> bool:
-        """Whether the conversation is this customer's, and still is. Raises TurnedAway where it is no more, or where a
-        user token that ran out was not renewed when there was time to.
+        """Whether the conversation belongs to this customer, and still does. Raises TurnedAway where it no longer does,
+        or where an expired user token was not renewed in time.
         """
         try:
             await self._access.require(self._key, await self._build_proof())
@@ -147,7 +147,7 @@ class _Customer:
         return True
 
     async def send_signals(self) -> None:
-        """Tells what staff do meanwhile, once the conversation is this customer's."""
+        """Sends what staff do meanwhile, such as typing, once the conversation proved to be this customer's."""
         with self._desk.signals.listen(self._key) as signals:
             while True:
                 signal = await signals.get()
@@ -155,14 +155,14 @@ class _Customer:
                     await self._line.send(signal.kind.value, **({"seq": signal.seq} if signal.seq else {}))
 
     async def receive_frames(self) -> None:
-        """Takes frames in; they are worked on one after the other."""
+        """Receives frames and queues them; they are handled one after the other."""
         if self._hello.unhandled:
             await self._frames.put(self._hello.first)
         while True:
             await self._frames.put(await self._line.receive_frame())
 
     async def answer_frames(self) -> None:
-        """Works on frames."""
+        """Handles the queued frames."""
         while True:
             frame = await self._frames.get()
             await self._line.require_allowed()
@@ -214,7 +214,7 @@ class _Customer:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
 
     def _update_identity(self, hello: Mapping[str, Any]) -> None:
-        """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
+        """Takes the customer's identity from a frame that states one; a later frame renews a token that runs out."""
         self._shown |= {name: str(hello[name])[: LONGEST[name]] for name in LONGEST if hello.get(name)}
         self._news.set()
 
@@ -231,7 +231,7 @@ class _Customer:
     async def _handle_message(
         self, content: str, mark: dict[str, str], sender: Requester, where: Filter, attachments: tuple[str, ...]
     ) -> None:
-        """A turn; a message to a person that came before is acknowledged again and not kept again."""
+        """Runs a turn. A message to a person that was stored before is acknowledged again and not stored twice."""
         claim, proof = await self.claim(), await self._build_proof()
         client_id = mark.get("id", "")
         if client_id and (known := await self._desk.messages.find_by_client_id(self._key, Sender.CUSTOMER, client_id)):
@@ -280,7 +280,7 @@ class _Customer:
 
 
 def _read_attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
-    """Raises InvalidRequest."""
+    """Reads the ids of attachments of a frame. Raises InvalidRequest."""
     given = frame.get("attachments", [])
     if not isinstance(given, list) or not all(isinstance(id, str) for id in given):
         raise InvalidRequest("attachments 须是编号的数组。", code="invalid_frame")
@@ -288,7 +288,7 @@ def _read_attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _build_frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
-    """An event of a turn as type and fields of a frame; None for what customers do not see."""
+    """Converts an event of a turn into the type and fields of a frame; None for events that customers do not see."""
     match event:
         case TurnStarted():
             return "meta", event.build_body()

@@ -32,7 +32,7 @@ def encode_turn(
     ping_seconds: float = PING_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> AsyncIterator[str]:
-    """A turn as it is sent. See `stream_with_pings` and `encode_frames`."""
+    """Encodes a turn as Server-Sent Events. See `stream_with_pings` and `encode_frames`."""
     return encode_frames(stream_with_pings(events, draining, ping_seconds, drain_seconds), request_id)
 
 
@@ -110,7 +110,7 @@ async def wait_for_first(
 
 
 async def encode_kept_response(reply: KeptResponse) -> AsyncIterator[str]:
-    """A turn that was answered before, as its events: the reply comes in one piece."""
+    """Encodes a turn that was answered before as events: the reply comes in one piece."""
     response: dict[str, Any] = json.loads(reply.body)
     data, secret = response["data"], {"session_token": reply.token} if reply.token else {}
     about = {name: response[name] for name in ("session_id", "message_id")}
@@ -123,7 +123,7 @@ async def encode_kept_response(reply: KeptResponse) -> AsyncIterator[str]:
 
 
 def encode_event(kind: str, data: dict[str, Any]) -> str:
-    """One event on the wire."""
+    """Encodes one event as it is sent."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind} | data, ensure_ascii=False)}\n\n"
 
 

@@ -19,7 +19,7 @@ GAPS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY, O
 
 
 def build_turn_events(turns: Sequence[NewTurn]) -> list[PendingEvent]:
-    """One event a tenant and day (UTC), however many turns one transaction keeps."""
+    """Builds one event for each tenant and day (UTC), however many turns one transaction stores."""
     groups: dict[tuple[str, str], list[NewTurn]] = {}
     for turn in turns:
         groups.setdefault((turn.tenant, turn.created_at.date().isoformat()), []).append(turn)
@@ -39,7 +39,7 @@ def build_turn_events(turns: Sequence[NewTurn]) -> list[PendingEvent]:
 
 
 def find_asked_gaps(turns: Iterable[AskedTurn]) -> list[tuple[str, datetime]]:
-    """Gap and time of those of the turns that were noted as gaps."""
+    """Finds the turns that were recorded as gaps. Returns the hash of the question and the time of each."""
     found = []
     for turn in turns:
         data = turn.response.get("data", {})
@@ -50,7 +50,7 @@ def find_asked_gaps(turns: Iterable[AskedTurn]) -> list[tuple[str, datetime]]:
 
 
 def _list_cited_documents(turns: Sequence[NewTurn]) -> list[str]:
-    """The documents that the replies cite, once a reply."""
+    """Lists the documents that the replies cite, once for each reply."""
     return [id for turn in turns for id in dict.fromkeys(turn.cited)]
 
 
@@ -82,7 +82,7 @@ def _find_gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
 
 
 def _choose_gap_question(standalone: str, outcome: str, agent: str, *, degraded: bool) -> str:
-    """The question as it is noted, without personal data; empty for a turn that is no gap. Not of degraded turns, nor
-    of other agents' questions back: they say nothing of the knowledge base.
+    """Chooses the question that is recorded as a gap, without personal data; empty for a turn that is none. Degraded
+    turns and questions of other agents are left out: they say nothing about the knowledge base.
     """
     return mask_personal_data(standalone) if outcome in GAPS and agent == KNOWLEDGE and not degraded else ""

@@ -26,7 +26,7 @@ class TurnStarted:
     session_token: str = field(default="", repr=False)
 
     def build_body(self) -> dict[str, Any]:
-        """As it is told."""
+        """Builds the event's fields as they are sent."""
         told = asdict(self)
         return told if self.session_token else {name: told[name] for name in told if name != _SECRET}
 
@@ -70,7 +70,7 @@ class TurnDone:
 
     @property
     def public_body(self) -> bytes:
-        """The same without the secret of the session."""
+        """The body without the session's secret."""
         return (
             self.body
             if self.inside or not self.answer.decision
@@ -84,7 +84,7 @@ class TurnDone:
         return KeptResponse(200, self.public_body, self.session_token, self.session_id, written=kept)
 
     def build_response(self) -> dict[str, Any]:
-        """The chat response as the caller gets it."""
+        """Builds the chat response as the caller gets it."""
         return self._build_response(explained=self.inside) | (
             {_SECRET: self.session_token} if self.session_token else {}
         )
@@ -123,7 +123,7 @@ _SOURCE_FIELDS = tuple(item.name for item in fields(Source) if item.name not in 
 
 
 def _convert_source(source: Source | RowSource) -> dict[str, Any]:
-    """`dataclasses.asdict` copies deeply, at ten times the cost."""
+    """Converts a source to a dictionary. `dataclasses.asdict` copies deeply, at ten times the cost."""
     if isinstance(source, RowSource):
         return {"index": "SQL", "table": source.table, "key": source.key, "fields": source.fields}
     return {name: getattr(source, name) for name in _SOURCE_FIELDS} | {"heading": source.place}

@@ -68,7 +68,7 @@ class Access:
         return self._add_secret(key, claim) if claim.caller and not holder.caller else claim
 
     async def extend_secret(self, key: SessionKey, token: str) -> datetime | None:
-        """Until when the session's secret counts, which goes on by being asked for; None where this is not it."""
+        """Extends the session's secret and returns until when it counts; None where this is not the secret."""
         claim = self._build_shown_claim(key, Proof(token=token))
         holder, moment = await self._holders.find(key), self._clock()
         if holder is None:
@@ -96,7 +96,7 @@ class Access:
         return Claim(proof.caller, shown, proof.trusted, expires=self._clock() + self._lifetime)
 
     def _add_secret(self, key: SessionKey, claim: Claim) -> Claim:
-        """With a secret of its own, which only a key needs that proves nothing."""
+        """Adds a new secret to the claim, unless the key proves enough by itself."""
         if claim.trusted:
             return claim
         token = create_token()

@@ -13,14 +13,14 @@ _CLOSING = re.compile(r"[\s?？!！.。,，;；:：~～…]+$")
 
 
 def normalize_question(text: str) -> str:
-    """The form in which questions are compared: width, case, white space and closing punctuation do not count."""
+    """Returns the form in which questions are compared: width, case, white space and closing punctuation do not count."""
     form = "NFC" if _COMPATIBLE_ONLY.search(text) else "NFKC"
     text = _SPACES.sub(" ", unicodedata.normalize(form, text).casefold()).strip()  # type: ignore[arg-type]
     return _CLOSING.sub("", text) or text
 
 
 def hash_question(text: str) -> str:
-    """SHA-256 of the form in which questions are compared, in hex: by it a gap and its solution find each other."""
+    """Hashes the normalised question (SHA-256 in hex); a gap and its solution find each other by it."""
     return hashlib.sha256(normalize_question(text).encode()).hexdigest()
 
 

@@ -65,7 +65,7 @@ class ConversationRepository:
         )
 
     async def load_last_turns(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
-        """The last `count` turns that were taken, the oldest of them first."""
+        """Loads the last `count` turns, the oldest of them first."""
         wanted = {"tenant_id": tenant, "session_id": session_id, "count": count}
         rows = await self._database.run_in_reader(lambda connection: connection.execute(_LAST, wanted).all())
         return [TurnRow(*row) for row in reversed(rows)]
@@ -73,8 +73,8 @@ class ConversationRepository:
     async def load_earlier_questions(
         self, tenant: str, session_id: str, skipped: int, count: int, rows_of: Collection[str] | None = None
     ) -> list[str]:
-        """What was asked before the last `skipped` turns, as it was understood: the last `count` questions, the oldest
-        first; rows_of: without those of turns that hold the business data of anybody else.
+        """Loads the last `count` questions before the last `skipped` turns, as they were searched, the oldest first.
+        rows_of: leaves out turns with business data of any other member.
         """
         wanted = {"tenant_id": tenant, "session_id": session_id, "skipped": skipped, "count": count}
         rows = await self._database.run_in_reader(lambda connection: connection.execute(_BEFORE, wanted).all())
@@ -91,7 +91,9 @@ def append_turns(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
 
 def _build_conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
-    """One row a session, with the number of its turns; user, channel and secret are those of its first turn."""
+    """Builds one row for each session, with the number of its turns; user, channel and secret are those of its first
+    turn.
+    """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for turn in turns:
         row = rows.setdefault(
@@ -114,7 +116,7 @@ def _build_conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
 
 
 def _build_turns(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
-    """One row a turn; `later` is how many of these turns follow in its session, all of them being counted already."""
+    """Builds one row for each turn; `later` is how many of these turns follow in its session."""
     remaining = Counter((turn.tenant, turn.session_id) for turn in turns)
     rows = []
     for turn in turns:
@@ -141,7 +143,7 @@ def _build_turns(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
 
 
 def load_asked_turns(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
-    """The turns of conversations, rejected ones too."""
+    """Loads the turns of conversations, rejected ones too."""
     mine = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
     query = select(StoredTurn.standalone, StoredTurn.outcome, StoredTurn.response, StoredTurn.created_at).where(mine)
     return [AskedTurn(*row) for row in connection.execute(query)]

@@ -77,8 +77,8 @@ def _build_row(key: SessionKey, channel: str, holder: Holder, user_id: str) -> d
 def settle_claims(
     connection: Connection, claims: Mapping[str, tuple[SessionKey, Claim]], lifetime: timedelta, proved: Proved
 ) -> dict[str, Forbidden]:
-    """Looks at claims again, after their conversations were opened or locked in this transaction, and writes whose they
-    are now. Returns those that do not hold, by name: nothing that rests on them may be kept.
+    """Checks claims again, after their conversations were opened or locked in this transaction, and writes whose they
+    are now. Returns the claims that failed, by name: nothing that rests on them may be stored.
     """
     open_ = {name: pair for name, pair in claims.items() if not pair[1].is_settled}
     if not open_:
@@ -98,9 +98,8 @@ def settle_claims(
 
 
 def lock_conversation(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
-    """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first.
-
-    about: `user_id` and `channel`.
+    """Locks the row of a conversation, and opens it where it has no turn yet. A turn being written locks the same row,
+    so that one of the two comes first. about: `user_id` and `channel`.
     """
     holder = Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
     values = _build_row(key, about["channel"], holder, about["user_id"])
@@ -110,14 +109,14 @@ def lock_conversation(connection: Connection, key: SessionKey, about: Mapping[st
 
 
 def settle_member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:
-    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
+    """Settles the claim and returns the member whose conversation it is now; empty for nobody. Raises Forbidden."""
     if refused := settle_claims(connection, {"": (key, claim)}, lifetime, proved):
         raise refused[""]
     return find_member(connection, key)
 
 
 def find_member(connection: Connection, key: SessionKey) -> str:
-    """The member whose conversation it is; empty for nobody."""
+    """Finds the member whose conversation it is; empty for nobody."""
     return connection.execute(select(Conversation.caller).where(_match_key(key))).scalar_one_or_none() or ""
 
 

@@ -15,14 +15,14 @@ PERSONAL = frozenset({"business", "care"})
 
 
 def find_rows_owner(answer: Answer, caller: str) -> str:
-    """The member whose data the answer holds; empty for none."""
+    """Returns the member whose data the answer holds; empty for none."""
     holds = answer.agent in PERSONAL or any(isinstance(source, RowSource) for source in answer.sources)
     return caller if holds else ""
 
 
 def select_readable(rows: Sequence[TurnRow], caller: str, *, to_model: bool) -> tuple[Turn, ...]:
-    """The turns that this member may be answered from, the others left out. to_model: models read rows, too, or there
-    is none; else of a turn with rows only the customer's own words are left, and they are marked.
+    """Selects the turns that this member may be answered from. to_model: models may read rows, or there is no model;
+    else of a turn with rows only the customer's own words are kept, and they are marked.
     """
     return tuple(
         _build_turn(row, hidden=bool(row.rows_of) and not to_model) for row in rows if row.rows_of in ("", caller)
@@ -30,7 +30,7 @@ def select_readable(rows: Sequence[TurnRow], caller: str, *, to_model: bool) -> 
 
 
 def read_proposal(row: TurnRow) -> Proposal | None:
-    """What the turn proposed."""
+    """Reads what the turn proposed."""
     stored = row.response["data"].get("proposal")
     return Proposal(**stored) if stored else None
 

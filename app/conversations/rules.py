@@ -20,12 +20,12 @@ RENEWED_AFTER = 0.1
 
 
 def create_token() -> str:
-    """A secret that nobody can guess: 256 random bits."""
+    """Creates a secret that nobody can guess: 256 random bits."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def hash_token(tenant: str, session_id: str, token: str) -> str:
-    """What is stored of a secret, in hex: worth nothing in another session, or with another tenant; empty for none."""
+    """Hashes a secret for storage, in hex: worth nothing in another session or with another tenant; empty for none."""
     if not token:
         return ""
     return hashlib.sha256(f"{tenant}\0{session_id}\0{token}".encode(errors="surrogatepass")).hexdigest()
@@ -67,7 +67,7 @@ def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: time
 
 
 def is_stale(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> bool:
-    """Whether the secret that was shown is to be renewed."""
+    """Whether the secret that was shown has to be renewed."""
     if not claim.shown or claim.shown != holder.digest or holder.expires is None:
         return False
     return holder.expires - moment < lifetime * (1 - RENEWED_AFTER)

@@ -78,7 +78,7 @@ class TurnLog(Generic[T]):
             await self._keep_batch(batch)
 
     async def _wait_for_batch(self) -> None:
-        """Customers who ask at the same time go on doing so; one who is alone never waits for others."""
+        """Waits a moment for more turns while several customers ask at the same time; a single one never waits."""
         time = asyncio.get_running_loop().time
         until = time() + MAX_GATHER_SECONDS
         there = 0
@@ -91,8 +91,8 @@ class TurnLog(Generic[T]):
         self._expected = min(len(self._pending), MAX_BATCH)
 
     async def _keep_batch(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
-        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's, as
-        an outage is not.
+        """Stores a batch and tells every waiter how it went. When a batch fails its turns are tried one by one: the
+        fault may be one turn's, as an outage is not.
         """
         try:
             out = await self._commit([turn for turn, _ in batch])
@@ -114,7 +114,9 @@ class TurnLog(Generic[T]):
                 kept.set_result(turn.id not in out)
 
     async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, AppError | None]:
-        """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
+        """Commits the turns. Returns those that were not stored, by their ids: those that came too late, and those that
+        were refused with the reason.
+        """
         try:
             durable = self._durable or any(_is_for_staff(turn) for turn in turns)
             done = await self._database.transact(
@@ -129,5 +131,5 @@ class TurnLog(Generic[T]):
 
 
 def _is_for_staff(turn: NewTurn) -> bool:
-    """Whether a person has it to read, or comes because of it."""
+    """Whether a person has to read the turn, or is called because of it."""
     return turn.for_desk or turn.waiting or turn.opening is not None

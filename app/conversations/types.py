@@ -61,7 +61,9 @@ class Claim:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the transaction has nothing to look at: nobody else can have it, or nobody in particular asks."""
+        """Whether the transaction has nothing to check: nobody else can have the conversation, or nobody in particular
+        asks.
+        """
         return self.sure or (self.trusted and not self.caller)
 
 

@@ -50,12 +50,14 @@ def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *
 
 
 async def ask_knowledge(roster: Roster, question: Question) -> Advice:
-    """By the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
+    """Asks the knowledge agent, with the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
     return await _ask_agents(roster, Intent.KNOWLEDGE_QA, question)
 
 
 async def ask_business(roster: Roster, question: Question, session_id: str) -> Advice:
-    """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
+    """Asks the business agent about the rows of this session's customer, never of anybody else. Raises Conflict where
+    no business database is connected or the customer is not signed in.
+    """
     if roster.agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
         message = "没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL 或 BUSINESS_DATABASES。"
         raise Conflict(message, code="business_not_configured")

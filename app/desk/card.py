@@ -43,7 +43,7 @@ def build_card(
 
 
 def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> str:
-    """What was asked and what came of it; the rolling summary of what lies further back stands first."""
+    """Summarises what was asked and how it was answered; the summary of earlier turns stands first."""
     lines = [f"此前聊过：{_clip_text(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
     for turn in before[-TRIED:]:
         asked, replied = _clip_text(turn.standalone, ASKED_CHARS), _clip_text(turn.reply, ASKED_CHARS)
@@ -54,7 +54,7 @@ def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> st
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
-    """What the customer wants to know: 转人工 is no question, but the one before it is."""
+    """Returns what the customer wants to know: 转人工 is no question, but the one before it is."""
     if request.reason is not HandoffReason.ASKED:
         return question.resolved
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
@@ -77,7 +77,7 @@ def _list_titles(answer: Answer | None) -> list[str]:
 
 
 def _collect_entities(texts: Sequence[str]) -> list[dict[str, str]]:
-    """Each once, the latest last."""
+    """Collects the entities that the texts name, each once, the latest last."""
     found: dict[tuple[str, str], None] = {}
     for text in texts:
         for entity in read(text).mentions.certain:

@@ -50,7 +50,7 @@ class Feed:
                 event.set()
 
     def get_standing(self, key: SessionKey) -> Standing | None:
-        """Where an active session stands, None for all others."""
+        """Returns where an active session stands; None for all others."""
         return self._standing.get(key)
 
     def is_held(self, key: SessionKey) -> bool:
@@ -59,7 +59,7 @@ class Feed:
         return standing is not None and is_silent(standing.state, answering=self._answering)
 
     def record_changes(self, sessions: Sequence[DeskSession]) -> None:
-        """This process changed these sessions."""
+        """Records sessions that this process changed, and wakes whoever waits for news of them."""
         for session in sessions:
             known = self._standing.get(session.key)
             standing = Standing(session.state, session.version, session.messages, session.agent_id)
@@ -73,11 +73,11 @@ class Feed:
             self._notify_watchers(session.key)
 
     def wake_watchers(self, key: SessionKey) -> None:
-        """Something happened to a session that its standing does not show: who reads it, and how far."""
+        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it was read."""
         self._notify_watchers(key)
 
     def correct_standing(self, key: SessionKey, session: DeskSession | None) -> None:
-        """SQL was asked and says this; None: the desk knows nothing of the session any more."""
+        """Corrects the copy after SQL was asked. session: None where the desk has it no more."""
         if session is not None:
             self.record_changes([session])
         elif self._standing.pop(key, None):
@@ -86,7 +86,7 @@ class Feed:
 
     @contextmanager
     def watch(self, *keys: SessionKey | str) -> Iterator[asyncio.Event]:
-        """An event that is set at news of these sessions, or of any session of a tenant given by its name."""
+        """Gives an event that is set at news of these sessions, or of any session of a tenant given by its name."""
         event = asyncio.Event()
         for key in keys:
             self._watchers.setdefault(key, set()).add(event)
@@ -99,7 +99,7 @@ class Feed:
                     del self._watchers[key]
 
     async def poll(self) -> None:
-        """Looks at what other processes changed."""
+        """Reads what other processes changed."""
         async with self._polling:
             self._noted.clear()
             found = await self._sessions.load_active()

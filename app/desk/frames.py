@@ -15,5 +15,5 @@ def is_seq(value: object) -> TypeGuard[int]:
 
 
 def build_message_body(message: DeskMessage) -> dict[str, Any]:
-    """A message as it stands in frames."""
+    """Builds a message as it stands in frames."""
     return asdict(message) | {"created_at": message.created_at.isoformat()}

@@ -85,11 +85,11 @@ class DeskGate:
         self._answering = answering
 
     def is_silent(self, message: Message) -> bool:
-        """Whether the bot must not say another word; to be asked before each piece of an answer."""
+        """Whether the bot must not say another word; asked before each piece of an answer."""
         return self._feed.is_held(_get_key(message))
 
     def is_at_desk(self, message: Message) -> bool:
-        """Whether the session is with the desk, whoever answers: a person has it, or is waited for."""
+        """Whether the session is with the desk: a person has it, or the customer waits for one."""
         return self._feed.get_standing(_get_key(message)) is not None
 
     async def decide_before_answer(self, message: Message, text: str, *, again: bool = False) -> DeskReply | None:
@@ -154,7 +154,7 @@ class DeskGate:
         )
 
     async def _find_active_session(self, message: Message) -> DeskSession | None:
-        """The session while it is with the desk. It may be held by now: then the turn is not kept."""
+        """Finds the session while it is with the desk. A person may have it by now; then the turn is not stored."""
         if not self.is_at_desk(message):
             return None
         session = await self._sessions.find(_get_key(message))
@@ -164,7 +164,7 @@ class DeskGate:
     async def _answer_waiting_customer(
         self, session: DeskSession, question: Question, answer: Answer, request: HandoffRequest | None
     ) -> GateDecision:
-        """An answer to who waits: its own, with the place in the queue; to ask again does not queue again."""
+        """Answers a customer who waits: with the answer and the place in the queue. Asking again does not queue again."""
         asked = [*([request] if request else []), self._read_urgency(question.text)]
         session = await self._raise_priority(session, max(asked, key=get_priority))
         queue = await self._queue.get_state(session)
@@ -190,7 +190,7 @@ class DeskGate:
         return read_urgency(text, self._threshold)
 
     async def _raise_priority(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
-        """Who waits moves forward when it became more urgent, and never back."""
+        """Moves a waiting session forward when it became more urgent, and never back."""
         urgency = get_priority(request)
         if session.state in WAITING and urgency > session.priority:
             with suppress(Conflict, NotFound):  # somebody accepted meanwhile, or it was deleted

@@ -129,13 +129,13 @@ def request_person(
 def get_claimed_session(
     connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta
 ) -> DeskSession:
-    """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
+    """Returns a session at the desk for somebody with a claim on it. Raises Forbidden, NotFound."""
     partners.member(connection, key, claim, lifetime)
     return get(connection, key)
 
 
 def open_ticket(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
-    """Opens the ticket of a session that waits; notice: with its number, for `str.format`. Raises NotFound, and
+    """Opens the ticket of a session that waits. notice: with its number, for `str.format`. Raises NotFound, and
     Conflict if it waits no more or has one.
     """
     session = get(connection, key, lock=True)
@@ -162,7 +162,7 @@ def raise_priority(connection: Connection, key: SessionKey, priority: int, emoti
 
 
 def build_conflict(session: DeskSession) -> Conflict:
-    """What somebody learns whose step came too late, or does not fit."""
+    """Builds the error for a step that came too late, or does not fit the state of the session."""
     messages = {
         State.ASSIGNED: "这个会话已由其他客服接入。",
         State.QUEUED: "这个会话还在排队，没有客服接入。",
@@ -176,7 +176,7 @@ def build_conflict(session: DeskSession) -> Conflict:
 
 
 def _build_event_data(session: DeskSession) -> dict[str, Any]:
-    """What webhooks learn; the card holds no personal data."""
+    """Builds the data that webhooks get; the card holds no personal data."""
     return {
         "session_id": session.session_id,
         "user_id": session.user_id,

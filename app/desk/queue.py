@@ -39,14 +39,14 @@ class Queue:
         self._profiles = profiles
 
     async def load_hours(self, tenant: str) -> BusinessHours:
-        """When the tenant's staff are there."""
+        """Loads the business hours of the tenant's staff."""
         profile = await self._profiles.get(tenant)
         return parse_business_hours(profile.business_hours, profile.timezone)
 
     async def compute_forecast(
         self, tenant: str, priority: int, skill: str = "", moment: datetime | None = None
     ) -> Forecast:
-        """For a session that comes now; moment: aware, the present without."""
+        """Computes the place and the wait of a session that comes now. moment: aware, by default the present."""
         moment = moment or now()
         position = await self._sessions.count_ahead(tenant, priority) + 1
         wait = await self._wait(tenant, position, skill)
@@ -55,15 +55,15 @@ class Queue:
         return Forecast(QueueState(State.QUEUED, position, wait))
 
     async def find_next_opening(self, tenant: str, moment: datetime | None = None) -> datetime | None:
-        """When staff are back, in their own time; None while they are there. moment: as for `compute_forecast`."""
+        """Finds when staff are back, in their own time; None while they are there. moment: as for `compute_forecast`."""
         return (await self.load_hours(tenant)).find_next_opening(moment or now())
 
     async def is_english(self, tenant: str, question: Question) -> bool:
-        """Whether the customer is told all this in English."""
+        """Whether the customer is addressed in English."""
         return in_english(question, await self._profiles.get(tenant))
 
     async def get_state(self, session: DeskSession | None) -> QueueState:
-        """What the customer of a session is told now; None for one that never was with the desk."""
+        """Returns what the customer of a session is told now; None for a session that never was with the desk."""
         if session is None:
             return QueueState(State.BOT)
         queue = QueueState(session.state)
@@ -97,7 +97,7 @@ class Queue:
             raise Conflict(f"{member.name} 现在不在班次里，请转给别人或客服组。", code="off_hours", agent_id=agent_id)
 
     async def _list_able_staff(self, tenant: str, load: StaffLoad, skill: str, team: str) -> list[Staff]:
-        """Those on duty, within their hours, who may accept."""
+        """Lists the staff on duty, within their hours, who may accept."""
         able = [member for member in load.on_duty if member.can_take(skill, team)]
         return [member for member in able if await self.is_working(tenant, member)]
 

@@ -49,7 +49,7 @@ def is_leaving(text: str) -> bool:
 
 
 def compute_wait(position: int, on_duty: Sequence[Staff], handling_seconds: Sequence[float]) -> int | None:
-    """Seconds until the one at `position`, counted from 1, is accepted; None while nobody is on duty."""
+    """Computes the seconds until the customer at `position`, counted from 1, is accepted; None while nobody is on duty."""
     hands = sum(member.capacity or max(HANDS, member.assigned) for member in on_duty)
     if not hands:
         return None
@@ -63,8 +63,8 @@ def compute_wait(position: int, on_duty: Sequence[Staff], handling_seconds: Sequ
 def build_queue_notice(
     queue: QueueState, opening: datetime | None = None, *, english: bool = False, answering: bool = True
 ) -> str:
-    """What the customer reads when a person was called; opening: when staff are back, None while they are there;
-    answering: see `states.is_silent`.
+    """Builds the notice that a person was called. opening: when staff are back, None while they are there; answering:
+    see `states.is_silent`.
     """
     if queue.state is State.OUT_OF_HOURS:
         when = format_opening(opening, now(), english=english) if opening else ""
@@ -74,19 +74,19 @@ def build_queue_notice(
 
 
 def build_again_notice(queue: QueueState, *, english: bool = False) -> str:
-    """What the customer reads who asks for a person while waiting for one in the queue."""
+    """Builds the notice for a customer who asks for a person while waiting for one."""
     if english:
         return f"You are in the queue already. {_build_place_english(queue)}{_ANSWERING[True]}"
     return f"您已经在排队，不用重新排。{_build_place(queue)}{_ANSWERING[False]}"
 
 
 def offer_notice(*, english: bool = False) -> str:
-    """What the customer reads after two turns that did not help."""
+    """Builds the offer of a person after two turns that did not help."""
     return _OFFER[english]
 
 
 def build_held_notice(queue: QueueState, *, english: bool = False) -> str:
-    """What the customer reads on a message that went to the desk."""
+    """Builds the reply to a message that went to the desk."""
     if queue.state is State.ASSIGNED:
         if english:
             return "Your message was delivered. A colleague will reply soon."
@@ -99,12 +99,12 @@ def build_held_notice(queue: QueueState, *, english: bool = False) -> str:
 
 
 def build_left_notice(*, english: bool = False) -> str:
-    """What the customer reads who left the queue."""
+    """Builds the notice for a customer who left the queue."""
     return say("queue_left", english)
 
 
 def build_limited_notice(minutes: int, *, english: bool = False) -> str:
-    """What the customer reads whose request for a person is one too many."""
+    """Builds the notice for a customer who asked for a person too often."""
     return say("queue_limited", english, minutes=minutes)
 
 

@@ -72,7 +72,7 @@ class DeskMessageRepository:
         self._database = database
 
     async def load_after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
-        """The messages that follow number `seq`, the oldest first, at most `limit`."""
+        """Loads the messages after number `seq`, the oldest first, at most `limit`."""
         query = select(*_COLUMNS).where(_match_session(key), Table.seq > seq).order_by(Table.seq).limit(limit)
         async with self._database.read() as connection:
             return [_build_message(row) for row in await connection.execute(query)]
@@ -82,7 +82,7 @@ class DeskMessageRepository:
         return await self._database.transact(lambda connection: mark_seen(connection, key, side, seq), durable=False)
 
     async def find_by_client_id(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
-        """The message that its sender gave this id."""
+        """Finds the message that its sender gave this id."""
         async with self._database.read() as connection:
             return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
 

@@ -29,7 +29,7 @@ class NoteRepository:
         self._database = database
 
     async def list_notes(self, key: SessionKey) -> Sequence[DeskNote]:
-        """Those about a session, the oldest first."""
+        """Lists the notes about a session, the oldest first."""
         own = Table.tenant_id == key.tenant, Table.session_id == key.session_id
         query = select(Table.id, Table.agent_id, Table.content, Table.created_at).where(*own)
         async with self._database.read() as connection:

@@ -80,7 +80,7 @@ class ReadRepository:
         return {id: count for id, count in counts.items() if count}
 
     async def load_last_messages(self, tenant: str, sessions: Collection[str]) -> Mapping[str, LastMessage]:
-        """What customer or staff said last to each other, its beginning."""
+        """Loads the beginning of the last message between customer and staff, by session."""
         if not sessions:
             return {}
         table = DeskMessageRow
@@ -94,7 +94,7 @@ class ReadRepository:
         return {row[0]: LastMessage(row[1], Sender(row[2]), row[3], row[4]) for row in rows}
 
     async def list_viewers(self, key: SessionKey, besides: str = "") -> list[Viewer]:
-        """Who has a session open, by name. besides: this person is left out."""
+        """Lists who has a session open, by name. besides: this person is left out."""
         table = DeskReadRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         name = func.coalesce(DeskStaff.name, table.agent_id)

@@ -55,18 +55,18 @@ class DeskSessionRepository:
         return await self._database.run_in_reader(lambda connection: repository.find(connection, key))
 
     async def list_waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
-        """Those that a person may accept, by priority and then by age."""
+        """Lists the sessions that a person may accept, by priority and then by age."""
         return await self._load_sessions(Table.tenant_id == tenant, _WAITING, limit=limit)
 
     async def list_assigned(self, tenant: str, agent_id: str = "", limit: int = 200) -> list[DeskSession]:
-        """Those that a person has; agent_id: only this person's."""
+        """Lists the sessions that a person has. agent_id: only this person's."""
         mine = [Table.agent_id == agent_id] if agent_id else []
         return await self._load_sessions(
             Table.tenant_id == tenant, Table.state == State.ASSIGNED.value, *mine, limit=limit
         )
 
     async def list_recent(self, tenant: str, agent_id: str, limit: int) -> list[DeskSession]:
-        """Those that this person had and has no more: they ended, or went on to somebody else; the latest first."""
+        """Lists the sessions that this person had and has no more, the latest first."""
         had = DeskEvent
         theirs = exists().where(
             had.tenant_id == Table.tenant_id,
@@ -84,7 +84,7 @@ class DeskSessionRepository:
     async def count_ahead(
         self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = ""
     ) -> int:
-        """How many are served first; queued_at: None for a session that comes now."""
+        """Counts the sessions that are served first. queued_at: None for a session that comes now."""
         first: ColumnElement[bool] = Table.priority >= priority
         if queued_at is not None:
             older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
@@ -93,12 +93,12 @@ class DeskSessionRepository:
         return await self._database.run_in_reader(lambda connection: connection.execute(query).scalar_one())
 
     async def load_active(self) -> Mapping[SessionKey, Standing]:
-        """Where all sessions stand that are with the desk now."""
+        """Loads where all sessions stand that are with the desk now."""
         rows = await self._database.run_in_reader(lambda connection: connection.execute(_ACTIVE).all())
         return {SessionKey(row[0], row[1]): Standing(State(row[2]), *row[3:]) for row in rows}
 
     async def load_history(self, key: SessionKey) -> list[HistoryEntry]:
-        """All transitions, the first one first."""
+        """Loads all transitions of a session, the first one first."""
         table = DeskEvent
         columns = (
             table.version,
@@ -119,19 +119,19 @@ class DeskSessionRepository:
             ]
 
     async def find_last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
-        """Outcome and agent of the last turn that was taken since a person had the session."""
+        """Finds outcome and agent of the last turn since a person had the session."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
         row = await self._database.run_in_reader(lambda connection: connection.execute(_LAST_OUTCOME, wanted).first())
         return (row[0], row[1]) if row else None
 
     async def list_forgotten(self, silent: timedelta) -> list[DeskSession]:
-        """Active sessions in which nothing happened for so long, nor were they put aside."""
+        """Lists active sessions in which nothing happened for so long and that were not put aside."""
         active, limit = Table.state.in_([state.value for state in ACTIVE]), now() - silent
         aside = func.coalesce(Table.snoozed_until, Table.active_at) >= limit
         return await self._load_sessions(active, Table.active_at < limit, ~aside, limit=500)
 
     async def list_unanswered(self, silent: timedelta) -> list[DeskSession]:
-        """Sessions with a person who did not answer the customer's last message for so long."""
+        """Lists sessions with a person who did not answer the customer's last message for so long."""
         last = (
             select(DeskMessageRow.sender)
             .where(
@@ -150,7 +150,7 @@ class DeskSessionRepository:
         )
 
     async def list_in_state(self, *states: State) -> list[DeskSession]:
-        """All sessions in these states, of every tenant."""
+        """Lists all sessions in these states, of every tenant."""
         return await self._load_sessions(Table.state.in_([state.value for state in states]), limit=1000)
 
     async def _load_sessions(self, *wanted: ColumnElement[bool], limit: int) -> list[DeskSession]:

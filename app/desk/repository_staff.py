@@ -64,7 +64,7 @@ class StaffLoad:
 
 
 def register_member(connection: Connection, tenant: str, agent_id: str) -> Staff:
-    """A member of staff who acts: known from now on, and seen just now. Locked until the transaction ends, so that
+    """Registers a member of staff who acts as seen just now, and locks the row until the transaction ends, so that
     nobody takes two sessions at once for the last free place.
     """
     _mark_seen(connection, tenant, agent_id)
@@ -74,7 +74,7 @@ def register_member(connection: Connection, tenant: str, agent_id: str) -> Staff
 
 
 def lock_member(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
-    """A member of staff, locked as `register_member` does; None for somebody who never was here."""
+    """Locks and returns a member of staff; None for somebody who never was here."""
     connection.execute(select(Table.agent_id).where(_match_member(tenant, agent_id)).with_for_update())
     row = connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id))).first()
     return _build_staff(row) if row else None
@@ -87,7 +87,7 @@ class StaffRepository:
         self._database = database
 
     async def list_all(self, tenant: str) -> list[Staff]:
-        """Everybody who ever served."""
+        """Lists everybody who ever served."""
         query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.agent_id)
         async with self._database.read() as connection:
             return [_build_staff(row) for row in await connection.execute(query)]
@@ -117,7 +117,7 @@ class StaffRepository:
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=values))
 
     async def set_name(self, tenant: str, agent_id: str, name: str) -> None:
-        """This person is called so; skills and capacity stay as they are."""
+        """Sets the name of a person; skills and capacity stay as they are."""
         values = {"tenant_id": tenant, "agent_id": agent_id, "name": name} | _UNDESCRIBED
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(last_seen=None, **values)
@@ -125,11 +125,11 @@ class StaffRepository:
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"name": name}))
 
     async def mark_seen(self, tenant: str, agent_id: str) -> None:
-        """This person is there."""
+        """Records that this person is on duty."""
         await self._database.transact(lambda connection: _mark_seen(connection, tenant, agent_id), durable=False)
 
     async def mark_gone(self, tenant: str, agent_id: str) -> None:
-        """This person leaves."""
+        """Records that this person leaves."""
         async with self._database.write() as connection:
             await connection.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 

@@ -125,8 +125,8 @@ class Desk:
         client_id: str = "",
         attachments: Sequence[dict[str, Any]] = (),
     ) -> DeskMessage:
-        """A message of the person who has the session; sent twice under one `client_id` it is kept once. attachments:
-        see `Attachment.brief`.
+        """Sends a message of the person who has the session; sent twice under one `client_id` it is stored once.
+        attachments: see `Attachment.brief`.
         """
         words = words_for(content, attachments)
         message, session = await self._database.transact(
@@ -157,22 +157,22 @@ class Desk:
         return await self._run_transaction(lambda connection: moves.raise_priority(connection, key, priority, emotion))
 
     async def open_ticket(self, session: DeskSession, notice: str) -> DeskSession:
-        """A ticket stands for a customer who waits. See `moves.open_ticket`."""
+        """Opens a ticket for a customer who waits. See `moves.open_ticket`."""
         opener = self._openings.build_opener(session)
         return await self._run_transaction(
             lambda connection: moves.open_ticket(connection, session.key, opener, notice)
         )
 
     async def leave_queue(self, key: SessionKey) -> DeskSession:
-        """The customer goes back to the bot instead of waiting."""
+        """Takes the customer out of the queue and back to the bot."""
         return await self._apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
 
     async def close(self, key: SessionKey, actor: Actor, *, by: str = "", note: str = "") -> DeskSession:
-        """Ends it; should the customer write again, the bot answers."""
+        """Closes a session; should the customer write again, the bot answers."""
         return await self._apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
 
     async def apply_timed_step(self, step: Step) -> DeskSession:
-        """A step that follows from the time."""
+        """Applies a step that follows from the time alone."""
         return await self._apply_step(step)
 
     async def _apply_step(self, step: Step) -> DeskSession:

@@ -87,7 +87,7 @@ class _Member:
         self._typing = Throttle()
 
     async def keep_on_duty(self) -> None:
-        """Tells that this person is on duty, unless they said that they are away."""
+        """Marks this person as on duty again and again, unless they said that they are away."""
         while True:
             if self._online:
                 await self._desk.staff.mark_seen(self._tenant, self._agent_id)
@@ -95,7 +95,7 @@ class _Member:
             await self._line.send("ping")
 
     async def deliver(self) -> None:
-        """The queue when it changes, and every message of this person's sessions once and in order."""
+        """Sends the queue when it changes, and every message of this person's sessions once and in order."""
         queue: list[tuple[str, int]] | None = None
         with self._desk.feed.watch(self._tenant) as news:
             while True:
@@ -114,7 +114,7 @@ class _Member:
                 await asyncio.sleep(GATHER_SECONDS)
 
     async def tell_signals(self) -> None:
-        """Tells what the customers of this person do meanwhile."""
+        """Sends what the customers of this person do meanwhile, such as typing."""
         with self._desk.signals.listen(self._tenant) as signals:
             while True:
                 signal = await signals.get()
@@ -124,7 +124,7 @@ class _Member:
                     await self._line.send(signal.kind.value, session_id=session_id, **seq)
 
     async def receive_frames(self) -> None:
-        """Does what frames ask for."""
+        """Receives frames and does what they ask for."""
         if self._hello.unhandled:
             await self._try_frame(self._hello.first)
         while True:
@@ -168,7 +168,7 @@ class _Member:
                 break
 
     async def _send_counts(self, mine: Collection[str]) -> None:
-        """How much of each session is unread, where that changed: in this page or another one of the same person."""
+        """Sends how much of each session is unread, where that changed in this page or another one of the same person."""
         unread = await self._desk.reads.count_unread(self._tenant, self._agent_id, mine)
         for session_id in mine:
             if (count := unread.get(session_id, 0)) != self._unread.get(session_id):
@@ -176,7 +176,7 @@ class _Member:
                 await self._line.send("unread", session_id=session_id, unread=count)
 
     async def _send_viewers(self) -> None:
-        """Who else has the session open that this person has."""
+        """Sends who else has the session open that this person has open."""
         if not self._open:
             return
         found = await self._desk.reads.list_viewers(SessionKey(self._tenant, self._open), self._agent_id)
@@ -185,7 +185,7 @@ class _Member:
             await self._line.send("viewers", session_id=self._open, viewers=viewers)
 
     async def _mark_viewed(self, session_id: str, seq: int) -> None:
-        """This person has the session open and has read it up to a message."""
+        """Marks the session as open and read by this person up to a message."""
         if session_id != self._open:
             await self.close_view()
             self._viewers = None
@@ -194,7 +194,7 @@ class _Member:
         self._open = session_id
 
     async def close_view(self) -> None:
-        """This person has no session open any more."""
+        """Records that this person has no session open any more."""
         if self._open:
             with suppress(NotFound):  # it was deleted meanwhile
                 await self._desk.mark_read(SessionKey(self._tenant, self._open), self._agent_id, 0, viewing=False)

@@ -10,7 +10,7 @@ from app.desk.types import DeskMessage, DeskSession, Sender
 
 
 def is_angry(session: DeskSession) -> bool:
-    """Whether it came to the desk because its customer was beside themselves."""
+    """Whether the session came to the desk because its customer was beside themselves."""
     return session.reason == HandoffReason.EMOTION
 
 

@@ -46,5 +46,7 @@ def is_allowed(state: State, event: Event, actor: Actor) -> bool:
 
 
 def is_silent(state: State, *, answering: bool = True) -> bool:
-    """Whether the bot must not speak. answering: the queue does not silence it, see ANSWER_WHILE_QUEUED."""
+    """Whether the bot must not speak. answering: whether it goes on while the customer is queued, see
+    ANSWER_WHILE_QUEUED.
+    """
     return state in HELD or (state is State.QUEUED and not answering)

@@ -42,7 +42,7 @@ def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> De
 
 
 def transfer_to_colleague(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
-    """To a colleague. Raises NotFound, Conflict."""
+    """Transfers the session to a colleague. Raises NotFound, Conflict."""
     member = desk_staff.lock_member(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
@@ -59,7 +59,7 @@ def transfer_to_colleague(connection: Connection, key: SessionKey, to: str, hold
 def return_to_team_queue(
     connection: Connection, key: SessionKey, team: str, skill: str, holder: str, note: str
 ) -> DeskSession:
-    """Back into the queue, for members of a team. Raises NotFound, Conflict."""
+    """Returns the session to the queue, for members of a team. Raises NotFound, Conflict."""
     known = desk_teams.find(connection, key.tenant, team)
     if known is None:
         raise NotFound("没有找到这个客服组。", code="team_not_found", id=team)
@@ -90,7 +90,7 @@ def send_message(
     partners: Partners,
     attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
-    """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
+    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
     session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None
     if message is None:
@@ -108,9 +108,7 @@ def send_message(
 def add_note(
     connection: Connection, key: SessionKey, content: str, by: str, partners: Partners
 ) -> tuple[DeskNote, DeskSession]:
-    """For colleagues, whoever has the session; as its next version, so that every open desk learns of it. Raises
-    NotFound.
-    """
+    """Adds a note for colleagues, as the session's next version, so that every open desk learns of it. Raises NotFound."""
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
     partners.noted(connection, key, written)
@@ -120,7 +118,7 @@ def add_note(
 
 
 def set_priority(connection: Connection, key: SessionKey, priority: int) -> DeskSession:
-    """How urgent staff find it, up or down. Raises NotFound, and Conflict for a session that is over."""
+    """Sets how urgent staff find the session, up or down. Raises NotFound, and Conflict for a session that is over."""
     session = _get_active(connection, key)
     if not repository.update_session(
         connection, session, {"priority": priority, "card": session.card | {"priority": priority}}
@@ -130,8 +128,8 @@ def set_priority(connection: Connection, key: SessionKey, priority: int) -> Desk
 
 
 def snooze_session(connection: Connection, key: SessionKey, until: datetime | None, by: str) -> DeskSession:
-    """Whoever has it puts it aside until then, or with None takes it up again. by: who that is, when the caller says
-    so. Raises NotFound, Conflict.
+    """Puts the session aside until then, or with None takes it up again. by: who has it, when the caller says so.
+    Raises NotFound, Conflict.
     """
     session = moves.get(connection, key, lock=True)
     if session.state is not State.ASSIGNED or by not in ("", session.agent_id):

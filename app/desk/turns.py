@@ -30,7 +30,7 @@ def follow(
     connection: Connection, turns: Sequence[NewTurn], partners: Partners, *, answering: bool
 ) -> list[DeskSession]:
     """What turns mean for the desk, after they were appended in this transaction: that locked their conversations, so
-    nobody can change hands meanwhile. answering: see `is_silent`. Returns the sessions that changed. Raises NotKept.
+    nobody can change hands meanwhile. answering: see `is_silent`. Returns the sessions that changed. Raises TurnNotKept.
     """
     states = _load_states(connection, turns)
     held = {key for key, state in states.items() if is_silent(state, answering=answering)}
@@ -60,7 +60,7 @@ def _save_turn(connection: Connection, turn: NewTurn, state: State | None, partn
 
 
 def _record_overheard(connection: Connection, turn: NewTurn) -> DeskSession:
-    """The turn of a customer who waits, for whoever is going to accept."""
+    """Records the turn of a customer who waits, for the person who is going to accept."""
     key = _get_key(turn)
     desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_get_message_fields(turn))
     reply = _PRIVATE if turn.rows_of else turn.reply
@@ -71,7 +71,7 @@ def _record_overheard(connection: Connection, turn: NewTurn) -> DeskSession:
 
 
 def _load_states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[SessionKey, State]:
-    """Of those sessions that were with the desk; most were not, and a new one cannot have been."""
+    """Loads the states of the sessions that were with the desk; most were not, and a new one cannot have been."""
     keys = {_get_key(turn) for turn in turns if not turn.new_session}
     return repository.load_states(connection, keys) if keys else {}
 

@@ -196,7 +196,7 @@ class Staff:
     hours: tuple[str, ...] = ()
 
     def can_take(self, skill: str, team: str = "") -> bool:
-        """Whether this person may take what needs the skill and is for the team; empty for any."""
+        """Whether this person may take a session that needs the skill and is for the team; empty for any."""
         return (not skill or not self.skills or skill in self.skills) and (not team or team in self.teams)
 
 
@@ -238,7 +238,7 @@ class QueueState:
     ticket: str = ""
 
     def build_body(self) -> dict[str, Any]:
-        """As it stands in responses."""
+        """Builds the state as it stands in responses."""
         return {
             "state": self.state.value,
             "position": self.position,

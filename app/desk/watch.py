@@ -45,7 +45,7 @@ class Watch:
         self._idle = idle
 
     async def run_round(self) -> None:
-        """One round."""
+        """Runs all steps once."""
         for session in await self._sessions.list_in_state(State.OUT_OF_HOURS):
             if (await self._queue.load_hours(session.tenant)).is_open_at(now()):
                 await self._try_step(Step(session.key, Event.OPEN, Actor.SYSTEM, notice=_OPENED))
@@ -60,7 +60,7 @@ class Watch:
         await self._open_tickets(await self._sessions.list_in_state(State.QUEUED))
 
     async def _open_tickets(self, queued: Iterable[DeskSession]) -> None:
-        """For those who wait although the last one who could take them left after they came, or never was there."""
+        """Opens tickets for customers who wait although nobody on duty can take them any more."""
         attended: dict[tuple[str, str, str], bool] = {}
         for session in queued:
             needed = session.tenant, session.skill, session.team

@@ -42,8 +42,8 @@ class DocumentBin:
         return await self._ingestion.wait_until_indexed(tenant, revision)
 
     async def restore_document(self, tenant: str, document_id: str) -> bool:
-        """Puts a document back with its id and versions; True when searches find it. Raises Conflict where another one
-        is filed there by now.
+        """Restores a document with its id and versions; True when searches find it. Raises Conflict where another one
+        has its place by now.
         """
         try:
             revision = await self.rows.restore_document(tenant, document_id)
@@ -55,7 +55,7 @@ class DocumentBin:
         return await self._ingestion.wait_until_indexed(tenant, revision)
 
     async def erase_document(self, tenant: str, document_id: str) -> None:
-        """Deletes for good what lies in the bin."""
+        """Deletes a document in the bin for good."""
         if not await self.rows.erase_document(tenant, document_id):
             raise _build_not_in_bin(document_id)
 

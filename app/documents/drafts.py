@@ -57,5 +57,5 @@ class Drafts:
 
 
 def _measure_size(read: PreparedDocument) -> int:
-    """Bytes, roughly: a token takes as much as four characters."""
+    """Estimates the bytes of a draft in memory: a token takes as much as four characters."""
     return len(read.content) + sum(4 * len(chunk.text) for chunk in read.chunks) + 16 * sum(map(len, read.tokens))

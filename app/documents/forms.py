@@ -45,7 +45,7 @@ class UploadForm:
     change: Change
 
     def read_files(self, max_bytes: int) -> Iterator[Incoming]:
-        """The files, read one at a time; one byte over the limit is enough to refuse it."""
+        """Reads the files, one at a time; one byte over the limit is enough to refuse it."""
         for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
             name = file.filename or ""
             place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
@@ -54,7 +54,7 @@ class UploadForm:
             yield own.add_labels(self.labels)
 
     def build_fingerprint(self) -> list[Any]:
-        """All that was sent, in a few words: by it an upload that is sent again is known."""
+        """Builds a short description of all that was sent, by which a repeated upload is recognised."""
         contents = [hashlib.file_digest(cast(Any, file.file), "sha256").hexdigest() for file in self.files]
         for file in self.files:
             file.file.seek(0)
@@ -70,7 +70,7 @@ def open_form(request: Request) -> AbstractAsyncContextManager[FormData]:
 
 
 def upload_form(form: FormData, author: str = "") -> UploadForm:
-    """What was sent, checked. author: who made it, where that is not sent. Raises InvalidRequest."""
+    """Reads and checks the form of an upload. author: who made it, where that is not sent. Raises InvalidRequest."""
     files = tuple(part for part in form.getlist("files") if isinstance(part, UploadFile))
     if not files:
         raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
@@ -89,7 +89,7 @@ def upload_form(form: FormData, author: str = "") -> UploadForm:
 
 
 def _read_parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
-    """A field that is sent once for each file, in the same order, or not at all."""
+    """Reads a field that is sent once for each file, in the same order, or not at all."""
     values = tuple(value for value in form.getlist(name) if isinstance(value, str))
     if values and len(values) != files:
         raise InvalidRequest(f"{name} 要与 files 一一对应：有 {files} 个文件，却有 {len(values)} 个 {name}", field=name)
@@ -112,13 +112,13 @@ def _read_text(form: FormData, name: str) -> str | None:
 
 
 def _read_tags(form: FormData) -> tuple[str, ...] | None:
-    """A field may hold several, separated by commas."""
+    """Reads the tags; a field may hold several, separated by commas."""
     values = [value for value in form.getlist("tags") if isinstance(value, str)]
     return check_tags(part for value in values for part in value.replace("，", ",").split(",")) if values else None
 
 
 def _read_columns(form: FormData) -> FaqColumns | None:
-    """Where tables hold questions and answers; both fields or none."""
+    """Reads which columns of tables hold questions and answers; both fields or none."""
     values = [form.get(field) for field in ("question_column", "answer_column")]
     question, answer = (clean(value).strip() if isinstance(value, str) else "" for value in values)
     if not question and not answer:

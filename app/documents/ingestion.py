@@ -55,7 +55,7 @@ class _Upload:
     committed: Committed | None
 
     def find_changes(self, known: DocumentRow) -> dict[str, Any]:
-        """The labels that would be others than those known."""
+        """Finds the labels that differ from those known."""
         given = self.file.labels.list_given()
         return {name: value for name, value in given.items() if value != getattr(known, name)}
 
@@ -69,7 +69,7 @@ class _Upload:
         return Identity(*ids, category, tags, self.filing.folder, *about)
 
     def build_commit_hook(self, report: FileReport) -> Callable[[Any, int], None] | None:
-        """`committed`, with the revision that the commit makes."""
+        """Builds the call that reports the file within its commit, with the revision that the commit makes."""
         if (committed := self.committed) is None:
             return None
         return lambda connection, revision: committed(connection, replace(report, revision=revision))
@@ -128,7 +128,7 @@ class IngestionService:
         return [replace(report, ready=ready and report.error is None) for report in taken]
 
     async def preview_file(self, tenant: str, file: Incoming, options: ChunkOptions) -> ReadDocument:
-        """What a file would be cut into; waits behind the tenant's other files. Raises InvalidDocument by its
+        """Shows what a file would be cut into, behind the tenant's other files. Raises InvalidDocument by its
         subclasses, EmbeddingUnavailable.
         """
         async with self._slots.hold(tenant):
@@ -138,7 +138,9 @@ class IngestionService:
     async def ingest_file(
         self, tenant: str, file: Incoming, progress: Progress | None = None, committed: Committed | None = None
     ) -> FileReport:
-        """Takes one file in without waiting for the index. Raises what `committed` raises, and nothing of the file."""
+        """Ingests one file without waiting for the index. Raises what `committed` raises, and nothing that is wrong
+        with the file: that is in the report.
+        """
         try:
             filing = parse_filing(file.path, file.external_id)
         except InvalidDocument as error:
@@ -158,7 +160,7 @@ class IngestionService:
     async def change_document(
         self, tenant: str, document_id: str, labels: Mapping[str, Any], filing: Filing | None = None
     ) -> bool:
-        """Sets labels, and files it elsewhere; True when searches know. Raises NotFound, Conflict."""
+        """Changes labels or the path of a document; True when searches know of it. Raises NotFound, Conflict."""
         try:
             revision = await self._labels.change_labels(tenant, document_id, labels, filing)
         except PathTaken as error:
@@ -189,7 +191,7 @@ class IngestionService:
             await self.change_document(tenant, known.id, {"valid_until": None})
 
     async def wait_until_indexed(self, tenant: str, revision: int) -> bool:
-        """Waits until searches know of a revision, `wait_seconds` at most; whether they do."""
+        """Waits until searches know of a revision, `wait_seconds` at most. Returns whether they do."""
         return revision == 0 or await self._follower.wait_for_revision(tenant, revision, self._wait_seconds)
 
     async def _store_document(self, upload: _Upload) -> FileReport:
@@ -283,7 +285,7 @@ class IngestionService:
 
 
 def build_not_found(document_id: str) -> NotFound:
-    """The error for a document that is not there."""
+    """Builds the error for a document that is not there."""
     return NotFound(f"没有编号为 {document_id} 的文档", document_id=document_id)
 
 

@@ -70,7 +70,7 @@ class DocumentJobs:
         return job
 
     async def wait_until_finished(self, tenant: str, job_id: str, seconds: float) -> JobRow:
-        """The job once it is over, or as it stands after `seconds`. Raises NotFound."""
+        """Waits until the job is over, `seconds` at most, and returns it as it stands. Raises NotFound."""
         deadline = asyncio.get_running_loop().time() + seconds
         while True:
             job = await self.get(tenant, job_id)
@@ -81,11 +81,11 @@ class DocumentJobs:
     async def load_page(
         self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
     ) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all."""
+        """Loads jobs, the latest first, and how many there are in all."""
         return await self._jobs.load_page(tenant, filters, offset=offset, limit=limit)
 
     async def cancel_job(self, tenant: str, job_id: str) -> JobRow:
-        """Stops what is not committed yet; what is stays. Raises NotFound."""
+        """Cancels the files that are not committed yet; committed ones stay. Raises NotFound."""
         await self.get(tenant, job_id)
         await self._jobs.cancel_job(tenant, job_id)
         self._wake()

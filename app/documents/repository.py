@@ -124,7 +124,7 @@ class DocumentRepository:
     async def load_page(
         self, tenant: str, filters: Filters = NO_FILTERS, *, offset: int = 0, limit: int = 20
     ) -> tuple[list[DocumentRow], int]:
-        """One page of documents, the last changed first, and how many there are in all."""
+        """Loads one page of documents, the last changed first, and how many there are in all."""
         async with self._database.read() as connection:
             where = _match_filters(tenant, filters, connection.dialect.name)
             query = _select_documents(where).order_by(Document.revision.desc(), Document.id).offset(offset).limit(limit)
@@ -136,17 +136,17 @@ class DocumentRepository:
         return await self._find_one(tenant, Document.id == document_id)
 
     async def find_filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
-        """The document that is filed so: of that external id, or where there is none, of that path."""
+        """Finds the document with that external id, or without one, with that path."""
         return await self._find_one(tenant, Document.identity == filing.identity)
 
     async def list_at_url(self, tenant: str, url: str) -> list[DocumentRow]:
-        """All that are valid now, have that URL and no external id."""
+        """Lists the valid documents that have that URL and no external id."""
         where = _match_files(tenant) & (Document.url == url) & Document.live & (Document.external_id == "")
         async with self._database.read() as connection:
             return [_build_row(row) for row in await connection.execute(_select_documents(where).order_by(Document.id))]
 
     async def list_published(self, tenant: str) -> list[PublishedFile]:
-        """All that is published and has no external id."""
+        """Lists the published documents that have no external id."""
         columns = Document.path, Document.content_hash, Document.category, Document.tags
         where = (Document.tenant_id == tenant) & Document.published & (Document.external_id == "")
         query = select(*columns).where(where, Document.kind == DocumentKind.FILE)
@@ -155,8 +155,8 @@ class DocumentRepository:
             return [PublishedFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
 
     async def find_by_content(self, tenant: str, content_hash: str) -> DocumentRow | None:
-        """The oldest document whose published version has that content and has not expired: from one that has, nothing
-        is answered.
+        """Finds the oldest document whose published version has that content and has not expired: from an expired one
+        nothing is answered.
         """
         lasts = or_(Document.valid_until.is_(None), Document.valid_until > now())
         return await self._find_one(tenant, (Document.content_hash == content_hash) & Document.published & lasts)
@@ -164,7 +164,7 @@ class DocumentRepository:
     async def load_chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
     ) -> tuple[list[ChunkRow], int]:
-        """Some chunks of a document's current version, in order, and how many there are. text: in the passage, or in
+        """Loads chunks of a document's current version, in order, and how many there are. text: in the passage, or in
         the question of a table.
         """
         columns = [getattr(StoredChunk, name) for name in ChunkRow.__dataclass_fields__]
@@ -201,7 +201,7 @@ class DocumentRepository:
         return PassageRow(text, headings, page, title, url, layout and checked(layout, len(text)))
 
     async def load_original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
-        """The file of a version, without a number of the current one."""
+        """Loads the file of a version, by default of the current one."""
         of = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
         of &= DocumentVersion.id == Document.version_id if version is None else DocumentVersion.number == version
         held = (Content.tenant_id == Document.tenant_id) & (Content.content_hash == DocumentVersion.content_hash)
@@ -255,7 +255,7 @@ def _select_documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 def _match_files(tenant: str) -> ColumnElement[bool]:
-    """What is listed as a document."""
+    """Matches what is listed as a document."""
     return (Document.tenant_id == tenant) & (Document.kind == DocumentKind.FILE)
 
 

@@ -81,7 +81,7 @@ class JobRepository:
         self._database = database
 
     async def keep_original(self, key: FileKey, data: bytes) -> None:
-        """Keeps an original whose job will be accepted."""
+        """Stores the bytes of a file whose job will be accepted."""
         values = {"tenant_id": key.tenant, "job_id": key.job_id, "number": key.number, "data": data}
         row = insert(_ORIGINAL).values(values | {"created_at": now()})
         await self._database.transact(lambda connection: connection.execute(row) and None)
@@ -89,7 +89,7 @@ class JobRepository:
     async def accept_job(
         self, tenant: str, job_id: str, files: Sequence[Incoming | RefusedFile], sizes: Sequence[int]
     ) -> None:
-        """From here on the job is not lost. The contents of `files` were kept before, and are not looked at."""
+        """Stores the job; from here on it is not lost. The contents of `files` were stored before, and are not read."""
         moment = now()
         rows = [
             _build_row(tenant, job_id, number, file, size, moment)
@@ -105,12 +105,12 @@ class JobRepository:
         await self._database.transact(work)
 
     async def forget_originals(self, tenant: str, job_id: str) -> None:
-        """Drops the originals of an upload that was not accepted."""
+        """Deletes the bytes of an upload that was not accepted."""
         own = (_ORIGINAL.tenant_id == tenant) & (_ORIGINAL.job_id == job_id)
         await self._database.transact(lambda connection: connection.execute(delete(_ORIGINAL).where(own)) and None)
 
     async def count_waiting(self, tenant: str) -> tuple[int, int]:
-        """How many of the tenant's files are not settled, and how many bytes they have."""
+        """Counts the tenant's files that are not settled, and their bytes."""
         query = select(func.count(), func.coalesce(func.sum(_FILE.size), 0))
         query = query.where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
         async with self._database.read() as connection:
@@ -125,7 +125,7 @@ class JobRepository:
     async def load_page(
         self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
     ) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all."""
+        """Loads jobs, the latest first, and how many there are in all."""
         where = _JOB.tenant_id == tenant
         files = exists().where(_FILE.tenant_id == _JOB.tenant_id, _FILE.job_id == _JOB.id)
         if filters.unfinished:
@@ -150,7 +150,7 @@ class JobRepository:
         return [JobRow(*row, tuple(file for file in files if file.job_id == row.id)) for row in found]
 
     async def cancel_job(self, tenant: str, job_id: str) -> None:
-        """Stops what is not committed yet."""
+        """Cancels the files of a job that are not committed yet."""
         stopped = (*AT_WORK, FileState.QUEUED)
         own = (_FILE.tenant_id == tenant) & (_FILE.job_id == job_id) & _FILE.state.in_(stopped)
 

@@ -47,16 +47,16 @@ class JobQueue:
         self._database = database
 
     async def list_tenants(self) -> list[str]:
-        """Those that have files to be begun, in no order."""
+        """Lists the tenants that have files to be begun, in no order."""
         async with self._database.read() as connection:
             return list((await connection.execute(select(_FILE.tenant_id).where(_match_due()).distinct())).scalars())
 
     async def claim(self, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
-        """The next file of a tenant, its job's first; of several jobs the one that got least far."""
+        """Claims the next file of a tenant, its job's first; of several jobs the one that got least far."""
         return await self._database.transact(lambda connection: _claim(connection, tenant, worker), durable=False)
 
     async def renew_lease(self, key: FileKey, worker: str, done: int, total: int) -> bool:
-        """Says that the worker is alive, and how far it came; False where the file is no longer its to commit."""
+        """Renews the lease on a file and stores its progress; False where the file is no longer this worker's."""
         state = FileState.EMBEDDING if total else FileState.PARSING
         values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
         change = update(_FILE).where(_match_leased(key, worker)).values(values)
@@ -69,7 +69,9 @@ class JobQueue:
         return await self._database.transact(work, durable=False)
 
     async def return_file(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
-        """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""
+        """Returns a file to the queue, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at
+        most.
+        """
         await self._database.transact(lambda connection: _return_file(connection, key, worker, error))
 
     async def count_death(self, key: FileKey, worker: str, error: dict[str, Any]) -> bool:
@@ -93,11 +95,11 @@ class JobQueue:
         return await self._database.transact(work)
 
     async def record_unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
-        """A file that needed no commit. Raises Lost."""
+        """Records a file that needed no commit. Raises FileLeaseLost."""
         await self._database.transact(lambda connection: record_commit(connection, report, key=key, worker=worker))
 
     async def fail_file(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
-        """A file that cannot be taken in; those who subscribed are told."""
+        """Records that a file cannot be ingested, and tells those who subscribed."""
 
         def work(connection: Connection) -> None:
             if _fail_file(connection, key, _match_leased(key, worker), error):
@@ -106,7 +108,7 @@ class JobQueue:
         await self._database.transact(work)
 
     async def settle_indexed(self) -> int:
-        """Marks what searches find by now, and returns how many files that were; those who subscribed are told."""
+        """Marks the files that searches find by now, and returns how many that were; those who subscribed are told."""
         async with self._database.read() as connection:
             found = (await connection.execute(_select_indexed(_FILE.number).limit(1))).first()
         return 0 if found is None else await self._database.transact(_settle_indexed)
@@ -134,7 +136,7 @@ class JobQueue:
 
 
 def record_commit(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:
-    """Writes, within the commit of a document, that its file is in. Raises Lost, which undoes that commit."""
+    """Records, within the commit of a document, that its file is in. Raises FileLeaseLost, which undoes that commit."""
     previous = report.previous
     values = {
         "state": FileState.INDEXING,
@@ -162,7 +164,9 @@ def _match_leased(key: FileKey, worker: str) -> ColumnElement[bool]:
 
 
 def _match_due() -> ColumnElement[bool]:
-    """To be begun now: those of a job one after the other, so that what comes twice ends as the last one says."""
+    """Matches files to be begun now: those of a job one after the other, so that what comes twice ends as the last one
+    says.
+    """
     other = aliased(_FILE)
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
@@ -207,7 +211,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
 
 
 def _fail_file(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> bool:
-    """Whether there was such a file."""
+    """Marks a file as failed. Returns whether there was such a file."""
     values = {
         "state": FileState.FAILED,
         "outcome": FileOutcome.FAILED,
@@ -229,7 +233,7 @@ def _fail_file(connection: Connection, key: FileKey, where: ColumnElement[bool],
 
 
 def _select_indexed(*columns: Any) -> Any:
-    """Files of which the index has the revision, or a later one."""
+    """Selects the files of which the index has the revision, or a later one."""
     follows = (KbState.tenant_id == _FILE.tenant_id) & (KbState.indexed_revision >= _FILE.revision)
     return select(*columns).join(KbState, follows).where(_FILE.state == FileState.INDEXING)
 

@@ -54,5 +54,5 @@ class RereadService:
 
 
 def build_reread_kind(rereading: RereadService) -> JobKind:
-    """On demand."""
+    """Builds the job, which runs on demand alone."""
     return JobKind(KIND, "重新读取文档", rereading.run, None, RereadOptions)

@@ -67,7 +67,7 @@ class JobRunner:
         self._task = asyncio.create_task(self._run(after), name="document jobs")
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Tells the worker that there is something to do."""
         self._wake.set()
 
     async def close(self) -> None:
@@ -143,7 +143,7 @@ class JobRunner:
             self.wake()
 
     async def _ingest_file(self, key: FileKey, file: Incoming) -> int:
-        """The revision that has the file; 0 where none will have it, or not now."""
+        """Ingests a file and returns the revision that has it; 0 where none will have it, or not now."""
         progress = _Progress()
         together = partial(record_commit, key=key, worker=self._worker)
         taking = asyncio.create_task(self._ingestion.ingest_file(key.tenant, file, progress.note_step, together))

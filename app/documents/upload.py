@@ -40,7 +40,7 @@ async def accept_upload(
 
 
 def add_location(response: Response) -> Response:
-    """The response with the address of its job."""
+    """Adds the address of its job to the response."""
     if response.body:
         job_id = orjson.loads(response.body)["job"]["id"]
         response.headers["Location"] = f"{jobs_api.router.prefix}/{job_id}"

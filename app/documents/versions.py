@@ -51,23 +51,23 @@ class VersionService:
         self._ingestor = ingestor
 
     async def submit_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> None:
-        """A draft is to be reviewed. Raises NotFound, Conflict."""
+        """Submits a draft for review. Raises NotFound, Conflict."""
         await self._move_version(tenant, document_id, number, (_DRAFT,), _REVIEW, decision)
 
     async def reject_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> None:
-        """What was submitted, or is scheduled, is a draft again. Raises NotFound, Conflict."""
+        """Makes a submitted or scheduled version a draft again. Raises NotFound, Conflict."""
         await self._move_version(tenant, document_id, number, _APPROVABLE, _DRAFT, decision)
 
     async def schedule_version(
         self, tenant: str, document_id: str, number: int, decision: VersionDecision, publish_at: datetime
     ) -> None:
-        """Approves what was submitted, for a moment to come. Raises NotFound, Conflict."""
+        """Approves a submitted version for a later moment. Raises NotFound, Conflict."""
         if publish_at <= now():
             raise Conflict("publish_at 要晚于现在；要马上发布，就不要给它", code="publish_at_past")
         await self._move_version(tenant, document_id, number, _APPROVABLE, _SCHEDULED, decision, publish_at)
 
     async def approve_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> bool:
-        """Publishes what was submitted; True once it answers. Raises NotFound, Conflict, KnowledgeError."""
+        """Publishes a submitted version; True once it answers. Raises NotFound, Conflict, KnowledgeError."""
         known, stored = await self.find_version(tenant, document_id, number)
         _require(stored.row, _APPROVABLE)
         revision = await self._publish_version(tenant, known, stored, Approval(decision, _APPROVABLE))
@@ -84,7 +84,7 @@ class VersionService:
             raise Conflict(message, code="version_conflict", version=number) from error
 
     async def roll_back(self, tenant: str, document_id: str, number: int, change: Change) -> bool:
-        """What was published once is published again, as a new version; True once it answers. Raises NotFound,
+        """Publishes the content of an archived version again, as a new version; True once it answers. Raises NotFound,
         Conflict, KnowledgeError.
         """
         known, stored = await self.find_version(tenant, document_id, number)
@@ -92,7 +92,7 @@ class VersionService:
         return await self._publish_again(tenant, known, stored, change)
 
     async def read_published_again(self, tenant: str, document_id: str, change: Change) -> bool:
-        """What is published is read from its bytes again, as a new version; True once it answers. Raises as `roll_back`
+        """Reads the bytes of the published version again, as a new version; True once it answers. Raises as `roll_back`
         does.
         """
         known = await self._documents.get(tenant, document_id)
@@ -112,7 +112,9 @@ class VersionService:
         return await self._ingestion.wait_until_indexed(tenant, revision)
 
     async def publish_due(self) -> list[str]:
-        """Publishes what was scheduled until now; returns the documents. What cannot be read is a draft again."""
+        """Publishes the versions whose scheduled moment has come, and returns their documents. What cannot be read
+        becomes a draft again.
+        """
         done: list[str] = []
         for due in await self._versions.list_due():
             tenant, document_id, row = due.tenant, due.document_id, due.row
@@ -149,7 +151,7 @@ class VersionService:
         return await asyncio.to_thread(compare_paragraphs, old, new, number, against)
 
     async def find_version(self, tenant: str, document_id: str, number: int) -> tuple[DocumentRow, StoredVersion]:
-        """A document and a version of it. Raises NotFound."""
+        """Finds a document and one of its versions. Raises NotFound."""
         known = await self._documents.get(tenant, document_id)
         if known is None:
             raise build_not_found(document_id)

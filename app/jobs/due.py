@@ -39,7 +39,7 @@ class DueRuns:
         """By tenant and kind, the last that was due and is made: SQL is asked once for each."""
 
     async def begin_due_runs(self) -> None:
-        """Every replica may; SQL takes each run once."""
+        """Queues the runs that are due. Every replica may call it: SQL takes each run once."""
         bases = await self._bases() if self._kinds else {}
         for tenant, since in bases.items():
             zone = await self._zone(tenant)

@@ -28,7 +28,7 @@ class RunRepository:
         self._database = database
 
     async def count_open(self, tenant: str) -> int:
-        """How many of the tenant's runs are queued or running."""
+        """Counts the tenant's runs that are queued or running."""
         query = select(func.count()).where(_RUN.tenant_id == tenant, _RUN.state.in_(OPEN))
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar_one()
@@ -64,7 +64,7 @@ class RunRepository:
         return found[0] if found else None
 
     async def load_page(self, tenant: str, kind: str, *, offset: int, limit: int) -> tuple[list[JobRun], int]:
-        """Runs, the latest first, and how many there are in all. kind: "" for all."""
+        """Loads runs, the latest first, and how many there are in all. kind: "" for all."""
         where = _RUN.tenant_id == tenant
         if kind:
             where &= _RUN.kind == kind
@@ -74,14 +74,14 @@ class RunRepository:
         return await self._load_runs(query), total
 
     async def load_latest(self, tenant: str) -> dict[str, JobRun]:
-        """By kind, its last run."""
+        """Loads the last run of each kind."""
         last = select(func.max(_RUN.id)).where(_RUN.tenant_id == tenant).group_by(_RUN.kind)
         found = await self._load_runs(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id.in_(last)))
         return {run.kind: run for run in found}
 
     async def cancel_run(self, tenant: str, run_id: str) -> JobRun | None:
-        """Cancels it unless it is over, and returns it as it stood before. Who is at it learns that by its next beat,
-        and keeps other runs of the kind waiting until it has stopped.
+        """Cancels a run unless it is over, and returns it as it was before. Its process learns of it at the next
+        renewal of the lease; until it has stopped, other runs of the kind wait.
         """
         mine = (_RUN.tenant_id == tenant) & (_RUN.id == run_id)
         values = {"state": RunState.CANCELLED, "open": None, "finished_at": now()}
@@ -99,7 +99,7 @@ class RunRepository:
 
 
 def build_key(kind: str, parameters: dict[str, Any]) -> str:
-    """What a run is about, at most 97 characters: two of the same key do the same."""
+    """Builds the key of a run, at most 97 characters: two runs of the same key do the same."""
     text = json.dumps(parameters, sort_keys=True, ensure_ascii=False)
     return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 

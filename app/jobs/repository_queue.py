@@ -43,7 +43,7 @@ class RunQueue:
         self._database = database
 
     async def claim(self, kinds: Collection[str], worker: str) -> ClaimedRun | None:
-        """The oldest run of one of these kinds whose tenant has no other of its kind at work."""
+        """Claims the oldest queued run of these kinds whose tenant has no other run of its kind at work."""
         async with self._database.read() as connection:  # asked every second, there rarely is one
             if (await connection.execute(_select_waiting(kinds))).first() is None:
                 return None
@@ -53,27 +53,29 @@ class RunQueue:
             return None
 
     async def renew_lease(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
-        """Says that the process is alive, and how far it is; False where the run is no longer its own."""
+        """Renews the lease on a run and stores its progress; False where the run is no longer this process's."""
         values = {"done": done, "total": total, "leased_until": now() + _LEASE}
         return await self._update_run(_match_leased(run, worker), values, durable=False)
 
     async def finish(
         self, run: ClaimedRun, worker: str, state: RunState, result: dict[str, Any] | None, error: dict[str, Any] | None
     ) -> bool:
-        """The run is over; False where it was no longer its own, which changes nothing."""
+        """Stores the result of a run; False where it was no longer this process's, which changes nothing."""
         values = {"state": state, "result": result, "error": error, "open": None, "finished_at": now()}
         return await self._update_run(_match_leased(run, worker), values | _FREE)
 
     async def return_run(self, run: ClaimedRun, worker: str) -> None:
-        """The process stops: another, or its next start, begins the run anew."""
+        """Returns a run to the queue because the process stops; another one begins it anew."""
         await self._update_run(_match_leased(run, worker), _FREE | {"state": RunState.QUEUED})
 
     async def release_cancelled(self, run: ClaimedRun, worker: str) -> None:
-        """What was cancelled has stopped."""
+        """Releases a cancelled run that has stopped."""
         await self._update_run(run.row & (_RUN.worker == worker), _FREE)
 
     async def recover_runs(self, worker: str, alone: bool) -> None:
-        """Puts back what processes that ended had; alone: no other works on this database, else leases alone tell."""
+        """Returns the runs of processes that ended to the queue. alone: no other process works on this database, else
+        the leases tell.
+        """
         silent = is_due(_RUN.leased_until, _LEASE)
         lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
         async with self._database.read() as connection:
@@ -114,7 +116,9 @@ def _claim(connection: Connection, kinds: Collection[str], worker: str) -> Claim
 
 
 def _recover_runs(connection: Connection, lost: ColumnElement[bool]) -> None:
-    """What ended too many processes is not tried again; what was cancelled is free."""
+    """Returns lost runs to the queue. One that ended too many processes is not tried again, and a cancelled one is
+    released.
+    """
     running = _RUN.state == RunState.RUNNING
     again = running & (_RUN.interruptions + 1 < MAX_INTERRUPTIONS)
     count = {"interruptions": _RUN.interruptions + 1}

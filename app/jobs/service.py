@@ -36,9 +36,8 @@ class JobService:
         self._ended = ended
 
     async def trigger_run(self, tenant: str, kind: str, parameters: dict[str, Any] | None = None) -> JobRun:
-        """A new run; while one with the same parameters is queued or running, that one.
-
-        Raises NotFound for an unknown kind, InvalidRequest for parameters that it does not take, Conflict.
+        """Queues a run, or returns the one with the same parameters that is queued or running. Raises NotFound for an
+        unknown kind, InvalidRequest for parameters that it does not take, Conflict.
         """
         checked = check_parameters(self._get_kind(kind), parameters or {})
         if await self._runs.count_open(tenant) >= MAX_OPEN:
@@ -55,17 +54,17 @@ class JobService:
     async def load_page(
         self, tenant: str, kind: str = "", *, offset: int = 0, limit: int = 20
     ) -> tuple[list[JobRun], int]:
-        """Runs, the latest first, and how many there are. kind: "" for all. Raises NotFound."""
+        """Loads runs, the latest first, and how many there are. kind: "" for all. Raises NotFound."""
         if kind:
             self._get_kind(kind)
         return await self._runs.load_page(tenant, kind, offset=offset, limit=limit)
 
     async def load_latest(self, tenant: str) -> dict[str, JobRun]:
-        """By kind, its last run."""
+        """Loads the last run of each kind."""
         return await self._runs.load_latest(tenant)
 
     async def cancel_run(self, tenant: str, run_id: str) -> JobRun:
-        """Stops a run; of one that is over nothing changes. Raises NotFound."""
+        """Cancels a run; one that is over stays as it is. Raises NotFound."""
         before = await self._runs.cancel_run(tenant, run_id)
         run = await self._runs.get(tenant, run_id)
         if before is None or run is None:
@@ -82,7 +81,7 @@ class JobService:
 
 
 def check_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, Any]:
-    """With what is not said filled in. Raises Conflict: which it takes, the kind tells."""
+    """Checks the parameters of a run and fills in the defaults. Raises Conflict for those that the kind does not take."""
     if kind.parameters is None:
         if parameters:
             raise Conflict(f"任务“{kind.title}”不接受参数", code="invalid_job_parameters", kind=kind.name)

@@ -86,7 +86,7 @@ class JobWorker:
         self._task = asyncio.create_task(self._run(after), name="background jobs")
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Tells the worker that there is something to do."""
         self._wake.set()
 
     async def close(self) -> None:
@@ -151,7 +151,7 @@ class JobWorker:
             await _stop(work)
 
     async def _watch_run(self, running: _ActiveRun, work: asyncio.Task[dict[str, Any]]) -> bool:
-        """Waits for the work, whose progress it keeps; False where the run is no longer this process's."""
+        """Waits for the work and stores its progress; False where the run is no longer this process's."""
         while not (await asyncio.wait({work}, timeout=BEAT_SECONDS))[0]:
             if not await self._queue.renew_lease(running.claimed, self._worker, running.done, running.total):
                 running.lost = True
@@ -177,7 +177,9 @@ class JobWorker:
 
 
 async def _run_kind(kind: JobKind, running: _ActiveRun) -> dict[str, Any]:
-    """What the kind returns. Raises TypeError where that is no JSON, which fails the run and not the worker."""
+    """Runs the kind and returns its summary. Raises TypeError where that is no JSON, which fails the run and not the
+    worker.
+    """
     result = await kind.run(running)
     json.dumps(result, allow_nan=False)
     return result
