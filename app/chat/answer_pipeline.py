@@ -156,7 +156,9 @@ async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
 
 
 async def correct_spelling(speller: BaseSpeller, question: Question) -> str | None:
-    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number may change."""
+    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number
+    may change.
+    """
     asked = question.rewrite or question.searched
     corrected = (await speller.correct(asked)).text
     if corrected == asked or not keeps_facts(asked, corrected):

@@ -36,7 +36,9 @@ class RunningAnswer:
         return True
 
     def is_opened_by(self, proof: Proof) -> bool:
-        """Whether the proof is the secret that this turn itself issues: until the turn is stored nobody can look it up."""
+        """Whether the proof is the secret that this turn itself issues: until the turn is stored nobody can
+        look it up.
+        """
         return bool(self.claim.issued) and hmac.compare_digest(self.claim.issued.encode(), proof.token.encode())
 
     def follow(self, events: AsyncGenerator[AnswerEvent], *, whole: bool = False) -> AsyncGenerator[AnswerEvent]:

@@ -88,7 +88,9 @@ def _count_seconds_left(expires: datetime) -> int:
 
 
 def _require_page(request: Request) -> None:
-    """Requires that a key which may be in anybody's browser opens sessions from its own pages alone. Raises Forbidden."""
+    """Requires that a key which may be in anybody's browser opens sessions from its own pages alone. Raises
+    Forbidden.
+    """
     principal: Principal = request.state.principal
     if is_inside(principal) or from_own_page(request.headers):
         return

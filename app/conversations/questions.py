@@ -13,7 +13,9 @@ _CLOSING = re.compile(r"[\s?？!！.。,，;；:：~～…]+$")
 
 
 def normalize_question(text: str) -> str:
-    """Returns the form in which questions are compared: width, case, white space and closing punctuation do not count."""
+    """Returns the form in which questions are compared: width, case, white space and closing punctuation do
+    not count.
+    """
     form = "NFC" if _COMPATIBLE_ONLY.search(text) else "NFKC"
     text = _SPACES.sub(" ", unicodedata.normalize(form, text).casefold()).strip()  # type: ignore[arg-type]
     return _CLOSING.sub("", text) or text

@@ -73,7 +73,9 @@ class Feed:
             self._notify_watchers(session.key)
 
     def wake_watchers(self, key: SessionKey) -> None:
-        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it was read."""
+        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it
+        was read.
+        """
         self._notify_watchers(key)
 
     def correct_standing(self, key: SessionKey, session: DeskSession | None) -> None:

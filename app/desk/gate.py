@@ -164,7 +164,9 @@ class DeskGate:
     async def _answer_waiting_customer(
         self, session: DeskSession, question: Question, answer: Answer, request: HandoffRequest | None
     ) -> GateDecision:
-        """Answers a customer who waits: with the answer and the place in the queue. Asking again does not queue again."""
+        """Answers a customer who waits: with the answer and the place in the queue. Asking again does not
+        queue again.
+        """
         asked = [*([request] if request else []), self._read_urgency(question.text)]
         session = await self._raise_priority(session, max(asked, key=get_priority))
         queue = await self._queue.get_state(session)

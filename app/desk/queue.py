@@ -55,7 +55,9 @@ class Queue:
         return Forecast(QueueState(State.QUEUED, position, wait))
 
     async def find_next_opening(self, tenant: str, moment: datetime | None = None) -> datetime | None:
-        """Finds when staff are back, in their own time; None while they are there. moment: as for `compute_forecast`."""
+        """Finds when staff are back, in their own time; None while they are there. moment: as for
+        `compute_forecast`.
+        """
         return (await self.load_hours(tenant)).find_next_opening(moment or now())
 
     async def is_english(self, tenant: str, question: Question) -> bool:

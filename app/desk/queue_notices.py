@@ -49,7 +49,9 @@ def is_leaving(text: str) -> bool:
 
 
 def compute_wait(position: int, on_duty: Sequence[Staff], handling_seconds: Sequence[float]) -> int | None:
-    """Computes the seconds until the customer at `position`, counted from 1, is accepted; None while nobody is on duty."""
+    """Computes the seconds until the customer at `position`, counted from 1, is accepted; None while nobody
+    is on duty.
+    """
     hands = sum(member.capacity or max(HANDS, member.assigned) for member in on_duty)
     if not hands:
         return None

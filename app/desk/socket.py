@@ -168,7 +168,9 @@ class _Member:
                 break
 
     async def _send_counts(self, mine: Collection[str]) -> None:
-        """Sends how much of each session is unread, where that changed in this page or another one of the same person."""
+        """Sends how much of each session is unread, where that changed in this page or another one of the
+        same person.
+        """
         unread = await self._desk.reads.count_unread(self._tenant, self._agent_id, mine)
         for session_id in mine:
             if (count := unread.get(session_id, 0)) != self._unread.get(session_id):

@@ -90,7 +90,9 @@ def send_message(
     partners: Partners,
     attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
-    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
+    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound,
+    Conflict.
+    """
     session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None
     if message is None:
@@ -108,7 +110,9 @@ def send_message(
 def add_note(
     connection: Connection, key: SessionKey, content: str, by: str, partners: Partners
 ) -> tuple[DeskNote, DeskSession]:
-    """Adds a note for colleagues, as the session's next version, so that every open desk learns of it. Raises NotFound."""
+    """Adds a note for colleagues, as the session's next version, so that every open desk learns of it. Raises
+    NotFound.
+    """
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
     partners.noted(connection, key, written)

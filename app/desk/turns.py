@@ -29,8 +29,10 @@ _OVER = frozenset({State.RESOLVED, State.CLOSED})
 def follow(
     connection: Connection, turns: Sequence[NewTurn], partners: Partners, *, answering: bool
 ) -> list[DeskSession]:
-    """What turns mean for the desk, after they were appended in this transaction: that locked their conversations, so
-    nobody can change hands meanwhile. answering: see `is_silent`. Returns the sessions that changed. Raises TurnNotKept.
+    """Applies turns to the desk, after they were appended in this transaction: that locked their conversations, so
+    that none changes hands meanwhile. Returns the sessions that changed. Raises TurnNotKept.
+
+    answering: see `is_silent`.
     """
     states = _load_states(connection, turns)
     held = {key for key, state in states.items() if is_silent(state, answering=answering)}

@@ -81,7 +81,9 @@ class JobService:
 
 
 def check_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Checks the parameters of a run and fills in the defaults. Raises Conflict for those that the kind does not take."""
+    """Checks the parameters of a run and fills in the defaults. Raises Conflict for those that the kind does
+    not take.
+    """
     if kind.parameters is None:
         if parameters:
             raise Conflict(f"任务“{kind.title}”不接受参数", code="invalid_job_parameters", kind=kind.name)
