@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def build_attachment_service(settings: Settings, database: Database) -> AttachmentService:
-    """Processes of its own read what is sent, so that a large import keeps no customer waiting; they start with the
-    first file. Raises MissingDependency.
+    """Builds the service of attachments. Its own processes read what is sent, so that a large import keeps no customer
+    waiting; they start with the first file. Raises MissingDependency.
     """
     limits = ParsingLimits(max_bytes=settings.attachment_max_bytes, max_recognised_pages=1)
     seconds = settings.attachment_ocr_seconds

@@ -97,7 +97,9 @@ def _open_business(
 def build_sql_writer(
     database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
 ) -> SqlWriter | None:
-    """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
+    """Builds the writer of statements from the first of a tenant's models, or from the company's own tools; None where
+    there is neither.
+    """
     from agents.business.generation import SqlWriter
 
     if models.main is None:
@@ -108,7 +110,7 @@ def build_sql_writer(
 
 
 def load_tools(tenant: str, settings: Settings) -> McpTools | None:
-    """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
+    """Loads the tools of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
     source = settings.business_mcp.get(tenant)
     if source is None:
         return None
@@ -121,7 +123,7 @@ def load_tools(tenant: str, settings: Settings) -> McpTools | None:
 
 
 def build_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
-    """Of one tenant's database; without a description of its own it is that of the sample shop."""
+    """Builds the options of one tenant's database; without a description of its own it is that of the sample shop."""
     from agents.business.database import BusinessOptions
 
     path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
@@ -129,7 +131,7 @@ def build_options(source: BusinessSource, settings: Settings) -> BusinessOptions
 
 
 def build_member_directories(businesses: Mapping[str, Business]) -> Mapping[str, MemberDirectory]:
-    """By tenant, where its members are found by name."""
+    """Builds, by tenant, what finds its members by name."""
     if not businesses:
         return {}
     from agents.business.members import MemberRows
@@ -144,7 +146,7 @@ async def _cancel_task(task: asyncio.Task[None]) -> None:
 
 
 async def _report_unreachable(opened: Mapping[str, Business]) -> None:
-    """Says which database cannot be asked by now: it may come later, and until then nothing is answered from it."""
+    """Logs which database cannot be reached now: it may come later, and until then nothing is answered from it."""
     for tenant, business in opened.items():
         try:
             await business.parts.database.look()

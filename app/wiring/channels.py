@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def build_channel_service(parts: Container, counters: Counters) -> ChannelService:
-    """Over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
+    """Builds the channels over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
     settings, database = parts.settings, parts.base.database
     client, tokens = PlatformClient(settings.channel_timeout), TokenCache(parts.redis)
     opened = [

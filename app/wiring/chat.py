@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def build_shared_answers(settings: Settings, base: KnowledgeBase, redis: RedisServer | None) -> SharedAnswers | None:
-    """Of replicas over one PostgreSQL; a SQLite file has no second server to share with."""
+    """Builds the cache that replicas over one PostgreSQL share; a SQLite file has no second server to share with."""
     if redis is None or base.database.engine.dialect.name == "sqlite":
         return None
     return SharedAnswers(redis, settings.sql_url.rpartition("@")[2])
@@ -43,7 +43,7 @@ def open_news(base: KnowledgeBase, cache: HotCache, redis: RedisServer | None) -
 
 
 def build_chat_service(parts: Container) -> tuple[ChatService, HitTest]:
-    """The chat, and the hit test over the same steps. parts: all but these."""
+    """Builds the chat, and the hit test over the same steps. parts: all but these."""
 
     @asynccontextmanager
     async def open_team(tenant: str) -> AsyncIterator[Team]:

@@ -164,11 +164,11 @@ class HumanDesk:
             self.feed.wake_watchers(key)
 
     async def start(self) -> None:
-        """Returns once no turn can miss that a person has its session."""
+        """Starts the desk. Returns once no turn can miss that a person has its session."""
         await self.feed.start()
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> None:
-        """Keeps how far one side has read, and tells the other."""
+        """Records how far one side has read, and tells the other."""
         if seen := await self.messages.mark_seen(key, side, seq):
             self.signals.send(Signal(SignalKind.SEEN, side, key, seen))
 

@@ -52,7 +52,7 @@ _FREE = Rate(0)
 
 
 def build_evaluation_runner(container: Container) -> EvaluationRunner:
-    """Makes the reports."""
+    """Builds the runner that makes evaluation reports."""
 
     def build_judge(tenant: str) -> ModelJudge | None:
         critic = container.models.for_tenant(tenant).build_critic()
@@ -135,7 +135,7 @@ class _Teams:
 
     @asynccontextmanager
     async def use_team(self, tenant: str) -> AsyncIterator[Team]:
-        """As the chat is given them."""
+        """Gives the tenant's agents for one turn, as the chat gets them."""
         async with self._tenants.use_parts(tenant) as parts:
             known = self._built.get(tenant)
             if known is None or known[0] is not parts:

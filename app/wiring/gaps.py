@@ -48,7 +48,7 @@ class GapCases:
 
 
 def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMining, GapReview]:
-    """What people look at, what makes it, and what they do with it. parts: all but these."""
+    """Builds the workbench, the mining and the review of gaps. parts: all but these."""
 
     async def search(tenant: str, question: str) -> Retrieval:
         return await (await parts.tenants.get_parts(tenant)).retriever.search(question)

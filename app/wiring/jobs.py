@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
-    """Everything that can be run for a tenant. A new kind is one line here."""
+    """Builds every kind of job that can be run for a tenant. A new kind is one line here."""
     return (
         build_verification_kind(_build_verification(container)),
         build_reindex_kind(container.reindexing),
@@ -56,7 +56,7 @@ def _build_verification(container: Container) -> IndexVerification:
 def build_background_jobs(
     container: Container, searches: Searches
 ) -> tuple[JobService, JobWorker, Scheduler, DueSources]:
-    """Nothing of it is started."""
+    """Builds the jobs, their worker, the scheduler and what begins syncs. Nothing of it is started."""
     database, ended = container.base.database, container.metrics.add_job_run
     kinds: Mapping[str, JobKind] = {kind.name: kind for kind in build_job_kinds(container)}
     runs, alone = RunRepository(database), database.engine.dialect.name == "sqlite"  # the lock on DATA_DIR

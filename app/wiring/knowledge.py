@@ -185,7 +185,7 @@ async def open_knowledge(
 
 
 def build_bin_days(settings: Settings, database: Database) -> Callable[[str], Awaitable[int]]:
-    """For how long what a tenant deletes can be restored; 0 for ever."""
+    """Builds what says for how long a tenant's deleted documents can be restored; 0 for ever."""
     periods = RetentionRepository(database)
 
     async def get_days(tenant: str) -> int:
@@ -203,7 +203,7 @@ def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
 
 
 def get_embeddings_path(settings: Settings) -> Path:
-    """Where vectors are kept by content, unless the database keeps them."""
+    """Returns where vectors are stored by content, unless the database has them."""
     return settings.data_dir / "embeddings.sqlite3"
 
 
@@ -227,6 +227,6 @@ async def _open_embedder(settings: Settings, cache: KeptEmbeddings, name: str) -
 
 
 def build_document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
-    """Does the work of document jobs."""
+    """Builds the worker of document jobs."""
     alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
     return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.add_file)

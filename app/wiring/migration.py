@@ -102,7 +102,9 @@ def _build_change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
 
 
 async def _compare_stores(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
-    """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
+    """Compares ids, every embedding and the results of sample questions. Returns the share of neighbours that the
+    target finds.
+    """
     ids = [chunk.id for chunk, _ in delta.added]
     theirs, ours = await asyncio.to_thread(left.ids), await asyncio.to_thread(right.ids)
     if not frozenset(ids) == ours == theirs or right.revision != delta.revision:
@@ -123,7 +125,9 @@ async def _compare_stores(left: Snapshot, right: Snapshot, delta: IndexDelta, ve
 
 
 async def _compare_sample(source: Snapshot, target: Snapshot, vector: Vector, words: Sequence[str]) -> float:
-    """Share of the source's neighbours that the target finds; by their scores, as many may be equally near."""
+    """Returns the share of the source's neighbours that the target finds; by their scores, as many may be
+    equally near.
+    """
     theirs, ours = [[hit.score for hit in await view.lexical(words, TOP)] for view in (source, target)]
     if len(theirs) != len(ours) or not np.allclose(theirs, ours, atol=TOLERANCE):
         raise IndexUnavailable(f"the stores rank the words {words} differently: {theirs}, {ours}")

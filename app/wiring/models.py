@@ -64,8 +64,8 @@ class LanguageModels:
         self._build(settings)
 
     def replace_models(self, settings: Settings) -> None:
-        """From here on those of other settings are asked; what is under way ends with those before, which are closed
-        in the end.
+        """Replaces the models by those of other settings. What is under way ends with the models before, which are
+        closed in the end.
         """
         self.version += 1
         self._build(settings)
@@ -85,7 +85,7 @@ class LanguageModels:
             self.writers.insert(1, small)
 
     def for_tenant(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
-        """The same models, used on a tenant's account and within its budget; prompts: those in force where None."""
+        """Returns the same models on a tenant's account and within its budget. prompts: None for those in force."""
         own = copy(self)
         own.prompts = prompts or self.library.get_current()
         if self.accounts is None:
@@ -122,8 +122,8 @@ class LanguageModels:
         writes: Callable[[], bool] = lambda: True,
         objections: Objections | None = None,
     ) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
-        quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
+        """Builds the generator: models in order of preference, in the end or alone quotes from the knowledge base.
+        meaning: of what is quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
         """
         options = build_generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         options = replace(options, objections=objections)
@@ -139,21 +139,21 @@ class LanguageModels:
     def build_understanding(
         self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True
     ) -> ModelUnderstanding | None:
-        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
-        trusted: whether it is asked.
+        """Builds what reads messages in their conversation, leaving the tenant's names as they are; None where no model
+        does. trusted: whether it is asked.
         """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
         return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
     def build_critic(self) -> Critic | None:
-        """Judges replies; None where there is no model."""
+        """Builds the judge of replies; None where there is no model."""
         if self.small is None:
             return None
         return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
 
     def build_reader(self) -> PassageReader | None:
-        """Judges whether passages state an answer; None where no model does."""
+        """Builds the judge of whether passages state an answer; None where no model does."""
         if self.judge is None:
             return None
         return PassageReader(self.judge, self._reader_options, self.prompts)
@@ -167,12 +167,12 @@ class LanguageModels:
         return ClaimReader(self.main, self._reader_options, self.prompts)
 
     def build_drafter(self) -> FaqDrafter | None:
-        """Writes drafts of curated answers; None where no model writes."""
+        """Builds the writer of drafts of curated answers; None where no model writes."""
         return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
 
     def build_verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
-        """Reads once more what a model wrote; None where no model writes. trusted: whether what a model says of it
-        counts.
+        """Builds what reads once more what a model wrote; None where no model writes. trusted: whether what a model
+        says of it counts.
         """
         if self.small is None:
             return None
@@ -202,7 +202,7 @@ class LanguageModels:
         await self._opened.aclose()
 
     def _build_first(self) -> list[ChatModel]:
-        """The provider that has settings of its own, if it is set."""
+        """Builds the model of the provider that has settings of its own, if it is set."""
         settings = self._settings
         key = settings.llm_api_key.get_secret_value()
         if settings.llm_provider == "gguf":  # waits and tries again by itself
@@ -218,7 +218,7 @@ class LanguageModels:
         ]
 
     def _build_small(self) -> ChatModel | None:
-        """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
+        """Builds the small model, which reads; without a key or name of its own it is the first writer's endpoint."""
         settings = self._settings
         key = settings.small_llm_api_key.get_secret_value()
         if not key and (settings.llm_provider == "gguf" or not settings.llm_api_key):
@@ -229,8 +229,8 @@ class LanguageModels:
         return self._build_guarded(SMALL, self._build_first_options(name, address, key))
 
     def _build_judge(self) -> ModelFleet | None:
-        """Who judges passages: the model that READER_MODEL names, where the small one is asked or in a file; else the
-        small one.
+        """Builds the judge of passages: the model that READER_MODEL names, where the small one is asked or in a file;
+        else the small one.
         """
         settings = self._settings
         if not settings.reader_enabled:
@@ -256,7 +256,7 @@ class LanguageModels:
         return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
 
     def _build_further(self, provider: LlmProvider) -> ChatModel:
-        """One of those that follow."""
+        """Builds one of the models that follow the first."""
         options = self._build_options(
             provider.model,
             base_url=provider.address,
@@ -271,7 +271,7 @@ class LanguageModels:
         return self._build_guarded(provider.title, options)
 
     def _build_first_options(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
-        """At the first provider's address, its habits."""
+        """Builds the options of a model at the first provider's address, with that provider's habits."""
         settings = self._settings
         options: dict[str, Any] = {"base_url": address, "api_key": key, "retries": retries}
         if address != settings.llm_address:
@@ -297,7 +297,7 @@ class LanguageModels:
         return replace(common, **options)
 
     def _get_local(self, path: str) -> ChatModel:
-        """One process for a file, whoever asks it."""
+        """Returns the local model of a file: one process for it, whoever asks."""
         if path not in self._local_models:
             self._local_models[path] = self._open_model("gguf", self._build_options(path))
         return self._local_models[path]
@@ -318,5 +318,5 @@ class LanguageModels:
 
 
 def _return_no_cost(_: Usage) -> float:
-    """What a model without a price costs."""
+    """Returns the cost of a model without a price."""
     return 0.0

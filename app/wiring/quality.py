@@ -49,7 +49,7 @@ class _Sources:
 
 
 def build_quality_service(settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> QualityService:
-    """Over the parts of one process."""
+    """Builds the quality check over the parts of one process."""
     return QualityService(base.database, _Sources(base, profiles), checks(split_list(settings.quality_sensitive_words)))
 
 
@@ -62,7 +62,7 @@ class _Alone:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     async def report_progress(self, done: int, total: int) -> None:
-        """Nobody asks."""
+        """Does nothing: nobody asks."""
 
 
 async def check_alone(settings: Settings, tenant: str, document_id: str) -> None:

@@ -47,7 +47,7 @@ class ReindexedBase:
 
 
 def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuilder:
-    """Builds indexes as `open_knowledge` opens them."""
+    """Builds what builds indexes, opened as `open_knowledge` opens them."""
 
     async def open_generation(generation: Generation) -> Index:
         return await open_index(settings, generation, base.recalls)
@@ -57,7 +57,7 @@ def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuild
 
 
 def build_reindexing(container: Container, searches: Searches) -> Reindexer:
-    """Of a server."""
+    """Builds the reindexing of a server."""
     base = container.base
 
     def create_search(index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:

@@ -26,7 +26,7 @@ async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
 
 
 def build_source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
-    """The sources of all tenants."""
+    """Builds the service of all tenants' sources."""
     return SourceService(
         SourceRepository(base.database),
         base.ingestion,

@@ -105,7 +105,7 @@ class Teams:
         return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts, models.version)
 
     def _build_business(self, business: Business, models: LanguageModels) -> BusinessParts:
-        """With the model that writes now, where that is not the one of the start."""
+        """Builds what the business agent works with, for the model that writes now."""
         if not models.version:
             return business.parts
         return replace(
@@ -120,11 +120,13 @@ class Teams:
         return self._is_small_model_trusted() and not request.read_by_model
 
     def _is_small_model_trusted(self) -> bool:
-        """Whether it is asked at all: not where it was found to tell nothing; READER_MODEL may be another one."""
+        """Whether the small model is asked at all: not where it was found to tell nothing; READER_MODEL may be another
+        one.
+        """
         return bool(self.settings.reader_model) or not self.reader.worthless
 
     def _can_write(self) -> bool:
-        """Whether the answers are a model's: with LLM_ANSWERS=auto one that tells what is right of what is spoilt."""
+        """Whether a model writes the answers: with LLM_ANSWERS=auto one that can tell right from wrong."""
         return self.settings.llm_answers == "write" or not self.claim_reader.doubtful
 
     def _build_objections(self, models: LanguageModels) -> ClaimObjections | None:

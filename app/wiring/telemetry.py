@@ -33,7 +33,7 @@ async def open_tracing(settings: Settings, library: PromptLibrary) -> AsyncItera
 
 
 def build_langfuse_options(settings: Settings) -> LangfuseOptions | None:
-    """None where it is not configured."""
+    """Builds the options of Langfuse; None where it is not configured."""
     if not settings.langfuse_host:
         return None
     return LangfuseOptions(
@@ -42,7 +42,7 @@ def build_langfuse_options(settings: Settings) -> LangfuseOptions | None:
 
 
 def _derive_secret(settings: Settings) -> str:
-    """Known to all replicas of an installation and to nobody else, as far as it has secrets at all."""
+    """Derives a secret that all replicas of an installation know and nobody else, as far as it has secrets at all."""
     known = (
         settings.api_key.get_secret_value(),
         settings.user_token_secret.get_secret_value(),

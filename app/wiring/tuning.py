@@ -37,7 +37,7 @@ class LabelledCases:
 
 
 def build_tuner_reports(container: Container, searches: Searches) -> Reports:
-    """What they find out is written down; nothing of it holds before somebody confirms it."""
+    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it."""
 
     def create_trial(search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
         return searches.create_trial(search, container.base, settings)

@@ -77,7 +77,7 @@ def build_turn_log(
 
 
 def _list_prompts(turns: Sequence[NewTurn], text: Callable[[str, str], str]) -> Iterator[tuple[str, str, str]]:
-    """The prompts that models were asked by."""
+    """Lists the prompts that models were asked by."""
     for turn in turns:
         for call in turn.trace.calls if turn.trace is not None else ():
             for name, version in call.prompts.items():
