@@ -114,7 +114,7 @@ def routes() -> list[tuple[str, APIRoute]]:
     routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
     found = [route for router in routers for route in router.routes]
     sockets = [route for route in found if isinstance(route, APIWebSocketRoute)]
-    asking = "async with greeted("  # for a key
+    asking = "async with open_line("  # for a key
     assert all(asking in inspect.getsource(socket.endpoint) for socket in sockets)
     assert all(isinstance(route, APIRoute | APIWebSocketRoute) for route in found)
     return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods or ()]
