@@ -119,6 +119,10 @@ async def allow_anyone() -> None:
     """Needs no key."""
 
 
+async def changes_nothing() -> None:
+    """Marks what is asked by POST, because it takes a body, and is no administrative action: it changes nothing."""
+
+
 def get_container(request: Request) -> Container:
     """The wiring of this process."""
     container: Container = request.app.state.container
@@ -173,6 +177,7 @@ BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(allow_anyone)
+CHANGES_NOTHING = Depends(changes_nothing)
 if TYPE_CHECKING:
     Wiring = Container
 else:  # FastAPI resolves it at run time

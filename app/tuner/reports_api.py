@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, Wiring, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -49,7 +49,7 @@ async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiri
     )
 
 
-@router.post("/judgements/estimates", responses=list_failures(409, 502, 503))
+@router.post("/judgements/estimates", responses=list_failures(409, 502, 503), dependencies=[CHANGES_NOTHING])
 async def estimate_judgement(body: JudgementIn, tenant: AdminTenant, wiring: Wiring) -> EstimateOut:
     """What it takes to have a model write questions and judge them, by two passages that are tried for it."""
     return EstimateOut.model_validate(asdict(await wiring.reports.estimate(tenant, body.passages)))
