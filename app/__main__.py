@@ -13,10 +13,10 @@ from fastapi import FastAPI
 
 from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
-from app.db.standing import require_whole
+from app.db.schema_state import require_whole
 from app.errors import DatabaseDamaged
-from app.http.docs import documented
-from app.http.server import server_config
+from app.http.docs import is_documented
+from app.http.server import build_server_config
 from app.keys.repository import has_valid_key
 from app.logging import configure_logging
 from app.main import create_app
@@ -44,7 +44,7 @@ class ProductServer(uvicorn.Server):
         await super().startup(sockets)
         gc.freeze()  # else the collection below looks through all that was imported: 0.15 s in which nobody is answered
         if self.started:
-            self._greeting = asyncio.create_task(self._greet())
+            self._greeting = asyncio.create_task(self._print_address())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._container.startup.draining.set()
@@ -57,15 +57,15 @@ class ProductServer(uvicorn.Server):
         container: Container = self._app.state.container
         return container
 
-    async def _greet(self) -> None:
+    async def _print_address(self) -> None:
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         await self._container.startup.serving.wait()
         if indexing := self._container.base.indexing:
             print(f"正在为知识库的 {indexing.total} 个片段计算向量，其间只凭关键词回答：{address}", flush=True)
         await self._container.startup.ready.wait()
-        _spare_the_collector()
-        docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
+        _freeze_collector()
+        docs = f"，接口文档 {address}/docs" if await is_documented(self._container) else ""
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")
         if self._container.settings.web_enabled:
             print(f"打开 {address} 就能聊")
@@ -74,14 +74,14 @@ class ProductServer(uvicorn.Server):
         print(f"试一试：{example}", flush=True)
 
 
-def _spare_the_collector() -> None:
+def _freeze_collector() -> None:
     """Dictionaries and indexes stay for good: looking through them again and again cost a cached turn 200 µs."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
-def main() -> int:
+def run_server() -> int:
     """Runs until a signal stops it. Exit code 2 for a configuration that cannot work."""
     try:
         settings = load_settings()
@@ -98,7 +98,7 @@ def main() -> int:
         return 2
     keep_private(settings.data_dir)
     app = create_app(settings)
-    config = server_config(app, settings, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
+    config = build_server_config(app, settings, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
     server = ProductServer(config, app, has_key=has_key)
     with suppress(KeyboardInterrupt):
         server.run()
@@ -106,4 +106,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_server())

@@ -291,7 +291,7 @@ class Description:
             return {"Retry-After": str(self.details.get("retry_after", RETRY_SECONDS))}
         return {}
 
-    def body(self, request_id: str) -> dict[str, Any]:
+    def build_body(self, request_id: str) -> dict[str, Any]:
         """The error body of every endpoint."""
         return {
             "error": {
@@ -302,18 +302,18 @@ class Description:
             }
         }
 
-    def openai_body(self) -> dict[str, Any]:
+    def build_openai_body(self) -> dict[str, Any]:
         """The error body in the shape that OpenAI's clients read; the request id stands in a header there."""
         kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
         error = {"message": self.message, "type": kind, "param": self.details.get("param"), "code": self.code}
         return {"error": error}
 
-    def body_for(self, path: str, request_id: str) -> dict[str, Any]:
+    def build_body_for(self, path: str, request_id: str) -> dict[str, Any]:
         """The body that clients of the endpoint at `path` expect."""
-        return self.openai_body() if path.startswith(OPENAI_PREFIX) else self.body(request_id)
+        return self.build_openai_body() if path.startswith(OPENAI_PREFIX) else self.build_body(request_id)
 
 
-def outage_of(error: BaseException) -> DatabaseUnavailable | None:
+def find_outage(error: BaseException) -> DatabaseUnavailable | None:
     """The outage that an error of a driver or of the system tells of, wherever it was met; None for any other error."""
     if isinstance(error, DatabaseUnavailable):
         return error
@@ -331,24 +331,24 @@ def outage_of(error: BaseException) -> DatabaseUnavailable | None:
     return None
 
 
-def status_of(error: Exception) -> int:
+def find_status(error: Exception) -> int:
     """HTTP status of an error: that of its class, or of the nearest base that has one."""
     return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), 500)
 
 
 def describe(error: Exception) -> Description:
     """The public side of any error; of an unknown one only that it happened."""
-    error = outage_of(error) or error
-    status = error.status if isinstance(error, FileRejected) else status_of(error)
+    error = find_outage(error) or error
+    status = error.status if isinstance(error, FileRejected) else find_status(error)
     if isinstance(error, AppError):
         return Description(status, error.code, error.message, error.details)
     if isinstance(error, knowledge_errors.InvalidDocument):
         return Description(status, error.code, str(error), {"name": error.name})
     message = next(_MESSAGES[base] for base in type(error).__mro__ if base in _MESSAGES)
     known = any(base in STATUS for base in type(error).__mro__)
-    code = getattr(error, "code", "") or _snake_case(type(error).__name__)
+    code = getattr(error, "code", "") or _convert_to_snake_case(type(error).__name__)
     return Description(status, code if known else "internal_error", message, {})
 
 
-def _snake_case(name: str) -> str:
+def _convert_to_snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

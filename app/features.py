@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/chat", "app.chat.api"),
     ("/v1", "app.chat.openai"),
-    ("/api/v1/chat", "app.chat.stopping_api"),
+    ("/api/v1/chat", "app.chat.stop_api"),
     ("/api/v1/sessions", "app.conversations.api"),
     ("/api/v1/signin", "app.people.signin_api"),
     ("/api/v1/conversations", "app.transcripts.api"),
@@ -94,7 +94,7 @@ def import_router(name: str) -> APIRouter:
     return router
 
 
-def beginning_of(path: str) -> str:
+def get_beginning(path: str) -> str:
     """Of an address, what `FEATURES` knows it by."""
     parts = path.split("/", 4)
     return "/".join(parts[: 4 if path.startswith(_API) else 2])
@@ -144,7 +144,7 @@ class FeatureMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
             features: FeatureRoutes = scope["app"].features
-            prefix = beginning_of(scope["path"].removeprefix(scope.get("root_path", "")))
+            prefix = get_beginning(scope["path"].removeprefix(scope.get("root_path", "")))
             if prefix in features.missing:
                 await asyncio.to_thread(features.import_for, prefix)
                 features.add(prefix)

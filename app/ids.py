@@ -29,14 +29,14 @@ class _Pool:
 _pool = _Pool()
 
 
-def random_hex(digits: int) -> str:
+def make_random_hex(digits: int) -> str:
     """Random hex digits; only the thread of the event loop may ask, or two ids could be alike."""
     return _pool.take(digits)
 
 
-def new_id() -> str:
+def create_id() -> str:
     """32 hex digits: 12 of the time, so that rows are written side by side, 20 at random.
 
     Ids in random order cost a commit of 32 turns a quarter more, in ever more pages.
     """
-    return f"{time.time_ns() // 1_000_000:012x}{random_hex(20)}"
+    return f"{time.time_ns() // 1_000_000:012x}{make_random_hex(20)}"

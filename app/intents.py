@@ -11,7 +11,7 @@ from loguru import logger
 from agents.routing.anchors import Anchor
 from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
-from app.retrying import retrying
+from app.retrying import retry
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
@@ -37,7 +37,7 @@ class Heads:
         self.shipped: IntentHead | None = None
         self._own: dict[str, _Own] = {}
 
-    def of(self, tenant: str, examples: Examples) -> IntentHead | None:
+    def get_head(self, tenant: str, examples: Examples) -> IntentHead | None:
         """The tenant's head as far as it is fitted; new sentences are learnt behind the turns, in about a second."""
         if self.shipped is None or not examples:
             self._own.pop(tenant, None)
@@ -50,18 +50,18 @@ class Heads:
             own.task = asyncio.create_task(self._fit(tenant, own, self.shipped), name="anchors")
         return own.head or self.shipped
 
-    async def settled(self, tenant: str, examples: Examples) -> None:
+    async def wait_until_settled(self, tenant: str, examples: Examples) -> None:
         """Returns once the tenant's head is fitted, if its sentences can be learnt."""
-        self.of(tenant, examples)
+        self.get_head(tenant, examples)
         if (own := self._own.get(tenant)) is not None and own.task is not None:
             await asyncio.wait([own.task])
 
     async def _fit(self, tenant: str, own: _Own, shipped: IntentHead) -> None:
         told = "a tenant's examples are not learnt yet"
         try:
-            async for attempt in retrying(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
+            async for attempt in retry(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
                 with attempt:
-                    own.head = await fit_head(self._embedder, shipped.anchors.extend(_anchors(own.examples)))
+                    own.head = await fit_head(self._embedder, shipped.anchors.extend(_build_anchors(own.examples)))
         except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
             logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
 
@@ -73,7 +73,7 @@ class Heads:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _anchors(examples: Examples) -> list[Anchor]:
+def _build_anchors(examples: Examples) -> list[Anchor]:
     """A sentence that stands under several intents asks for all of them."""
     intents: dict[str, set[Intent]] = {}
     for intent, sentences in examples.items():

@@ -17,7 +17,7 @@ from agents.routing.head import fit_head
 from agents.screening.classifier import Screening
 from app.indexing.sentences import SentenceLearner
 from app.intents import Heads
-from app.retrying import retrying
+from app.retrying import retry
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Learning:
         """Begins once questions are answered, and does not hold up the start: fitting takes two processors a second."""
         await startup.serving.wait()
         await startup.unhurried.wait()
-        async for attempt in retrying("screening and routing by rules", RETRY_SECONDS):
+        async for attempt in retry("screening and routing by rules", RETRY_SECONDS):
             with attempt:  # the embedder may be away, or the database that keeps its vectors
                 await self.fit()
         await startup.ready.wait()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.sentences.settled(), SENTENCES_SECONDS)
+            await asyncio.wait_for(self.sentences.wait_until_settled(), SENTENCES_SECONDS)
         self.under_way = False
 
     async def fit(self) -> None:

@@ -21,7 +21,7 @@ class LogFile:
     max_bytes: int
     days: int
 
-    def options(self) -> dict[str, Any]:
+    def build_options(self) -> dict[str, Any]:
         """For loguru's `add`. Nobody else on this machine can read the file."""
         return {
             "sink": str(self.path),

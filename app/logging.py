@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import orjson
 from loguru import logger
 
-from app.errors import outage_of
+from app.errors import find_outage
 from app.log_file import LogFile
 from knowledge.errors import ParserFault
 
@@ -41,7 +41,7 @@ def configure_logging(level: str, stream: TextIO | None = None, file: LogFile | 
     OSError for a file that cannot be written.
     """
     target = stream or sys.stderr
-    render = _readable if target.isatty() else _json
+    render = _format_readable if target.isatty() else _format_json
 
     def write(message: Message) -> None:
         target.write(render(message.record) + "\n")
@@ -49,7 +49,7 @@ def configure_logging(level: str, stream: TextIO | None = None, file: LogFile | 
 
     logger.remove()
     if file is not None:
-        logger.add(**file.options(), level=level, format=_line, backtrace=False, diagnose=False)
+        logger.add(**file.build_options(), level=level, format=_format_line, backtrace=False, diagnose=False)
     else:  # `write` renders the record itself; loguru's own rendering would cost as much again
         logger.add(write, level=level, format=lambda _: "", backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=logging.INFO, force=True)
@@ -76,19 +76,19 @@ class _ToLoguru(logging.Handler):
         logger.opt(exception=record.exc_info).log(level, "{}", record.getMessage())
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _build_fields(record: Record) -> dict[str, Any]:
     extra = record["extra"]
     fields: dict[str, Any] = {name: extra[name] for name in FIELDS if extra.get(name) is not None}
     if record["exception"] is not None:
-        fields |= _error(record["exception"].value)
+        fields |= _describe_error(record["exception"].value)
     return fields
 
 
-def _error(error: BaseException | None) -> dict[str, Any]:
+def _describe_error(error: BaseException | None) -> dict[str, Any]:
     """Type and place. The message only of our own errors: that of a driver may quote a customer's words."""
     if error is None:
         return {}
-    told = outage_of(error) or error
+    told = find_outage(error) or error
     own = type(told).__module__.split(".")[0] in ("app", "agents", "knowledge")
     frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, ParserFault):  # of another process
@@ -102,24 +102,24 @@ def _error(error: BaseException | None) -> dict[str, Any]:
     }
 
 
-def _json(record: Record) -> str:
+def _format_json(record: Record) -> str:
     line = {"time": record["time"].isoformat(), "level": record["level"].name, "event": record["message"]}
-    return orjson.dumps(_masked(line | _fields(record)), default=str).decode()
+    return orjson.dumps(_mask_fields(line | _build_fields(record)), default=str).decode()
 
 
-def _line(record: Record) -> str:
+def _format_line(record: Record) -> str:
     """The template of a line, which loguru compiles once: the line itself stands in the record."""
-    record["extra"]["_line"] = _json(record)
+    record["extra"]["_line"] = _format_json(record)
     return "{extra[_line]}\n"
 
 
-def _readable(record: Record) -> str:
-    fields = _masked(_fields(record))
+def _format_readable(record: Record) -> str:
+    fields = _mask_fields(_build_fields(record))
     stack = "".join(f"\n    {frame}" for frame in fields.pop("stack", ()))
     values = " ".join(f"{name}={value}" for name, value in fields.items() if value not in ("", None))
     return f"{record['time']:HH:mm:ss} {record['level'].name:7} {mask(record['message'])}  {values}{stack}"
 
 
-def _masked(fields: dict[str, Any]) -> dict[str, Any]:
+def _mask_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """What may hold others' words; ids, times and names of ours stay: they are what a line is found by."""
     return fields | {name: mask(value) for name in ("event", "reason") if (value := fields.get(name))}

@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, max_bytes
+from app.documents.limits import FORM_BYTES, PREVIEWS, UPLOADS, compute_max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -50,7 +50,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
     from app.wiring.knowledge import open_knowledge
     from app.wiring.models import LanguageModels
     from app.wiring.sources import open_fetcher
-    from app.wiring.spending import accounts
+    from app.wiring.spending import build_accounts
     from app.wiring.telemetry import open_tracing
     from app.wiring.webhooks import open_webhooks
 
@@ -65,13 +65,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         followers = [searches.follow]
 
-        def moved(tenant: str, revision: int) -> None:
+        def notify_followers(tenant: str, revision: int) -> None:
             for follow in followers:
                 follow(tenant, revision)
 
-        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
+        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=notify_followers))
         stack.push_async_callback(searches.close)
-        spending = accounts(settings, base.database)
+        spending = build_accounts(settings, base.database)
         stack.push_async_callback(spending.close)
         models = await stack.enter_async_context(LanguageModels(settings, spending))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
@@ -80,13 +80,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
         telemetry = await stack.enter_async_context(open_tracing(settings, models.library))
-        tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
+        tokens = UserTokens.from_settings(settings, await stack.enter_async_context(open_provider(settings)))
         container = Container(
             settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
         )
         followers.append(base.generations.follow)
         if container.news is not None:
-            followers.append(container.news.moved)
+            followers.append(container.news.send_moved)
             container.news.start()
             stack.push_async_callback(container.news.close)
         if container.desk_relay is not None:
@@ -119,7 +119,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.reader.start(container.startup.ready)
         container.claim_reader.start(container.startup.ready)
         await container.connections.follow()
-        await container.leader.look()
+        await container.leader.try_lead()
         container.leader.start()
         container.scheduler.start()
         yield container
@@ -146,7 +146,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=__version__,
         lifespan=lifespan,
         openapi_url=None,
-        middleware=_middleware(settings, statuses),
+        middleware=_build_middleware(settings, statuses),
     )
     app.state.statuses = statuses
     install_error_handlers(app)
@@ -171,15 +171,15 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Made once."""
         if not self.openapi_schema:
-            from app.openapi.document import document
+            from app.openapi.document import build_document
 
-            self.openapi_schema = document(self, load_routers())
+            self.openapi_schema = build_document(self, load_routers())
         return self.openapi_schema
 
 
-def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
+def _build_middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
-    uploads = dict.fromkeys((UPLOADS, PREVIEWS), max_bytes(settings.max_upload_bytes))
+    uploads = dict.fromkeys((UPLOADS, PREVIEWS), compute_max_bytes(settings.max_upload_bytes))
     uploads |= {"attachments": settings.attachment_max_bytes + FORM_BYTES}
     return [
         Middleware(CorsMiddleware),

@@ -31,7 +31,7 @@ BUCKETS_SCORE = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
 REFUSALS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT})
 
 
-def refuses(answer: Answer) -> bool:
+def is_refusal(answer: Answer) -> bool:
     """Whether the customer got nothing to go by; of a high-stakes turn, neither a source nor what to do first."""
     if answer.outcome is Outcome.HIGH_STAKES:
         return not (answer.sources or answer.instructs)
@@ -57,7 +57,7 @@ class Durations:
         self.buckets[bisect_left(BUCKETS_MS, milliseconds)] += 1
         self._recent.append((self._clock(), milliseconds))
 
-    def percentiles(self, *shares: float) -> list[float]:
+    def compute_percentiles(self, *shares: float) -> list[float]:
         """Of the window, by nearest rank; 0.0 while it is empty. shares: in (0, 1]."""
         since = self._clock() - WINDOW_SECONDS
         values = sorted(milliseconds for at, milliseconds in self._recent if at >= since)
@@ -143,66 +143,66 @@ class Metrics:
     def __iter__(self) -> Iterator[tuple[str, TenantMetrics]]:
         return iter(list(self._tenants.items()))
 
-    def of(self, tenant: str) -> TenantMetrics:
+    def get_tenant(self, tenant: str) -> TenantMetrics:
         """A tenant's metrics, all zero before its first turn."""
         if tenant not in self._tenants:
             stages = {stage: Durations(self._clock) for stage in STAGES}
             self._tenants[tenant] = TenantMetrics(stages, Durations(self._clock), Durations(self._clock))
         return self._tenants[tenant]
 
-    def stages(self, tenant: str, timings_ms: dict[str, float]) -> None:
+    def add_stages(self, tenant: str, timings_ms: dict[str, float]) -> None:
         """Adds what was timed; keys that are no stage belong to somebody else."""
-        stages = self.of(tenant).stages
+        stages = self.get_tenant(tenant).stages
         for stage, milliseconds in timings_ms.items():
             if stage in stages:
                 stages[stage].add(milliseconds)
 
-    def computed(self, tenant: str, answer: Answer) -> None:
+    def add_answer(self, tenant: str, answer: Answer) -> None:
         """An answer was computed, for however many turns."""
-        self.stages(tenant, answer.timings_ms)
-        metrics = self.of(tenant)
+        self.add_stages(tenant, answer.timings_ms)
+        metrics = self.get_tenant(tenant)
         metrics.llm += answer.usage
         if answer.verified is not None:
             metrics.verdicts[answer.verified.verdict.value] += 1
 
-    def asked(self, tenant: str, call: ModelCall) -> None:
+    def add_model_call(self, tenant: str, call: ModelCall) -> None:
         """A language model was asked."""
-        metrics = self.of(tenant)
+        metrics = self.get_tenant(tenant)
         metrics.requests.setdefault(call.model, Durations(self._clock)).add(call.milliseconds)
         metrics.cost[call.model] = metrics.cost.get(call.model, 0.0) + call.cost
         if call.error:
             metrics.errors[call.model, call.error] += 1
 
-    def routed(self, tenant: str, route: Route) -> None:
+    def add_route(self, tenant: str, route: Route) -> None:
         """A message was sent to its agents."""
-        metrics, trace = self.of(tenant), route.trace
+        metrics, trace = self.get_tenant(tenant), route.trace
         metrics.routes[trace.verdict, trace.tier.value, trace.band.value] += 1
         for intent, score in trace.scores.items():
             buckets = metrics.scores.setdefault(str(intent), [0] * (len(BUCKETS_SCORE) + 1))
             buckets[bisect_left(BUCKETS_SCORE, score)] += 1
 
-    def rejected(self, tenant: str, reason: str) -> None:
+    def add_rejection(self, tenant: str, reason: str) -> None:
         """A message was not taken."""
-        self.of(tenant).rejections[reason] += 1
+        self.get_tenant(tenant).rejections[reason] += 1
 
-    def limited(self, tenant: str, kind: str) -> None:
+    def add_limited(self, tenant: str, kind: str) -> None:
         """A limit turned something away."""
-        self.of(tenant).limited[kind] += 1
+        self.get_tenant(tenant).limited[kind] += 1
 
-    def ingested(self, tenant: str, outcome: str) -> None:
+    def add_file(self, tenant: str, outcome: str) -> None:
         """A file came to its end. outcome: a FileOutcome."""
-        self.of(tenant).ingested[outcome] += 1
+        self.get_tenant(tenant).ingested[outcome] += 1
 
-    def job_ended(self, tenant: str, kind: str, state: str) -> None:
+    def add_job_run(self, tenant: str, kind: str, state: str) -> None:
         """A run of a background job came to its end. state: a RunState."""
-        self.of(tenant).jobs[kind, state] += 1
+        self.get_tenant(tenant).jobs[kind, state] += 1
 
-    def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
+    def add_turn(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
         """A turn came to its end."""
-        metrics = self.of(tenant)
+        metrics = self.get_tenant(tenant)
         metrics.turns += 1
         metrics.cached += cached
-        metrics.refused += refuses(answer)
+        metrics.refused += is_refusal(answer)
         metrics.degraded += bool(answer.degraded)
         metrics.outages.update(answer.degraded)
         metrics.outcomes[answer.outcome.value] += 1
@@ -211,7 +211,7 @@ class Metrics:
     @contextmanager
     def turn(self, tenant: str) -> Iterator[None]:
         """While a turn is answered; an error counts as failed, a customer who leaves does not."""
-        metrics = self.of(tenant)
+        metrics = self.get_tenant(tenant)
         metrics.in_flight += 1
         metrics.peak = max(metrics.peak, metrics.in_flight)
         try:

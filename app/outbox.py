@@ -41,7 +41,7 @@ class OutboxWorker:
     async def _run(self) -> None:
         while True:
             try:
-                while await self._outbox.settle(BATCH) == BATCH:
+                while await self._outbox.settle_due(BATCH) == BATCH:
                     pass
             except Exception:  # the database may be away for a while; the task must outlive that
                 logger.exception("the outbox cannot be settled")

@@ -25,19 +25,19 @@ _HINT = re.compile(r"[\d@]|我叫|我姓|本人|姓名|名字")
 """What every pattern needs: most questions have none of it."""
 
 
-def personal_data(text: str) -> frozenset[str]:
+def find_personal_data(text: str) -> frozenset[str]:
     """Tags of the personal data in a text; empty for most."""
     if not _HINT.search(text):
         return frozenset()
     return frozenset(tag for tag, pattern in _PATTERNS.items() if pattern.search(text))
 
 
-def tags_in(text: str) -> frozenset[str]:
-    """The tags that `masked` left in a text, as they stand there."""
+def find_tags(text: str) -> frozenset[str]:
+    """The tags that `mask_personal_data` left in a text, as they stand there."""
     return frozenset(tag for tag in (f"[{name}]" for name in _PATTERNS) if tag in text)
 
 
-def masked(text: str) -> str:
+def mask_personal_data(text: str) -> str:
     """The text with a tag in the place of every piece of personal data."""
     if not _HINT.search(text):
         return text

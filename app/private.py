@@ -21,10 +21,10 @@ def keep_private(folder: Path) -> None:
         return
     os.umask(_OTHERS)
     folder.mkdir(parents=True, exist_ok=True)
-    lax = [path for path in (folder, *_inside(folder)) if _mode(path) & _OTHERS]
+    lax = [path for path in (folder, *_walk_inside(folder)) if _read_mode(path) & _OTHERS]
     try:
         for path in lax:
-            path.chmod(_mode(path) & ~_OTHERS)
+            path.chmod(_read_mode(path) & ~_OTHERS)
     except PermissionError:  # a mounted volume may belong to somebody else
         logger.warning("DATA_DIR is open to other users of this machine, and its modes cannot be changed")
         return
@@ -32,14 +32,14 @@ def keep_private(folder: Path) -> None:
         logger.bind(count=len(lax)).warning("DATA_DIR was open to other users of this machine, and is closed now")
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _walk_inside(folder: Path) -> Iterator[Path]:
     """Files and folders, not what links lead to."""
     for path in folder.rglob("*"):
         if not path.is_symlink():
             yield path
 
 
-def _mode(path: Path) -> int:
+def _read_mode(path: Path) -> int:
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:  # a log of SQLite, say, that went meanwhile

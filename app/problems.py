@@ -48,29 +48,29 @@ _PROBLEMS = {
 _OWN = "Value error, "
 
 
-def problem(error: ErrorDetails) -> str:
+def describe_problem(error: ErrorDetails) -> str:
     """What is wrong, without the field's name and without the value, which may be a secret."""
     if error["type"] == "value_error":
         return error["msg"].removeprefix(_OWN)
-    context = {name: _plain(value) for name, value in error.get("ctx", {}).items()}
+    context = {name: _format_bound(value) for name, value in error.get("ctx", {}).items()}
     return _PROBLEMS.get(error["type"], FALLBACK).format(**context)
 
 
-def of_setting(error: ErrorDetails, settings: type[BaseModel]) -> str:
+def describe_setting(error: ErrorDetails, settings: type[BaseModel]) -> str:
     """What is wrong with a variable, by its name, and what it is, unless that is a secret."""
     if not error["loc"]:
-        return problem(error)
+        return describe_problem(error)
     name = ".".join(str(part) for part in error["loc"]).upper()
     if len(error["loc"]) > 1:  # inside a value that is JSON, mostly of secrets
-        return f"{name}：{problem(error)}"
+        return f"{name}：{describe_problem(error)}"
     if error["type"] == "extra_forbidden":
         return f"{name}：.env 中有不认识的变量，请改正拼写或删掉它"
     field = settings.model_fields.get(str(error["loc"][0]))
     secret = field is None or "SecretStr" in str(field.annotation)
-    return f"{name}：{problem(error)}" + ("" if secret else f"（现为 {error.get('input')!r}）")
+    return f"{name}：{describe_problem(error)}" + ("" if secret else f"（现为 {error.get('input')!r}）")
 
 
-def _plain(value: object) -> str:
+def _format_bound(value: object) -> str:
     """Bounds without a needless fraction; a list of choices without English words."""
     if isinstance(value, float):
         return f"{value:.15g}"

@@ -101,7 +101,7 @@ class ProgressBar:
         self._bar.set_postfix_str(what, refresh=refresh)
 
 
-def progress(items: Iterable[Item], total: int, desc: str, unit: str) -> Iterator[Item]:
+def show_progress(items: Iterable[Item], total: int, desc: str, unit: str) -> Iterator[Item]:
     """The items, with a bar that moves with each."""
     with ProgressBar(total, desc, unit) as bar:
         for item in items:

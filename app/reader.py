@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agents.judge import Judge, JudgeQuality
-from app.retrying import retrying
+from app.retrying import retry
 from knowledge.calibration.calibrator import CalibrationStore
 from knowledge.probability import CalibrationMap
 
@@ -55,18 +55,18 @@ class ReaderScale:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _prepare(self, ready: asyncio.Event) -> None:
-        async for attempt in retrying("passages are not judged by a model yet", RETRY_SECONDS):
+        async for attempt in retry("passages are not judged by a model yet", RETRY_SECONDS):
             with attempt:
                 try:
                     if self._after is not None:
                         await self._after.wait()
                     if self._judge is not None:
-                        quality = await self._measured(self._judge, ready)
+                        quality = await self._measure_judge(self._judge, ready)
                         self.calibration, self.worthless = quality.calibration, quality.worthless
                 finally:
                     self._tried.set()
 
-    async def _measured(self, judge: Judge, ready: asyncio.Event) -> JudgeQuality:
+    async def _measure_judge(self, judge: Judge, ready: asyncio.Event) -> JudgeQuality:
         if saved := await self._store.load(judge.kind.scorer, judge.key):
             return JudgeQuality(calibration=saved[1])
         await ready.wait()

@@ -10,18 +10,18 @@ _CURRENT: ContextVar[str] = ContextVar("request_id", default="")
 _TRACEPARENT: ContextVar[str] = ContextVar("traceparent", default="")
 
 
-def current() -> str:
+def get_request_id() -> str:
     """As X-Request-ID tells it; empty for what no request caused."""
     return _CURRENT.get()
 
 
-def traceparent() -> str:
+def get_traceparent() -> str:
     """As the caller sent it (W3C Trace Context), whatever that is; empty for none."""
     return _TRACEPARENT.get()
 
 
 @contextmanager
-def traced_by(header: str) -> Iterator[None]:
+def set_traceparent(header: str) -> Iterator[None]:
     """What is done meanwhile belongs to a trace of the caller's; empty for none."""
     token = _TRACEPARENT.set(header)
     try:
@@ -31,7 +31,7 @@ def traced_by(header: str) -> Iterator[None]:
 
 
 @contextmanager
-def caused_by(request_id: str) -> Iterator[None]:
+def set_request_id(request_id: str) -> Iterator[None]:
     """What is done meanwhile follows from this request; empty for none."""
     token = _CURRENT.set(request_id)
     try:

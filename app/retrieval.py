@@ -25,7 +25,7 @@ from knowledge.scoring import RetrievalOptions
 from knowledge.text import Analyzer
 
 
-def retrieval_options(settings: Settings) -> RetrievalOptions:
+def build_retrieval_options(settings: Settings) -> RetrievalOptions:
     """Recall widths, fusion weights and the gate."""
     return RetrievalOptions(
         vector_top_k=settings.vector_top_k,
@@ -38,7 +38,7 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
     )
 
 
-def embedder_options(settings: Settings) -> EmbedderOptions:
+def build_embedder_options(settings: Settings) -> EmbedderOptions:
     """Checkpoint and endpoint of the embedders that need one."""
     return EmbedderOptions(
         bge_model=settings.bge_model,
@@ -50,11 +50,11 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
         model=settings.embedding_model,
         dimension=settings.embedding_dimension,
         instruction=settings.embedding_query_instruction,
-        breaker=_breaker(settings),
+        breaker=_build_breaker(settings),
     )
 
 
-def reranker_options(settings: Settings) -> RerankerOptions:
+def build_reranker_options(settings: Settings) -> RerankerOptions:
     """Checkpoint or endpoint, width and stand-in of the cross-encoder."""
     return RerankerOptions(
         bge_model=settings.bge_reranker_model,
@@ -67,11 +67,11 @@ def reranker_options(settings: Settings) -> RerankerOptions:
         api_key=settings.rerank_api_key.get_secret_value(),
         model=settings.rerank_model,
         template=settings.rerank_template,
-        breaker=_breaker(settings),
+        breaker=_build_breaker(settings),
     )
 
 
-def _breaker(settings: Settings) -> BreakerOptions:
+def _build_breaker(settings: Settings) -> BreakerOptions:
     return BreakerOptions(settings.encoder_breaker_failures, settings.encoder_breaker_seconds)
 
 
@@ -80,17 +80,17 @@ def chunk_options(settings: Settings) -> ChunkOptions:
     return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
 
 
-def sandbox_options(settings: Settings) -> SandboxOptions:
+def build_sandbox_options(settings: Settings) -> SandboxOptions:
     """What reading one file may take."""
     return SandboxOptions(settings.parse_workers, settings.parse_max_memory_mb, settings.parse_max_seconds)
 
 
-def recognising_options(settings: Settings) -> SandboxOptions:
+def build_recognising_options(settings: Settings) -> SandboxOptions:
     """What recognising the pictures of one file may take; one file at a time."""
     return SandboxOptions(1, settings.parse_max_memory_mb, settings.ocr_max_seconds, recognises=True)
 
 
-def generator_options(
+def build_generator_options(
     settings: Settings,
     analyzer: Analyzer,
     profile: TenantProfile,
@@ -104,7 +104,9 @@ def generator_options(
     return GeneratorOptions(analyzer, *limits, profile, model, meaning, prompts)
 
 
-def knowledge_policy(settings: Settings, profile: TenantProfile, events: EventHead | None = None) -> KnowledgePolicy:
+def build_knowledge_policy(
+    settings: Settings, profile: TenantProfile, events: EventHead | None = None
+) -> KnowledgePolicy:
     """What the knowledge agent says when it is not sure, or has nothing; events: None until they are learnt."""
     zone = ZoneInfo(profile.timezone)
     return KnowledgePolicy(
@@ -116,12 +118,12 @@ def knowledge_policy(settings: Settings, profile: TenantProfile, events: EventHe
     )
 
 
-def default_profile(settings: Settings) -> TenantProfile:
+def build_default_profile(settings: Settings) -> TenantProfile:
     """That of a tenant which never stored one."""
     return TenantProfile(fallback_script=settings.fallback_script)
 
 
-def configuration(settings: Settings, embedder: str, prompts: str) -> str:
+def hash_configuration(settings: Settings, embedder: str, prompts: str) -> str:
     """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key.
 
     prompts: their version.

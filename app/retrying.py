@@ -6,7 +6,7 @@ from loguru import logger
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential
 
 
-def retrying(
+def retry(
     told: str, seconds: float, *, most: float | None = None, on: type[Exception] = Exception, **bound: object
 ) -> AsyncRetrying:
     """`async for attempt in retrying(…): with attempt: …` runs the body until it does not fail, or not with `on`.

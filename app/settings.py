@@ -29,8 +29,8 @@ from app.configuration.sources import PORTS, SourceSettings
 from app.configuration.stores import StoreSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
-from app.net.targets import port_ranges
-from app.problems import of_setting
+from app.net.targets import parse_port_ranges
+from app.problems import describe_setting
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
@@ -291,7 +291,7 @@ class Settings(
 
     @field_validator("api_key")
     @classmethod
-    def _sendable(cls, value: SecretStr) -> SecretStr:
+    def _check_api_key(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value()
         if key and not _KEY.fullmatch(key):
             raise ValueError("API_KEY 只能用英文字母、数字和半角符号，不能有空格，否则放不进请求头")
@@ -306,20 +306,20 @@ class Settings(
 
     @field_validator("allowed_hosts")
     @classmethod
-    def _host_names(cls, value: str) -> str:
+    def _check_host_names(cls, value: str) -> str:
         if wrong := next((host for host in split_list(value) if not _HOST.fullmatch(host)), None):
             raise ValueError(f"ALLOWED_HOSTS 里的 {wrong} 不是主机名：不带协议、端口与路径，例如 kefu.example.com")
         return value
 
     @field_validator("webhook_ports")
     @classmethod
-    def _port_ranges(cls, value: str) -> str:
-        port_ranges(value)
+    def _check_port_ranges(cls, value: str) -> str:
+        parse_port_ranges(value)
         return value
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _networks(cls, value: str) -> str:
+    def _check_networks(cls, value: str) -> str:
         for network in split_list(value):
             try:
                 ipaddress.ip_network(network)
@@ -328,7 +328,7 @@ class Settings(
         return value
 
     @model_validator(mode="after")
-    def _combinations(self) -> Self:
+    def _check_combinations(self) -> Self:
         if self.rrf_vector_weight + self.rrf_keyword_weight <= 0:
             raise ValueError("RRF_VECTOR_WEIGHT 与 RRF_KEYWORD_WEIGHT 不能同时为 0，请至少给一路正的权重")
         if not self.clarify_threshold <= self.similarity_threshold <= self.confident_threshold:
@@ -371,7 +371,7 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        problems = "\n".join(of_setting(item, Settings) for item in error.errors())
+        problems = "\n".join(describe_setting(item, Settings) for item in error.errors())
         raise InvalidConfiguration(f"配置有误：\n{problems}") from error
     except SettingsError as error:
         name = next((name.upper() for name in Settings.model_fields if f'"{name}"' in str(error)), "配置")

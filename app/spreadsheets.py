@@ -29,7 +29,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)
-    writer.writerows(map(_written, rows))
+    writer.writerows(map(_write_row, rows))
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -38,7 +38,7 @@ async def stream_csv(columns: Sequence[str], batches: AsyncIterator[Iterable[Seq
     yield write_csv(columns, ())
     async for rows in batches:
         out = io.StringIO()
-        csv.writer(out).writerows(map(_written, rows))
+        csv.writer(out).writerows(map(_write_row, rows))
         yield out.getvalue().encode()
 
 
@@ -53,7 +53,7 @@ def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]
     sheet.append(list(columns))
     for cell in sheet[1]:
         cell.font = Font(bold=True)
-    for row in map(_written, rows):
+    for row in map(_write_row, rows):
         sheet.append(row)
     out = io.BytesIO()
     book.save(out)
@@ -71,10 +71,10 @@ def write_sheet(name: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]
             raise UnsupportedType(name, "不是 CSV 或 XLSX")
 
 
-def _written(row: Sequence[Cell]) -> list[Cell]:
-    return [_safe(cell) if isinstance(cell, str) else cell for cell in row]
+def _write_row(row: Sequence[Cell]) -> list[Cell]:
+    return [_escape_cell(cell) if isinstance(cell, str) else cell for cell in row]
 
 
-def _safe(cell: str) -> str:
+def _escape_cell(cell: str) -> str:
     cell = _NO_CHARACTER.sub("", clean(cell))
     return f"{QUOTE}{cell}" if is_formula(cell) else cell

@@ -65,7 +65,7 @@ class Tenants:
         self._opening = asyncio.Lock()
         self._filling = False
 
-    async def of(self, tenant: str) -> TenantParts:
+    async def get_parts(self, tenant: str) -> TenantParts:
         """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch, Overloaded."""
         if self._filling:
             raise Overloaded("示例知识库正在导入，请稍后再试。", code="not_ready")
@@ -74,23 +74,23 @@ class Tenants:
         parts = self._open.get(tenant)
         if parts is None or parts.tuned is not tuned:
             async with release_place():  # one is opened after the other, and the first time it is calibrated
-                parts = await self._opened(tenant, profile)
+                parts = await self._open_parts(tenant, profile)
         known = parts.profile, parts.head, parts.analyzer, parts.prompts, parts.models
         heads = parts.retriever.generation.learning.heads
-        head, analyzer = heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
+        head, analyzer = heads.get_head(tenant, profile.intent_examples), parts.retriever.analyzer
         current = profile, head, analyzer, self._prompts(), self._models()
         if any(one is not other for one, other in zip(known, current, strict=True)):
             parts = self._open[tenant] = self._build(tenant, parts.retriever, profile, parts.tuned)
         return parts
 
     @asynccontextmanager
-    async def turn(self, tenant: str) -> AsyncIterator[TenantParts]:
-        """Parts that stay together until the turn is over, whatever takes their place meanwhile. Raises as `of`."""
-        parts = await self.of(tenant)
+    async def use_parts(self, tenant: str) -> AsyncIterator[TenantParts]:
+        """Gives parts that stay the same until the turn is over, even if they are replaced. Raises as `get_parts`."""
+        parts = await self.get_parts(tenant)
         with parts.retriever.generation.turn():
             yield parts
 
-    async def built(self, tenant: str, search: CalibratedSearch) -> TenantParts:
+    async def build_parts(self, tenant: str, search: CalibratedSearch) -> TenantParts:
         """Parts over another search, which nobody is answered from before they are `put`."""
         tuned = await self._tuning(tenant)
         if tuned.settings != search.settings:  # they changed meanwhile: the first turn opens what it needs
@@ -106,7 +106,7 @@ class Tenants:
         if tenant in self._open:
             await self._search(tenant, settings)
 
-    async def _opened(self, tenant: str, profile: TenantProfile) -> TenantParts:
+    async def _open_parts(self, tenant: str, profile: TenantProfile) -> TenantParts:
         async with self._opening:
             tuned = await self._tuning(tenant)
             parts = self._open.get(tenant)
@@ -117,7 +117,7 @@ class Tenants:
             return parts
 
     @contextmanager
-    def filling(self) -> Iterator[None]:
+    def block_while_filling(self) -> Iterator[None]:
         """Nobody is served meanwhile: half a knowledge base would answer "not found" to what its other half holds."""
         self._filling = True
         try:

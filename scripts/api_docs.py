@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import yaml
 
 from agents.types import Outcome
-from app.http.routes import roles_of
+from app.http.routes import list_roles
 from app.main import create_app
 from app.settings import Settings
 from scripts.marked import ROOT, between, write
@@ -199,7 +199,7 @@ def rendered(root: Path = ROOT) -> dict[Path, str]:
     """What the pages should hold: path from the root -> text."""
     app = create_app(Settings(_env_file=None))
     document = app.openapi()
-    roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in roles_of(app).items()}
+    roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in list_roles(app).items()}
     words = yaml.safe_load(root.joinpath(WORDS).read_text("utf-8"))
     found = {}
     for language, page in PAGES.items():

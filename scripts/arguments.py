@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from app.auth.principal import tenant_id
+from app.auth.principal import check_tenant_id
 
 
 def tenant(text: str) -> str:
     """The id of a tenant, for `type=`."""
     try:
-        return tenant_id(text)
+        return check_tenant_id(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

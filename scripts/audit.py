@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.audit.actions import AuditAction, AuditOutcome
 from app.audit.repository import AuditFilter, AuditRepository
 from app.auth.principal import DEFAULT_TENANT
-from app.db.migrate import migrated
+from app.db.migrate import open_migrated
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
@@ -55,7 +55,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
-    async with migrated(url) as database:
+    async with open_migrated(url) as database:
         wanted = AuditFilter(options.actor, [options.action] if options.action else None, outcome=options.outcome)
         return await AuditRepository(database).page(options.tenant, wanted, options.limit, 0)
 

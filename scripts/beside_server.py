@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from app.db.fingerprint import database_fingerprint
+from app.db.fingerprint import compute_fingerprint
 from app.settings import Settings
 
 _SECONDS = 1.0
@@ -22,7 +22,7 @@ def other_database(settings: Settings) -> str:
     except (httpx.HTTPError, ValueError):  # nobody there, or somebody else
         return ""
     theirs = told.get("database") if isinstance(told, dict) else None
-    if not isinstance(theirs, str) or not theirs or theirs == database_fingerprint(settings.sql_url):
+    if not isinstance(theirs, str) or not theirs or theirs == compute_fingerprint(settings.sql_url):
         return ""
     return (
         f"注意：{address} 上正在运行的服务用的是另一个数据库，这次导入的内容它看不到。\n"

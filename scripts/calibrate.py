@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.understanding.normalise import normalise_text
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.progress import ProgressBar, progress
-from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
+from app.progress import ProgressBar, show_progress
+from app.retrieval import build_embedder_options, build_reranker_options, build_retrieval_options, chunk_options
 from app.settings import Settings, load_settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError, MissingDependency
 from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, choose_cutoff, list_cutoffs
@@ -93,13 +93,13 @@ def _rate(text: str) -> float:
 
 async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
     with (
-        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
-        closing(get_reranker(settings.reranker, reranker_options(settings))) as reranker,
+        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
+        closing(get_reranker(settings.reranker, build_reranker_options(settings))) as reranker,
         ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         async with build_retriever(
-            data.chunks, embedder, Analyzer(), reranker, retrieval_options(settings), embedded.update
+            data.chunks, embedder, Analyzer(), reranker, build_retrieval_options(settings), embedded.update
         ) as retriever:
             embedded.close()
             answerable = await _ask(retriever, data.answerable)
@@ -112,7 +112,7 @@ async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[
     pairs = zip(texts, vectors, strict=True)
     return [
         _deciding(await retriever.search(text, vector=vector, explain=True), retriever)
-        for text, vector in progress(pairs, len(texts), "提问", "问")
+        for text, vector in show_progress(pairs, len(texts), "提问", "问")
     ]
 
 

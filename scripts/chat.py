@@ -24,8 +24,8 @@ from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
-from app.hit_test.trial import Tried
-from app.ids import new_id
+from app.hit_test.trial import TrialResult
+from app.ids import create_id
 from app.logging import configure_logging
 from app.main import open_container
 from app.private import keep_private
@@ -77,7 +77,7 @@ async def _local(options: argparse.Namespace) -> int:
         await container.learning.learn(container.startup)  # else rules alone would route what is asked here
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
-            message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))
+            message = Message(DEFAULT_TENANT, session, text, trace_id=create_id(), proof=Proof(trusted=True))
             return _from_service(container.chat, message)
 
         return await _converse(ask, options)
@@ -96,7 +96,7 @@ async def _remote(options: argparse.Namespace) -> int:
 
 
 async def _converse(ask: Any, options: argparse.Namespace) -> int:
-    session = options.session or new_id()
+    session = options.session or create_id()
     if options.question:
         return await _show(ask(" ".join(options.question), session), options.trace)
     print(f"会话 {session}。请输入问题，空行结束。")
@@ -107,24 +107,24 @@ async def _converse(ask: Any, options: argparse.Namespace) -> int:
 
 async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
     try:
-        async for event in chat.stream(message):
+        async for event in chat.stream_events(message):
             match event:
                 case TurnStarted():
                     yield "meta", {"agent": event.agent, "intent": event.intent}
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    tried = Tried(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
-                    found = SearchResponse.of(tried, None, explain=False).model_dump(mode="json")
+                    tried = TrialResult(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
+                    found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
                 case Token(text):
                     yield "token", {"text": text}
                 case Replace(text):
                     yield "replace", {"text": text}
                 case TurnDone():
-                    yield "done", event.response()
+                    yield "done", event.build_response()
     except KnowledgeError as error:
-        yield "error", describe(error).body(message.trace_id)
+        yield "error", describe(error).build_body(message.trace_id)
 
 
 async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, trace: bool) -> AsyncIterator[Event]:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.standing import Behind, DatabaseTrouble, standing
+from app.db.schema_state import DatabaseTrouble, SchemaAge, inspect_schema
 from app.doctor.service import examine
-from app.doctor.types import Diagnosis, Level, error
+from app.doctor.types import Diagnosis, Level, report_error
 from app.keys.repository import has_valid_key
 from app.logging import configure_logging
 from app.settings import Settings, load_settings
@@ -43,7 +43,7 @@ async def _examined(*, as_json: bool) -> list[Level]:
     try:
         settings = load_settings()
     except InvalidConfiguration as problem:
-        wrong = [error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
+        wrong = [report_error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
         for finding in wrong:
             _tell(finding, as_json=as_json)
         return [finding.level for finding in wrong]
@@ -60,7 +60,7 @@ async def _has_key(settings: Settings) -> bool:
     if settings.api_key.get_secret_value():
         return True
     try:
-        same = (await standing(settings.sql_url)).behind is Behind.NOTHING
+        same = (await inspect_schema(settings.sql_url)).behind is SchemaAge.NOTHING
     except DatabaseTrouble:
         return False
     return same and await has_valid_key(settings.sql_url)

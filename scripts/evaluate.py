@@ -20,22 +20,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
 from agents.understanding.normalise import normalise_text
-from app.chat.answering import spelled
+from app.chat.answer_pipeline import correct_spelling
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.gate import gate
+from app.evaluation.gate import check_report
 from app.logging import configure_logging
 from app.progress import ProgressBar
 from app.retrieval import (
+    build_default_profile,
+    build_embedder_options,
+    build_knowledge_policy,
+    build_reranker_options,
+    build_retrieval_options,
     chunk_options,
-    default_profile,
-    embedder_options,
-    knowledge_policy,
-    reranker_options,
-    retrieval_options,
 )
 from app.settings import Settings, load_settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
@@ -118,8 +118,8 @@ class Evaluation:
 
     async def metamorphic(self, data: EvalSet) -> dict[str, dict[str, float]]:
         """Whether the answerable questions find the same, asked in other manners."""
-        options = retrieval_options(self._settings)
-        with closing(get_reranker(self._settings.reranker, reranker_options(self._settings))) as scorer:
+        options = build_retrieval_options(self._settings)
+        with closing(get_reranker(self._settings.reranker, build_reranker_options(self._settings))) as scorer:
             async with build_retriever(data.chunks, self._embedder, self._analyzer, scorer, options) as retriever:
                 return await metamorphic_report(retriever, data)
 
@@ -153,7 +153,7 @@ class Evaluation:
         scopes: Sequence[Filter] = (),
     ) -> list[list[QuestionResult]]:
         with (
-            closing(get_reranker(reranker, reranker_options(self._settings))) as scorer,
+            closing(get_reranker(reranker, build_reranker_options(self._settings))) as scorer,
             ProgressBar(len(chunks), f"{name} 向量", "段") as embedded,
             ProgressBar(sum(map(len, groups)), f"{name} 提问", "问") as asked,
         ):
@@ -162,7 +162,7 @@ class Evaluation:
                 self._embedder,
                 self._analyzer,
                 scorer,
-                retrieval_options(self._settings),
+                build_retrieval_options(self._settings),
                 embedded.update,
             ) as retriever:
                 answer = self._answerer(retriever)
@@ -172,14 +172,14 @@ class Evaluation:
                 ]
 
     def _answerer(self, retriever: Retriever) -> Answerer:
-        profile = default_profile(self._settings)
-        generator = self._models.generator(self._analyzer, profile)
-        policy = knowledge_policy(self._settings, profile)
+        profile = build_default_profile(self._settings)
+        generator = self._models.build_generator(self._analyzer, profile)
+        policy = build_knowledge_policy(self._settings, profile)
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
             question = Question(text, vector=vector)
-            question = replace(question, rewrite=await spelled(retriever.speller, question))
+            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):
                     return AgentReply(event.answer.outcome.value, event.answer.reply)
@@ -223,8 +223,8 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
 
 async def _evaluate_parts(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     with (
-        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
+        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
     ):
         async with LanguageModels(settings) as models:
             evaluation = Evaluation(settings, embedder, models)
@@ -294,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KnowledgeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    failed = gate(report, options.fail_under, options.fail_over)
+    failed = check_report(report, options.fail_under, options.fail_over)
     for reason in failed:
         print(reason, file=sys.stderr)
     return 3 if failed else 0

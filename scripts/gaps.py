@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.routing.anchors import load_shipped_anchors
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
-from app.db.migrate import migrated
+from app.db.migrate import open_migrated
 from app.gaps.clustering import clusters, similarities
 from app.gaps.repository import GapFilters, GapRepository
 from app.gaps.repository_drafts import DraftRepository
@@ -69,7 +69,7 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
             print(f"{name}: {await measured(embedder, topics)}")
         embedder.close()
         return 0
-    async with migrated(settings.sql_url) as database:
+    async with open_migrated(settings.sql_url) as database:
         return await _looked(options, database)
 
 

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
 from app.distributed.files import StoredFile, find_stored
-from app.distributed.pipeline import RayOptions, ray_running
-from app.distributed.service import MassIngestion, ReadElsewhere
+from app.distributed.pipeline import RayOptions, run_ray
+from app.distributed.service import MassIngestion, PreparedReader
 from app.documents.files import FoundFile, SamePath, Skipped, find_files
 from app.documents.progress import IngestionBar
 from app.documents.types import Change, FileOutcome, FileReport, Labels
@@ -128,7 +128,7 @@ async def _run(
         print("服务正在运行：文件写入数据库后由服务更新索引")
     if options.distributed:
         limits = RayOptions(options.workers, options.ray_memory, options.ray)
-        with ray_running(limits):  # first: it forks, which is safe while no client of a store has threads
+        with run_ray(limits):  # first: it forks, which is safe while no client of a store has threads
             reports = await _distributed(settings, options, files, owns_index, limits)
         return _report(reports, skipped, options.wait)
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
@@ -139,18 +139,20 @@ async def _run(
 async def _distributed(
     settings: Settings, options: argparse.Namespace, files: list[StoredFile], owns_index: bool, limits: RayOptions
 ) -> list[FileReport]:
-    """Inside `ray_running`. A run that is killed is begun again and goes on where it was."""
+    """Inside `run_ray`. A run that is killed is begun again and goes on where it was."""
     async with open_reader(settings) as here:
-        reader, reports = ReadElsewhere(here), []
+        reader, reports = PreparedReader(here), []
         async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait, reader=reader) as base:
             labels = Labels(options.category, tuple(options.tags) if options.tags else None)
             mass = MassIngestion(base, reader, labels, _change(options))
-            work = await mass.work(settings, options.tenant, files, _columns(options))
+            work = await mass.build_work(settings, options.tenant, files, _columns(options))
             with IngestionBar([1] * len(files), "导入") as bar:
                 async for report in mass.run(work, limits):
                     reports.append(report)
-                    bar.finished(report.name)
-            ready = await base.ingestion.answers(options.tenant, max((one.revision for one in reports), default=0))
+                    bar.finish_file(report.name)
+            ready = await base.ingestion.wait_until_indexed(
+                options.tenant, max((one.revision for one in reports), default=0)
+            )
         return [replace(report, ready=ready and report.error is None) for report in reports]
 
 
@@ -171,8 +173,8 @@ async def _ingest(
     with IngestionBar([file.size for file in files], "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
-            contents = bar.each(group, settings.max_upload_bytes)
-            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step, columns, change)
+            contents = bar.read_files(group, settings.max_upload_bytes)
+            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.show_step, columns, change)
     return reports
 
 

@@ -18,23 +18,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.audit.actions import COMMAND_LINE, MAX_TARGET_CHARS, AuditAction, AuditOutcome
 from app.audit.repository import AuditRepository
-from app.auth.origins import origin
+from app.auth.origins import normalize_origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.keys.repository import KeyRepository, KeyRow, KeyState
 from app.keys.rules import (
     GRACE_HOURS,
     MAX_DAYS,
     MAX_GRACE_HOURS,
-    checked_grace,
-    checked_name,
-    checked_origins,
-    checked_scopes,
+    check_grace,
+    check_name,
+    check_origins,
+    check_scopes,
 )
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
@@ -89,8 +89,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.command == "create":
         try:
-            options.origin = checked_origins(Role(options.role), options.origin)
-            options.scope = checked_scopes(Role(options.role), options.scope)
+            options.origin = check_origins(Role(options.role), options.origin)
+            options.scope = check_scopes(Role(options.role), options.scope)
         except ValueError as error:
             parser.error(f"--origin、--scope：{error}")
     return options
@@ -99,10 +99,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 async def _run(options: argparse.Namespace, url: str) -> int:
     database = Database(url)
     try:
-        await upgrade(database)
+        await upgrade_schema(database)
         keys, log = KeyRepository(database), AuditRepository(database)
         if options.command == "list":
-            return _show(await keys.all(options.tenant))
+            return _show(await keys.list_all(options.tenant))
         action = await _action(keys, options)
         await log.add(action)
         code, made = await _carried_out(keys, options)
@@ -117,7 +117,7 @@ async def _action(keys: KeyRepository, options: argparse.Namespace) -> AuditActi
     """As the audit log calls it over HTTP."""
     if options.command == "create":
         return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {}, subject=options.name)
-    of = {row.id: row for row in await keys.all()}
+    of = {row.id: row for row in await keys.list_all()}
     row = of.get(options.id)
     name = {"expire": "change_key"}.get(options.command, f"{options.command}_key")
     target = {"key_id": options.id[:MAX_TARGET_CHARS]}
@@ -139,9 +139,9 @@ async def _carried_out(keys: KeyRepository, options: argparse.Namespace) -> tupl
 
 
 async def _create(keys: KeyRepository, options: argparse.Namespace) -> str:
-    key = new_key()
+    key = create_key()
     ends = _ends(options.days)
-    given = options.tenant, Role(options.role), options.name, digest_of(key), options.origin, ends, options.scope
+    given = options.tenant, Role(options.role), options.name, hash_key(key), options.origin, ends, options.scope
     key_id = await keys.create(*given)
     print(
         f"已创建密钥 {key_id}（租户 {options.tenant}，角色 {options.role}）。请妥善保存，它不会再次显示：",
@@ -162,17 +162,17 @@ def _show(rows: list[KeyRow]) -> int:
 
 
 async def _revoke(keys: KeyRepository, key_id: str) -> int:
-    if not await keys.revoke(key_id):
+    if not await keys.revoke_key(key_id):
         return _unknown(key_id)
     print(f"已停用密钥 {key_id}，运行中的服务在一秒内生效")
-    if not any(row.state(now()) is KeyState.VALID for row in await keys.all()):
+    if not any(row.get_state(now()) is KeyState.VALID for row in await keys.list_all()):
         print("没有有效的密钥了：没有设置 API_KEY 时，服务会拒绝所有请求，直到再创建一个", file=sys.stderr)
     return 0
 
 
 async def _rotate(keys: KeyRepository, key_id: str, grace: timedelta) -> int:
-    key, until = new_key(), now() + grace
-    if not await keys.rotate(key_id, digest_of(key), until):
+    key, until = create_key(), now() + grace
+    if not await keys.rotate_key(key_id, hash_key(key), until):
         return _unknown(key_id)
     ends = f"{until:%Y-%m-%d %H:%M} UTC"
     print(f"已轮换密钥 {key_id}，原来的用到 {ends}。请妥善保存新的，它不会再次显示：", file=sys.stderr)
@@ -181,7 +181,7 @@ async def _rotate(keys: KeyRepository, key_id: str, grace: timedelta) -> int:
 
 
 async def _expire(keys: KeyRepository, key_id: str, moment: datetime | None) -> int:
-    if not await keys.expire(key_id, moment):
+    if not await keys.expire_key(key_id, moment):
         return _unknown(key_id)
     print(f"密钥 {key_id} {f'到 {moment:%Y-%m-%d %H:%M} UTC 为止' if moment else '不再到期'}")
     return 0
@@ -197,7 +197,7 @@ def _ends(days: float | None) -> datetime | None:
 
 
 def _state(row: KeyRow) -> str:
-    match row.state(now()):
+    match row.get_state(now()):
         case KeyState.REVOKED:
             return f"已于 {row.revoked_at:%Y-%m-%d %H:%M} 停用"
         case KeyState.EXPIRED:
@@ -215,21 +215,21 @@ def _days(text: str) -> float:
 
 def _grace(text: str) -> timedelta:
     try:
-        return checked_grace(float(text))
+        return check_grace(float(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _origin(text: str) -> str:
     try:
-        return origin(text)
+        return normalize_origin(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _name(text: str) -> str:
     try:
-        return checked_name(text)
+        return check_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -18,7 +18,7 @@ from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
 from app.settings import Settings, load_settings
-from app.wiring.migration import Moved, StorePlace, drop, migrate
+from app.wiring.migration import MigratedBase, StorePlace, drop_bases, migrate_stores
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 from knowledge.stores.registry import STORES
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[Moved]:
+def _locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
@@ -57,10 +57,10 @@ def _locked(settings: Settings, target: StorePlace, options: argparse.Namespace)
         lock.release()
 
 
-async def _run(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[Moved]:
-    moved = await migrate(settings, target, options.tenant)
+async def _run(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
+    moved = await migrate_stores(settings, target, options.tenant)
     if options.drop:
-        await drop(settings, [item.tenant for item in moved])
+        await drop_bases(settings, [item.tenant for item in moved])
     return moved
 
 

@@ -20,7 +20,7 @@ from app.errors import AppError
 from app.private import keep_private
 from app.progress import ProgressBar
 from app.settings import Settings, load_settings
-from app.wiring.reindexing import Progress, Reindexed, ask_server, reindex
+from app.wiring.reindexing import Progress, ReindexedBase, ask_server, reindex_bases
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _reindexed(settings: Settings, tenant: str | None, embedder: str) -> list[Reindexed]:
+def _reindexed(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
@@ -54,7 +54,7 @@ def _reindexed(settings: Settings, tenant: str | None, embedder: str) -> list[Re
             return asyncio.run(ask_server(settings, tenant, embedder, progress))
     try:
         with _bar() as progress:
-            return asyncio.run(reindex(settings, tenant, embedder, progress))
+            return asyncio.run(reindex_bases(settings, tenant, embedder, progress))
     finally:
         lock.release()
 

@@ -16,15 +16,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.db.engine import Database
 from app.db.lock import DataDirLock
-from app.db.migrate import migrated
+from app.db.migrate import open_migrated
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.history.repository_texts import purge
 from app.private import keep_private
-from app.retention.repository_growing import KINDS
+from app.retention.repository_growing_tables import KINDS
 from app.retention.service import Retention
 from app.settings import Settings, load_settings
-from app.wiring.erasure import forget
-from app.wiring.knowledge import embeddings_path, open_embeddings
+from app.wiring.erasure import forget_conversations
+from app.wiring.knowledge import get_embeddings_path, open_embeddings
 from knowledge.errors import InvalidConfiguration
 from scripts.arguments import tenant
 
@@ -77,14 +77,14 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
 
 @asynccontextmanager
 async def _retention(settings: Settings) -> AsyncIterator[Retention]:
-    async with migrated(settings.sql_url) as database:
+    async with open_migrated(settings.sql_url) as database:
         with closing(open_embeddings(settings, database)) as embeddings:
-            yield Retention(database, settings.retention_days, embeddings, forget, purge)
+            yield Retention(database, settings.retention_days, embeddings, forget_conversations, purge)
 
 
 async def _show(retention: Retention, owner: str) -> None:
     print("kind\ttable\ttenant\tdays\trows\tover\toldest")
-    for item in await retention.standing(owner):
+    for item in await retention.load_status(owner):
         values = item.kind, item.table, item.tenant or "-", item.days, item.rows, item.over, item.oldest or "-"
         print(*values, sep="\t")
 
@@ -106,7 +106,7 @@ async def _vacuum(settings: Settings) -> int:
     database = Database(settings.sql_url)
     try:
         await database.vacuum()
-        with closing(SqliteEmbeddingCache(embeddings_path(settings))) as embeddings:
+        with closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as embeddings:
             embeddings.vacuum()
     finally:
         await database.close()

@@ -22,7 +22,7 @@ from app.embeddings.shipped_vectors import FILE, write
 from app.main import open_container
 from app.settings import Settings
 from app.wiring.container import Container
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.types import Vector
 
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), embedder="e5", _env_file=None)
         container = asyncio.run(started(settings))
-        vectors = kept(embeddings_path(settings))
+        vectors = kept(get_embeddings_path(settings))
     write(FILE, container.base.embedder.name, vectors)
     print(f"{len(vectors)} 个向量写入 {FILE.name}（{FILE.stat().st_size / 1e6:.1f} MB）")
     return 0

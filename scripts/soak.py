@@ -119,7 +119,7 @@ class Soak:
         """Turns that were answered and are not in the database."""
         lost = 0
         for session, ids in self.findings.kept.items():
-            rows = await container.conversations.last(DEFAULT_TENANT, session, 100)
+            rows = await container.conversations.load_last_turns(DEFAULT_TENANT, session, 100)
             lost += len(set(ids) - {row.id for row in rows})
         return lost
 

@@ -16,13 +16,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pydantic import ValidationError
 
 from app.auth.principal import DEFAULT_TENANT
-from app.db.migrate import migrated
+from app.db.migrate import open_migrated
 from app.errors import AppError, Conflict
 from app.jobs.repository import RunRepository
-from app.net.targets import checked_url
+from app.net.targets import check_url
 from app.private import keep_private
 from app.settings import Settings, load_settings
-from app.sources.folder import checked_folder
+from app.sources.folder import check_folder
 from app.sources.repository import SourceRepository
 from app.sources.schemas import SourceIn, WebsiteIn
 from app.sources.service import KIND, ONE
@@ -69,11 +69,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _run(options: argparse.Namespace, settings: Settings) -> int:
-    async with migrated(settings.sql_url) as database:
+    async with open_migrated(settings.sql_url) as database:
         rows = SourceRepository(database)
         if options.command == "list":
-            counts = await rows.counts(options.tenant)
-            for source in await rows.all(options.tenant):
+            counts = await rows.count_items(options.tenant)
+            for source in await rows.list_all(options.tenant):
                 print(_line(source, counts.get(source.id, {}).get("current", 0)))
             return 0
         if options.command == "add":
@@ -95,11 +95,11 @@ async def _added(options: argparse.Namespace, settings: Settings, rows: SourceRe
     """Raises ValidationError, AppError."""
     common = {"name": options.name, "folder": options.folder, "interval_minutes": options.interval}
     if "://" in options.where:
-        checked_url(options.where, settings.fetch_policy)
+        check_url(options.where, settings.fetch_policy)
         website = WebsiteIn(url=options.where, depth=options.depth, max_pages=options.max_pages)
         new = SourceIn(**common, website=website).new
     else:
-        checked_folder(options.where, settings.roots_of(options.tenant))
+        check_folder(options.where, settings.list_roots(options.tenant))
         new = SourceIn(**common, path=options.where).new
     made = await rows.add(options.tenant, new, settings.sources_per_tenant)
     if made is None:
@@ -108,10 +108,10 @@ async def _added(options: argparse.Namespace, settings: Settings, rows: SourceRe
 
 
 async def _show(tenant_id: str, source: WatchedSource, rows: SourceRepository) -> None:
-    states = (await rows.counts(tenant_id)).get(source.id, {})
+    states = (await rows.count_items(tenant_id)).get(source.id, {})
     print(_line(source, states.get("current", 0)))
     print("  ".join(f"{state} {count}" for state, count in sorted(states.items())))
-    failing, total = await rows.page(tenant_id, source.id, state=None, failing=True, text="", offset=0, limit=MOST)
+    failing, total = await rows.load_page(tenant_id, source.id, state=None, failing=True, text="", offset=0, limit=MOST)
     for item in failing:
         print(f"  {item.locator}  {item.error_code}  {item.error}")
     print(f"出错 {total} 个")

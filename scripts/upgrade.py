@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.migrate import migrated
-from app.db.standing import Behind, DatabaseTrouble, SchemaStanding, standing
+from app.db.migrate import open_migrated
+from app.db.schema_state import DatabaseTrouble, SchemaAge, SchemaState, inspect_schema
 from app.private import keep_private
 from app.settings import Settings, load_settings
 from knowledge.errors import InvalidConfiguration
@@ -34,21 +34,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _run(settings: Settings, *, check: bool) -> int:
-    before = await standing(settings.sql_url)
-    if before.behind is Behind.NEWER:
+    before = await inspect_schema(settings.sql_url)
+    if before.behind is SchemaAge.NEWER:
         print(f"数据库的结构 {before.revision} 比代码（{before.head}）新，请换上新版代码", file=sys.stderr)
         return 2
-    if check or before.behind is Behind.NOTHING:
+    if check or before.behind is SchemaAge.NOTHING:
         print(_told(before))
-        return 0 if before.behind is Behind.NOTHING else 1
+        return 0 if before.behind is SchemaAge.NOTHING else 1
     keep_private(settings.data_dir)
-    async with migrated(settings.sql_url):
+    async with open_migrated(settings.sql_url):
         pass  # it is upgraded as it is opened
     print(f"{_told(before)}，已升级到 {before.head}")
     return 0
 
 
-def _told(found: SchemaStanding) -> str:
+def _told(found: SchemaState) -> str:
     return f"数据库的结构：{found.revision or '还没有表'}（代码：{found.head}）"
 
 

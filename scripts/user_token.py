@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.principal import DEFAULT_TENANT
-from app.auth.user_token import UserTokens, signed
+from app.auth.user_token import UserTokens, sign_token
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 from scripts.arguments import tenant
@@ -32,14 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
-    secret = UserTokens.of(settings).secret_of(options.tenant or DEFAULT_TENANT)
+    secret = UserTokens.from_settings(settings).get_secret(options.tenant or DEFAULT_TENANT)
     if not secret:
         print("请先设置 USER_TOKEN_SECRET（至少 32 个字符）", file=sys.stderr)
         return 2
     claim = settings.user_token_tenant_claim
     of_whom = options.tenant or (DEFAULT_TENANT if claim else "")
     named = {"issuer": settings.user_token_issuer, "audience": settings.user_token_audience, "tenant_claim": claim}
-    print(signed(secret, options.caller, options.minutes * 60, time.time(), of_whom, **named))
+    print(sign_token(secret, options.caller, options.minutes * 60, time.time(), of_whom, **named))
     return 0
 
 

@@ -42,7 +42,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "opentelemetry": ("app/telemetry/",),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
-    "redis": ("app/redis/", "app/limits/shared.py", "app/chat/shared_answers.py"),
+    "redis": ("app/redis/", "app/limits/redis_counters.py", "app/chat/shared_answers.py"),
     "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
     "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),

@@ -286,7 +286,7 @@ def test_a_feature_that_knows_anothers_statements_is_found() -> None:
 def test_a_file_that_is_gone_is_found_by_its_name() -> None:
     there = {"app/chat", "app/chat/guard.py", "app/errors.py"}
     text = (
-        "see app/chat/guard, `app/chat/gone.py`, `app.chat.guard.Guard`, `app.errors.status_of` and `app.chat.gone.X`"
+        "see app/chat/guard, `app/chat/gone.py`, `app.chat.guard.Guard`, `app.errors.find_status` and `app.chat.gone.X`"
     )
     assert missing_files(text, there.__contains__) == ["app/chat/gone.py", "app.chat.gone.X"]
 

@@ -13,9 +13,9 @@ from app.attachments.schemas import AttachmentOut, AttachmentTextOut
 from app.attachments.types import TextState
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
-from app.http.failures import Responses, fails
+from app.http.failures import Responses, list_failures
 from app.http.fields import SessionId
-from app.http.forms import file_body, sent_upload
+from app.http.forms import build_file_body, read_sent_upload
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side
 from knowledge.file_inspection import FILE_TYPES, PICTURES
@@ -40,10 +40,10 @@ _FILE: Responses = {
         },
     }
 }
-FAILS = fails(404, 409, 413, 415, 422)
+FAILS = list_failures(404, 409, 413, 415, 422)
 
 
-@router.post("/{session_id}/attachments", status_code=201, openapi_extra=file_body(), responses=FAILS)
+@router.post("/{session_id}/attachments", status_code=201, openapi_extra=build_file_body(), responses=FAILS)
 async def upload_attachment(
     session_id: SessionId, request: Request, tenant: HolderTenant, wiring: Wiring
 ) -> AttachmentOut:
@@ -51,7 +51,7 @@ async def upload_attachment(
     return await keep_upload(SessionKey(tenant, session_id), request, wiring, Side.CUSTOMER)
 
 
-@router.get("/{session_id}/attachments/{attachment_id}", response_class=Response, responses=_FILE | fails(404))
+@router.get("/{session_id}/attachments/{attachment_id}", response_class=Response, responses=_FILE | list_failures(404))
 async def read_attachment(
     session_id: SessionId,
     attachment_id: AttachmentKey,
@@ -66,7 +66,7 @@ async def read_attachment(
     return Response(content, media_type=found.media_type, headers=headers)
 
 
-@router.get("/{session_id}/attachments/{attachment_id}/text", responses=fails(404))
+@router.get("/{session_id}/attachments/{attachment_id}/text", responses=list_failures(404))
 async def read_attachment_text(
     session_id: SessionId, attachment_id: AttachmentKey, tenant: CompanyTenant, wiring: Wiring
 ) -> AttachmentTextOut:
@@ -77,7 +77,7 @@ async def read_attachment_text(
     return AttachmentTextOut.from_text(found.id, text, state)
 
 
-@router.delete("/{session_id}/attachments/{attachment_id}", status_code=204, responses=fails(404))
+@router.delete("/{session_id}/attachments/{attachment_id}", status_code=204, responses=list_failures(404))
 async def delete_attachment(
     session_id: SessionId, attachment_id: AttachmentKey, tenant: StaffTenant, wiring: Wiring
 ) -> Response:
@@ -90,5 +90,5 @@ async def keep_upload(key: SessionKey, request: Request, wiring: Wiring, sender:
     """Keeps the one file of a form for a conversation that is there. Raises NotFound, and what `take` raises."""
     if await wiring.holders.find(key) is None:
         raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
-    name, content = await sent_upload(request)
+    name, content = await read_sent_upload(request)
     return AttachmentOut.from_attachment(await wiring.attachments.take(key, name, content, sender))

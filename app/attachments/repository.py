@@ -52,7 +52,7 @@ class AttachmentRepository:
     async def list_by_id(self, key: SessionKey, ids: Collection[str]) -> list[Attachment]:
         """Those of a conversation that are there, in the order in which they came."""
         query = select(*_COLUMNS).where(*_of(key), Table.id.in_(ids)).order_by(Table.created_at, Table.id)
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         return [_attachment(row) for row in rows]
 
     async def mark_sent(self, key: SessionKey, ids: Collection[str]) -> None:
@@ -64,7 +64,7 @@ class AttachmentRepository:
     async def count(self, key: SessionKey) -> tuple[int, int]:
         """How many a conversation has, and their bytes."""
         query = select(func.count(), func.coalesce(func.sum(Table.bytes), 0)).where(*_of(key))
-        row = await self._database.look(lambda connection: connection.execute(query).one())
+        row = await self._database.run_in_reader(lambda connection: connection.execute(query).one())
         return int(row[0]), int(row[1])
 
     async def set_text(self, key: SessionKey, id: str, text: str, state: TextState) -> None:
@@ -86,13 +86,13 @@ class AttachmentRepository:
         """Deletes what was uploaded and never sent."""
         old = Table.sent_at.is_(None) & (Table.created_at < now() - UNSENT)
         query = select(Table.tenant_id, Table.id).where(old).limit(500)
-        for tenant, id in await self._database.look(lambda connection: connection.execute(query).all()):
+        for tenant, id in await self._database.run_in_reader(lambda connection: connection.execute(query).all()):
             await self._database.transact(lambda connection, tenant=tenant, id=id: remove(connection, tenant, [id]))  # type: ignore[misc]
 
     async def due(self, most: int) -> list[tuple[str, str]]:
         """Tenant and id of files that are to be deleted now."""
         query = select(Removals.tenant_id, Removals.id).where(Removals.due_at <= now()).limit(most)
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         return [(row[0], row[1]) for row in rows]
 
     async def removed(self, tenant: str, id: str) -> None:

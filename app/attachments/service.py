@@ -15,7 +15,7 @@ from app.attachments.store import AttachmentStore
 from app.attachments.types import MAX_NAME_CHARS, MAX_PER_MESSAGE, Attachment, TextState
 from app.db.base import now
 from app.errors import AttachmentsUnavailable, Conflict, InvalidRequest, NotFound
-from app.ids import new_id
+from app.ids import create_id
 from app.types import SessionKey, Side
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParsingUnavailable
@@ -94,7 +94,7 @@ class AttachmentService:
         attachment = Attachment(
             tenant=key.tenant,
             session_id=key.session_id,
-            id=new_id(),
+            id=create_id(),
             sender=sender,
             name=_named(name, inspected.media_type),
             media_type=inspected.media_type,

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path, Request
 from app.attachments.api import FAILS, keep_upload
 from app.attachments.schemas import AttachmentOut
 from app.http.deps import StaffTenant, Wiring
-from app.http.forms import file_body
+from app.http.forms import build_file_body
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side
 
 router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
 
 
-@router.post("/{session_id}/attachments", status_code=201, openapi_extra=file_body(), responses=FAILS)
+@router.post("/{session_id}/attachments", status_code=201, openapi_extra=build_file_body(), responses=FAILS)
 async def upload_staff_attachment(
     session_id: Annotated[str, Path(max_length=64)], request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> AttachmentOut:

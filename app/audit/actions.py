@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.db.base import now
-from app.ids import new_id
+from app.ids import create_id
 
 COMMAND_LINE = "scripts"
 """Who acts on the command line, of whom nothing else is known."""
@@ -67,7 +67,7 @@ class AuditAction:
     outcome: AuditOutcome | None = None
     subject: str = ""
     changed: Sequence[str] = ()
-    id: str = field(default_factory=new_id)
+    id: str = field(default_factory=create_id)
     at: datetime = field(default_factory=now)
 
 

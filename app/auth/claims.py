@@ -22,24 +22,24 @@ _BROKEN = (ValueError, OverflowError, RecursionError)
 """Beside the library's own errors: a lone surrogate is no token, and a thousand brackets are none either."""
 
 
-def header_of(token: str) -> Mapping[str, Any]:
+def read_header(token: str) -> Mapping[str, Any]:
     """What the token says of its own signature, which proves nothing. Raises Unauthorized."""
     try:
         return jwt.get_unverified_header(token)
     except (jwt.InvalidTokenError, *_BROKEN) as error:
-        raise invalid() from error
+        raise build_invalid() from error
 
 
-def unproved(token: str) -> Mapping[str, Any]:
+def read_unproved(token: str) -> Mapping[str, Any]:
     """What the token claims, by which its key is looked for and nothing else is done. Raises Unauthorized."""
     try:
         claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     except (jwt.InvalidTokenError, *_BROKEN) as error:
-        raise invalid() from error
+        raise build_invalid() from error
     return claims
 
 
-def decoded(
+def decode_claims(
     token: str, key: Any, algorithm: str, required: Iterable[str], *, issuer: str, audience: str
 ) -> dict[str, Any]:
     """The claims of a token that this key signed by this algorithm, and no other. issuer, audience: empty for any.
@@ -51,33 +51,33 @@ def decoded(
     try:
         return jwt.decode(token, key, algorithms=[algorithm], **checked)
     except jwt.ExpiredSignatureError as error:
-        raise refused("已过期，请重新获取", "user_token_expired") from error
+        raise build_refusal("已过期，请重新获取", "user_token_expired") from error
     except jwt.MissingRequiredClaimError as error:
-        raise refused(f"缺少 {error.claim}") from error
+        raise build_refusal(f"缺少 {error.claim}") from error
     except jwt.ImmatureSignatureError as error:
-        raise refused("还没有生效，请检查签发方的时钟") from error
+        raise build_refusal("还没有生效，请检查签发方的时钟") from error
     except jwt.InvalidAudienceError as error:
-        raise refused("的 aud 不是这个服务") from error
+        raise build_refusal("的 aud 不是这个服务") from error
     except jwt.InvalidIssuerError as error:
-        raise refused("的 iss 不是约定的签发方") from error
+        raise build_refusal("的 iss 不是约定的签发方") from error
     except (jwt.InvalidTokenError, *_BROKEN) as error:
-        raise invalid() from error
+        raise build_invalid() from error
 
 
-def member_in(claims: Mapping[str, Any], claim: str) -> str:
+def get_member(claims: Mapping[str, Any], claim: str) -> str:
     """The member's number. Raises Unauthorized where the claim holds none."""
     given = claims[claim]
     caller = given.strip() if isinstance(given, str) else ""
     if not 0 < len(caller) <= MAX_CALLER_CHARS or not caller.isprintable():
-        raise refused(f"的 {claim} 不是会员编号")
+        raise build_refusal(f"的 {claim} 不是会员编号")
     return caller
 
 
-def refused(what: str, code: str = "invalid_user_token") -> Unauthorized:
+def build_refusal(what: str, code: str = "invalid_user_token") -> Unauthorized:
     """The error for a token."""
     return Unauthorized(f"user_token {what}", code=code)
 
 
-def invalid() -> Unauthorized:
+def build_invalid() -> Unauthorized:
     """The error for a token that may be a forged one."""
-    return refused("无效：签名、算法或格式不对")
+    return build_refusal("无效：签名、算法或格式不对")

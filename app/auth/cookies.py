@@ -23,18 +23,18 @@ class PageCookie:
     prefix: str
     path: str
 
-    def shown(self, connection: HTTPConnection) -> str:
+    def read_value(self, connection: HTTPConnection) -> str:
         """What a page of this server shows; empty where there is none, or where any other page asks."""
         if "cookie" not in connection.headers or not from_own_page(connection.headers):
             return ""
         held = connection.cookies.get(self.prefix + self.name)
-        if held is None and not _secure(connection):
+        if held is None and not _is_secure(connection):
             held = connection.cookies.get(self.name)
         return unquote(held or "")
 
     def keep(self, response: Response, connection: HTTPConnection, value: str, seconds: int | None = None) -> None:
         """Has the browser keep it. seconds: None for as long as the browser runs."""
-        secure = _secure(connection)
+        secure = _is_secure(connection)
         response.set_cookie(
             self.prefix + self.name if secure else self.name,
             quote(value, safe=""),
@@ -63,19 +63,19 @@ def from_own_page(headers: Mapping[str, str]) -> bool:
     """
     if (site := headers.get("sec-fetch-site")) is not None:
         return site == "same-origin"
-    page = _page(headers)
+    page = _read_page(headers)
     return bool(page) and is_own_page(page, headers)
 
 
-def session_shown(connection: HTTPConnection, session_id: str) -> str:
+def read_session_secret(connection: HTTPConnection, session_id: str) -> str:
     """The secret of a session, from the cookie; empty where that holds another session or none."""
-    held, token = session_held(connection)
+    held, token = read_session(connection)
     return token if held == session_id else ""
 
 
-def session_held(connection: HTTPConnection) -> tuple[str, str]:
+def read_session(connection: HTTPConnection) -> tuple[str, str]:
     """The session of the cookie and its secret; both empty for none."""
-    session_id, _, token = SESSION.shown(connection).rpartition(".")
+    session_id, _, token = SESSION.read_value(connection).rpartition(".")
     return session_id, token
 
 
@@ -84,7 +84,7 @@ def keep_session(response: Response, connection: HTTPConnection, session_id: str
     SESSION.keep(response, connection, f"{session_id}.{token}", seconds)
 
 
-def _page(headers: Mapping[str, str]) -> str:
+def _read_page(headers: Mapping[str, str]) -> str:
     """The origin of the page, empty where the browser does not say."""
     if (origin := headers.get("origin")) is not None:
         return origin
@@ -95,6 +95,6 @@ def _page(headers: Mapping[str, str]) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
-def _secure(connection: HTTPConnection) -> bool:
+def _is_secure(connection: HTTPConnection) -> bool:
     """Whether the page came over https, also where a proxy in front does not say that it did."""
-    return connection.url.scheme in ("https", "wss") or _page(connection.headers).startswith("https://")
+    return connection.url.scheme in ("https", "wss") or _read_page(connection.headers).startswith("https://")

@@ -13,7 +13,7 @@ UNPROVED = frozenset({Role.CLIENT, Role.METRICS})
 """Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation."""
 
 
-async def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
+async def find_caller(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
     """The member's number in the business system; empty where nothing proves one.
 
     A token counts for whoever shows it, and more than `user_id`, which counts with a trusted key, or on loopback
@@ -23,20 +23,20 @@ async def caller_of(principal: Principal, tokens: UserTokens, user_token: str = 
     proved = principal.caller or (user_id if not principal.roles.isdisjoint(TRUSTED) else "")
     if not user_token:
         return proved
-    caller = await tokens.caller(user_token, principal.tenant)
+    caller = await tokens.find_caller(user_token, principal.tenant)
     if proved and proved != caller:
         raise Unauthorized("user_id 与 user_token 指的不是同一位会员", code="user_mismatch")
     return caller
 
 
-async def proof_of(
+async def build_proof(
     principal: Principal, tokens: UserTokens, *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
-    """What is shown for a conversation. Raises Unauthorized, see `caller_of`."""
-    caller = await caller_of(principal, tokens, user_token, user_id)
-    return Proof(caller, session_token, trusted=stays_inside(principal))
+    """What is shown for a conversation. Raises Unauthorized, see `find_caller`."""
+    caller = await find_caller(principal, tokens, user_token, user_id)
+    return Proof(caller, session_token, trusted=is_inside(principal))
 
 
-def stays_inside(principal: Principal) -> bool:
+def is_inside(principal: Principal) -> bool:
     """Whether the key is one of the company's own, or there are none: then a session id opens its conversation."""
     return not principal.roles <= UNPROVED

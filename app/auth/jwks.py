@@ -42,7 +42,7 @@ Fetch = Callable[[], Awaitable[bytes]]
 """The document. Raises AppError where it cannot be had."""
 
 
-def keys_in(document: bytes) -> Keys:
+def read_keys(document: bytes) -> Keys:
     """The keys of a document by which signatures can be checked. Raises ValueError where there are none or too many."""
     try:
         published = json.loads(document)
@@ -51,13 +51,13 @@ def keys_in(document: bytes) -> Keys:
         raise ValueError("不是 JWKS：须为 JSON 对象，带有 keys") from error
     if not isinstance(entries, list) or len(entries) > MAX_KEYS:
         raise ValueError(f"keys 须是一个列表，最多 {MAX_KEYS} 项")
-    found = dict(key for entry in entries if isinstance(entry, dict) and (key := _key(entry)))
+    found = dict(key for entry in entries if isinstance(entry, dict) and (key := _read_key(entry)))
     if not found:
         raise ValueError("里面没有可用来验签的 RSA（2048 位以上）或 P-256 公钥")
     return found
 
 
-def _key(entry: Mapping[str, Any]) -> tuple[tuple[str, str], Any] | None:
+def _read_key(entry: Mapping[str, Any]) -> tuple[tuple[str, str], Any] | None:
     """None for a key that is for something else, or of another kind."""
     kind = entry.get("kty"), entry.get("crv")
     key_id, uses = entry.get("kid", ""), entry.get("key_ops", ["verify"])
@@ -108,7 +108,7 @@ class KeySet:
         key_id: empty for a token that names none, which is the provider's one key of the kind, if it is the only one.
         """
         state, moment = self._state, self._clock()
-        known = self._known(algorithm, key_id)
+        known = self._find_key(algorithm, key_id)
         if known is not None and moment < state.fresh_until:
             return known
         if self._refreshing is None and moment >= state.next_try:
@@ -117,13 +117,13 @@ class KeySet:
             return known  # nobody waits again and again for a server that is not there
         if self._refreshing is not None:
             await asyncio.shield(self._refreshing)
-        known = self._known(algorithm, key_id)
+        known = self._find_key(algorithm, key_id)
         if known is None and state.failing:
             wait = max(1, ceil(state.next_try - self._clock()))
             raise IdentityUnavailable("暂时取不到身份提供方的公钥，无法核对身份，请稍后再试。", retry_after=wait)
         return known
 
-    def _known(self, algorithm: str, key_id: str) -> Any | None:
+    def _find_key(self, algorithm: str, key_id: str) -> Any | None:
         keys = self._state.keys
         if key_id:
             return keys.get((algorithm, key_id))
@@ -133,7 +133,7 @@ class KeySet:
     async def _refresh(self) -> None:
         state = self._state
         try:
-            state.keys = keys_in(await self._fetch())
+            state.keys = read_keys(await self._fetch())
         except (AppError, ValueError) as error:
             state.failing = True
             logger.warning("the keys of the identity provider cannot be had", reason=str(error), kept=len(state.keys))

@@ -9,7 +9,7 @@ from app.auth.principal import Principal
 from app.errors import Forbidden
 
 
-def origin(text: str) -> str:
+def normalize_origin(text: str) -> str:
     """The text as browsers write an origin. Raises ValueError, with a message for people, where it is none."""
     given = text.strip().lower().rstrip("/")
     parts = urlsplit(given)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from app.auth.claims import decoded, invalid, refused
+from app.auth.claims import build_invalid, build_refusal, decode_claims
 from app.auth.jwks import ALGORITHMS, KeySet
 from app.errors import FetchFailed
 from app.net.fetcher import Fetcher
@@ -28,18 +28,18 @@ class Provider:
         self.member = member
         self._issuer, self._audience = issuer, audience
 
-    async def claims(self, token: str, header: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    async def check_claims(self, token: str, header: Mapping[str, Any], *required: str) -> dict[str, Any]:
         """Of a token that the provider signed. header: of the token, which says by which key. Raises Unauthorized,
         IdentityUnavailable.
         """
         algorithm, key_id = header.get("alg"), header.get("kid", "")
         if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-            raise invalid()
+            raise build_invalid()
         key = await self.keys.find(algorithm, key_id)
         if key is None:
-            raise refused("无效：身份提供方没有公布签发它的公钥")
+            raise build_refusal("无效：身份提供方没有公布签发它的公钥")
         named = {"issuer": self._issuer, "audience": self._audience}
-        return decoded(token, key, algorithm, ("exp", "iss", "aud", self.member, *required), **named)
+        return decode_claims(token, key, algorithm, ("exp", "iss", "aud", self.member, *required), **named)
 
 
 @asynccontextmanager
@@ -52,7 +52,7 @@ async def open_provider(settings: Settings) -> AsyncIterator[Provider | None]:
         return
     require_cryptography()
     async with Fetcher(_POLICY, settings.oidc_timeout, MAX_DOCUMENT_BYTES) as fetcher:
-        keys = KeySet(partial(published, fetcher, settings.oidc_jwks_url), settings.oidc_keys_ttl)
+        keys = KeySet(partial(fetch_published, fetcher, settings.oidc_jwks_url), settings.oidc_keys_ttl)
         try:
             yield Provider(keys, settings.oidc_issuer, settings.oidc_audience, settings.oidc_member_claim)
         finally:
@@ -67,13 +67,13 @@ def require_cryptography() -> None:
         raise MissingDependency("OIDC_ISSUER 需要 cryptography 包：pip install cryptography==50.0.2")
 
 
-async def published_now(settings: Settings) -> bytes:
+async def fetch_published_now(settings: Settings) -> bytes:
     """The document as the provider shows it now. Raises AppError."""
     async with Fetcher(_POLICY, settings.oidc_timeout, MAX_DOCUMENT_BYTES) as fetcher:
-        return await published(fetcher, settings.oidc_jwks_url)
+        return await fetch_published(fetcher, settings.oidc_jwks_url)
 
 
-async def published(fetcher: Fetcher, url: str) -> bytes:
+async def fetch_published(fetcher: Fetcher, url: str) -> bytes:
     """The document. Raises AppError, also for a redirect: it would lead where nobody chose."""
     fetched = await fetcher.fetch(url, follow=lambda _: False)
     if fetched.status != 200:

@@ -50,7 +50,7 @@ ALSO: Mapping[KeyScope, frozenset[str]] = {KeyScope.CHAT: frozenset(("read_greet
 """Operations beside the tags: what a chat window shows before anybody speaks."""
 
 
-def within(scopes: Collection[KeyScope], tags: Collection[str], method: str = "GET", name: str = "") -> bool:
+def is_covered(scopes: Collection[KeyScope], tags: Collection[str], method: str = "GET", name: str = "") -> bool:
     """Whether one of the scopes covers an operation. name: as the document calls it. Writing covers reading."""
     reads = method in ("GET", "HEAD") or name in READING_POSTS
     open_to = (scope for scope in scopes if reads or scope is not KeyScope.DOCUMENTS_READ)

@@ -12,8 +12,16 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from app.auth.claims import MAX_TOKEN_CHARS, decoded, header_of, invalid, member_in, refused, unproved
-from app.auth.principal import DEFAULT_TENANT, tenant_id
+from app.auth.claims import (
+    MAX_TOKEN_CHARS,
+    build_invalid,
+    build_refusal,
+    decode_claims,
+    get_member,
+    read_header,
+    read_unproved,
+)
+from app.auth.principal import DEFAULT_TENANT, check_tenant_id
 from app.auth.provider import Provider
 from app.errors import Unauthorized
 from app.settings import Settings
@@ -57,7 +65,7 @@ class UserTokens:
         self._signed = ("sub", "exp", *self._always, *named)
 
     @classmethod
-    def of(cls, settings: Settings, provider: Provider | None = None) -> Self:
+    def from_settings(cls, settings: Settings, provider: Provider | None = None) -> Self:
         """By the settings."""
         hours = settings.user_token_max_hours
         return cls(
@@ -75,51 +83,51 @@ class UserTokens:
         """Whether a token without a key says of which tenant it is."""
         return bool(self._tenant_claim)
 
-    def secret_of(self, tenant: str) -> str:
+    def get_secret(self, tenant: str) -> str:
         """What the tenant's tokens are signed with; empty where it has none."""
         return self._secrets.get(tenant, self._secret)
 
-    async def caller(self, token: str, tenant: str) -> str:
+    async def find_caller(self, token: str, tenant: str) -> str:
         """The member that a token names. Raises Unauthorized, saying what is wrong with the token, and
         IdentityUnavailable where that cannot be told now.
         """
         trusted = self.provider if tenant not in self._secrets else None
-        secret = self.secret_of(tenant)
+        secret = self.get_secret(tenant)
         if not secret and trusted is None:
             told = "服务没有设置 USER_TOKEN_SECRET 或 OIDC_ISSUER，不接受 user_token"
             raise Unauthorized(told, code="user_token_unsupported")
         token = token[: MAX_TOKEN_CHARS + 1]
-        header = header_of(token)
+        header = read_header(token)
         if header.get("alg") != ALGORITHM and trusted is not None:
-            claims = await trusted.claims(token, header, *self._always)
-            return self._checked(claims, tenant, DEFAULT_TENANT, trusted.member)
+            claims = await trusted.check_claims(token, header, *self._always)
+            return self._check_claims(claims, tenant, DEFAULT_TENANT, trusted.member)
         if not secret:
-            raise invalid()
+            raise build_invalid()
         named = {"issuer": self._issuer, "audience": self._audience}
-        return self._checked(decoded(token, secret, ALGORITHM, self._signed, **named), tenant, tenant, "sub")
+        return self._check_claims(decode_claims(token, secret, ALGORITHM, self._signed, **named), tenant, tenant, "sub")
 
-    async def alone(self, token: str) -> tuple[str, str]:
-        """Tenant and member of a token that came without a key, where `suffice`. Raises as `caller`.
+    async def find_tenant_and_caller(self, token: str) -> tuple[str, str]:
+        """Tenant and member of a token that came without a key, where `suffice`. Raises as `find_caller`.
 
         The tenant that it claims says by which key it is checked, and then has to be what that key signed.
         """
-        given = unproved(token[: MAX_TOKEN_CHARS + 1]).get(self._tenant_claim)
+        given = read_unproved(token[: MAX_TOKEN_CHARS + 1]).get(self._tenant_claim)
         try:
-            tenant = tenant_id(given if isinstance(given, str) else "")
+            tenant = check_tenant_id(given if isinstance(given, str) else "")
         except ValueError as error:
-            raise refused(f"缺少 {self._tenant_claim}，或写的不是租户编号") from error
-        return tenant, await self.caller(token, tenant)
+            raise build_refusal(f"缺少 {self._tenant_claim}，或写的不是租户编号") from error
+        return tenant, await self.find_caller(token, tenant)
 
-    def _checked(self, claims: Mapping[str, Any], tenant: str, otherwise: str, member: str) -> str:
+    def _check_claims(self, claims: Mapping[str, Any], tenant: str, otherwise: str, member: str) -> str:
         """otherwise: whose a token is that names no tenant."""
         if claims.get(self._tenant_claim or TENANT_CLAIM, otherwise) != tenant:
-            raise refused("不属于这个租户")
+            raise build_refusal("不属于这个租户")
         if self._longest and int(claims["exp"]) - int(claims["iat"]) > self._longest.total_seconds():
-            raise refused("的有效期太长", "user_token_too_long")
-        return member_in(claims, member)
+            raise build_refusal("的有效期太长", "user_token_too_long")
+        return get_member(claims, member)
 
 
-def signed(
+def sign_token(
     secret: str,
     caller: str,
     seconds: float,

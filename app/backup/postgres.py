@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.backup.types import BackupFailed
-from app.db.standing import parsed
+from app.db.schema_state import parse_url
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -24,7 +24,7 @@ def dump(url: str, target: Path) -> None:
 
 def restore(url: str, source: Path) -> None:
     """All of it or nothing, into a database without tables. Blocking. Raises BackupFailed."""
-    name = str(parsed(url).database)
+    name = str(parse_url(url).database)
     _run(RESTORE, url, "--no-owner", "--no-privileges", "--single-transaction", f"--dbname={name}", str(source))
 
 
@@ -36,7 +36,7 @@ def version() -> str:
 
 def _run(program: str, url: str, *options: str) -> None:
     command = [_program(program), "--no-password", *options]
-    done = subprocess.run(command, env=_environment(parsed(url)), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=_environment(parse_url(url)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise BackupFailed(f"{program} 没有成功：{done.stderr.strip()}")
 

@@ -15,7 +15,14 @@ from app.backup import postgres
 from app.backup.sqlite import copy_database, put_database
 from app.backup.types import MANIFEST, BackedUp, BackupFailed, Kind, Manifest, read_manifest
 from app.db.lock import DataDirLock
-from app.db.standing import Behind, DatabaseTrouble, compared, parsed, sqlite_revision, standing
+from app.db.schema_state import (
+    DatabaseTrouble,
+    SchemaAge,
+    compare_revision,
+    inspect_schema,
+    parse_url,
+    read_sqlite_revision,
+)
 from app.documents.samples import MARKER
 from app.settings import Settings
 
@@ -66,7 +73,7 @@ async def restore(settings: Settings, folder: Path) -> Manifest:
     What is derived from another database, the index, goes. Raises BackupFailed; the database is as it was then.
     """
     manifest = await asyncio.to_thread(verify, folder)
-    if compared(manifest.revision) is Behind.NEWER:
+    if compare_revision(manifest.revision) is SchemaAge.NEWER:
         raise BackupFailed(f"备份的结构 {manifest.revision} 比这份代码新：请先换上 {manifest.product} 或更新的代码")
     here: Kind = "postgresql" if settings.sql_url.startswith("postgresql") else "sqlite"
     if here != manifest.kind:
@@ -94,15 +101,15 @@ def prune(into: Path, keep: int) -> Sequence[Path]:
 async def _database(settings: Settings, folder: Path) -> tuple[Kind, str, str]:
     """Copies it: its kind, its last migration, and the version of what wrote the copy."""
     try:
-        address = parsed(settings.sql_url)
+        address = parse_url(settings.sql_url)
         if address.get_backend_name() == "sqlite":
             copy = folder / DATABASE
             await asyncio.to_thread(copy_database, Path(str(address.database)), copy)
-            return "sqlite", sqlite_revision(copy), sqlite3.sqlite_version
-        found = await standing(settings.sql_url)
+            return "sqlite", read_sqlite_revision(copy), sqlite3.sqlite_version
+        found = await inspect_schema(settings.sql_url)
     except DatabaseTrouble as error:
         raise BackupFailed(f"数据库：{error}") from error
-    if found.behind is Behind.EMPTY:
+    if found.behind is SchemaAge.EMPTY:
         raise BackupFailed("数据库里还没有表，没有可备份的")
     await asyncio.to_thread(postgres.dump, settings.sql_url, folder / DUMP)
     return "postgresql", found.revision, postgres.version()
@@ -144,10 +151,10 @@ def _listed(folder: Path) -> list[BackedUp]:
 
 async def _require_empty(settings: Settings) -> None:
     try:
-        found = await standing(settings.sql_url)
+        found = await inspect_schema(settings.sql_url)
     except DatabaseTrouble as error:
         raise BackupFailed(f"数据库：{error}") from error
-    if found.behind is not Behind.EMPTY:
+    if found.behind is not SchemaAge.EMPTY:
         told = "换一个空的 DATA_DIR，或先把旧的数据库移走" if not settings.database_url else "换一个空的数据库"
         raise BackupFailed(f"这里已经有数据库（结构 {found.revision}），不覆盖：{told}")
 
@@ -163,7 +170,7 @@ def _put(settings: Settings, folder: Path, manifest: Manifest) -> None:
     if manifest.kind == "postgresql":
         postgres.restore(settings.sql_url, folder / DUMP)
     else:
-        put_database(folder / DATABASE, Path(str(parsed(settings.sql_url).database)))
+        put_database(folder / DATABASE, Path(str(parse_url(settings.sql_url).database)))
 
 
 def _digest(path: Path) -> str:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.deps import StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import CLEANED, VISIBLE
 from app.http.routes import GuardedRoute
 
@@ -48,23 +48,23 @@ class CannedList(BaseModel):
 @router.get("")
 async def list_canned_replies(tenant: StaffTenant, wiring: Wiring) -> CannedList:
     """All replies that are ready."""
-    found = await wiring.canned.all(tenant)
+    found = await wiring.canned.list_all(tenant)
     return CannedList(replies=[CannedOut.model_validate(reply) for reply in found])
 
 
-@router.post("", status_code=201, responses=fails(409))
+@router.post("", status_code=201, responses=list_failures(409))
 async def add_canned_reply(body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
     """Keeps a reply for all staff."""
     return CannedOut.model_validate(await wiring.canned.add(tenant, body.shortcut, body.text))
 
 
-@router.put("/{canned_id}", responses=fails(404, 409))
+@router.put("/{canned_id}", responses=list_failures(404, 409))
 async def change_canned_reply(canned_id: CannedId, body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
     """Writes a reply anew."""
     return CannedOut.model_validate(await wiring.canned.change(tenant, canned_id, body.shortcut, body.text))
 
 
-@router.delete("/{canned_id}", status_code=204, responses=fails(404))
+@router.delete("/{canned_id}", status_code=204, responses=list_failures(404))
 async def delete_canned_reply(canned_id: CannedId, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Deletes a reply."""
     await wiring.canned.drop(tenant, canned_id)

@@ -56,7 +56,7 @@ def drop(connection: Connection, tenant: str, id: str) -> bool:
     return connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id == id)).rowcount == 1
 
 
-def every(connection: Connection, tenant: str) -> Sequence[CannedReply]:
+def list_all(connection: Connection, tenant: str) -> Sequence[CannedReply]:
     """All, by their shortcuts."""
     query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.shortcut)
     return [CannedReply(*row) for row in connection.execute(query)]

@@ -10,7 +10,7 @@ from app.canned.repository import CannedReply, ShortcutTaken
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
-from app.ids import new_id
+from app.ids import create_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,21 +25,21 @@ class CannedReplies:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self, tenant: str) -> Sequence[CannedReply]:
+    async def list_all(self, tenant: str) -> Sequence[CannedReply]:
         """By their shortcuts."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.every, tenant)
+            return await connection.run_sync(repository.list_all, tenant)
 
     async def add(self, tenant: str, shortcut: str, text: str) -> CannedReply:
         """Keeps a new one. Raises Conflict where the shortcut is taken, or there are too many."""
-        made = CannedReply(new_id(), shortcut, text, now())
+        made = CannedReply(create_id(), shortcut, text, now())
 
         def work(connection: Connection) -> None:
             if repository.count(connection, tenant) >= MOST:
                 raise Conflict(f"快捷回复最多 {MOST} 条。", code="too_many_canned", most=MOST)
             repository.add(connection, tenant, made)
 
-        await self._written(work, made)
+        await self._write_reply(work, made)
         return made
 
     async def change(self, tenant: str, id: str, shortcut: str, text: str) -> CannedReply:
@@ -48,9 +48,9 @@ class CannedReplies:
 
         def work(connection: Connection) -> None:
             if not repository.change(connection, tenant, made):
-                raise _unknown(id)
+                raise _build_not_found(id)
 
-        await self._written(work, made)
+        await self._write_reply(work, made)
         return made
 
     async def drop(self, tenant: str, id: str) -> None:
@@ -58,11 +58,11 @@ class CannedReplies:
 
         def work(connection: Connection) -> None:
             if not repository.drop(connection, tenant, id):
-                raise _unknown(id)
+                raise _build_not_found(id)
 
         await self._database.transact(work)
 
-    async def _written(self, work: Callable[[Connection], None], reply: CannedReply) -> None:
+    async def _write_reply(self, work: Callable[[Connection], None], reply: CannedReply) -> None:
         try:
             await self._database.transact(work)
         except ShortcutTaken as error:
@@ -70,5 +70,5 @@ class CannedReplies:
             raise Conflict(message, code="shortcut_taken", shortcut=reply.shortcut) from error
 
 
-def _unknown(id: str) -> NotFound:
+def _build_not_found(id: str) -> NotFound:
     return NotFound("没有找到这条快捷回复，可能已被删除。", code="canned_not_found", id=id)

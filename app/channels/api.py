@@ -16,7 +16,7 @@ from app.channels.types import CallbackRequest, QueueStatus
 from app.db.base import now
 from app.errors import InvalidRequest, NotFound
 from app.http.deps import PUBLIC, AdminTenant, BackendTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset, SessionId
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
@@ -135,7 +135,7 @@ async def _token_of(channel: Channel) -> ChannelTokenOut | None:
     return ChannelTokenOut(status=state.status, expires_at=expires_at, error=state.error)
 
 
-@router.get("/{name}/conversations", responses=fails(404))
+@router.get("/{name}/conversations", responses=list_failures(404))
 async def list_channel_conversations(
     name: ChannelName, tenant: AdminTenant, wiring: Wiring, limit: Annotated[int, Query(ge=1, le=100)] = 20
 ) -> ChannelConversationList:
@@ -145,7 +145,7 @@ async def list_channel_conversations(
     return ChannelConversationList(conversations=rows)
 
 
-@router.post("/{name}/test", status_code=204, response_class=Response, responses=fails(404))
+@router.post("/{name}/test", status_code=204, response_class=Response, responses=list_failures(404))
 async def send_channel_test(name: ChannelName, body: ChannelTest, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Says in a conversation that this is a test; it goes the way of all replies."""
     text = say("channel_test", body.language == "en")
@@ -153,7 +153,7 @@ async def send_channel_test(name: ChannelName, body: ChannelTest, tenant: AdminT
     return Response(status_code=204)
 
 
-@router.put("/{name}/members", status_code=204, response_class=Response, responses=fails(404, 409))
+@router.put("/{name}/members", status_code=204, response_class=Response, responses=list_failures(404, 409))
 async def bind_channel_member(
     name: ChannelName, body: ChannelMember, tenant: BackendTenant, wiring: Wiring
 ) -> Response:
@@ -162,7 +162,7 @@ async def bind_channel_member(
     return Response(status_code=204)
 
 
-@router.delete("/{name}/members", status_code=204, response_class=Response, responses=fails(400, 404))
+@router.delete("/{name}/members", status_code=204, response_class=Response, responses=list_failures(400, 404))
 async def forget_channel_members(
     name: ChannelName,
     tenant: BackendTenant,
@@ -178,7 +178,7 @@ async def forget_channel_members(
     return Response(status_code=204)
 
 
-@router.get("/{name}/replies", responses=fails(404))
+@router.get("/{name}/replies", responses=list_failures(404))
 async def list_channel_replies(
     name: ChannelName,
     tenant: AdminTenant,
@@ -192,7 +192,7 @@ async def list_channel_replies(
     return ChannelReplyList(replies=[ChannelReplyOut.model_validate(asdict(row)) for row in rows], total=total)
 
 
-@router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=fails(404))
+@router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=list_failures(404))
 async def retry_channel_reply(name: ChannelName, reply_id: ReplyId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Sends a message again, one that was given up too."""
     await wiring.channels.retry(tenant, name, reply_id)

@@ -20,7 +20,7 @@ from app.chat.session import Message
 from app.desk.types import State
 from app.errors import AppError, Conflict, FileRejected
 from app.idempotency.types import KeptResponse, RetryKey
-from app.ids import new_id
+from app.ids import create_id
 from app.limits.types import Requester
 from app.types import Proof, SessionKey, Side
 from knowledge.errors import InvalidDocument
@@ -38,7 +38,7 @@ _MEDIA = {InboundKind.IMAGE: "[图片]", InboundKind.VOICE: "[语音]", InboundK
 class Answers(Protocol):
     """The chat."""
 
-    async def answer(self, message: Message) -> TurnDone: ...
+    async def answer_message(self, message: Message) -> TurnDone: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Dispatcher:
             attachments=attached,
             user_id=message.member or f"{message.account}:{message.peer}"[:128],
             channel=message.account,
-            trace_id=new_id(),
+            trace_id=create_id(),
             client_id=message.id,
             sender=await self._desk.counted(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
@@ -123,9 +123,9 @@ class Dispatcher:
             kept: Response = json.loads(begun.body)
             return kept
         async with begun as attempt:
-            done = await self._desk.chat.answer(replace(asked, attempt=attempt))
+            done = await self._desk.chat.answer_message(replace(asked, attempt=attempt))
             await attempt.finish(done.reply)
-        return done.response()
+        return done.build_response()
 
     @staticmethod
     def _words(message: StoredMessage, attached: tuple[str, ...]) -> str:

@@ -72,7 +72,7 @@ class ReplyWorker(WorkLoop):
     async def _try(self, reply: StoredReply) -> SentReply:
         account = reply.tenant, reply.account
         channel = self._channels[account]
-        if refused := await self._counters.hit([(LimitKind.CHANNEL, account, channel.rate)]):
+        if refused := await self._counters.count_names([(LimitKind.CHANNEL, account, channel.rate)]):
             return SentReply(reply, QueueStatus.PENDING, due_at=now() + timedelta(seconds=refused[1]), tried=False)
         log = logger.bind(tenant=reply.tenant, channel=reply.account, attempt=reply.attempts + 1)
         try:

@@ -29,7 +29,7 @@ from app.channels.types import (
 from app.channels.worker import MessageWorker, pieces_of
 from app.db.base import now
 from app.errors import Conflict, NotFound
-from app.ids import new_id
+from app.ids import create_id
 
 LOOK_SECONDS = 0.25
 """How often a response looks for its reply, which another process may have made."""
@@ -188,7 +188,7 @@ class ChannelService:
         if not messages:
             return
         proved = self._opened[account[1]].channel.proves_users
-        given = [(_bounded(message, proved=proved), new_id()) for message in messages]
+        given = [(_bounded(message, proved=proved), create_id()) for message in messages]
         if await self._repository.accept(account, given, now() + awaited if awaited else None):
             self._workers.messages.wake()
 

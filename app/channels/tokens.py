@@ -129,7 +129,7 @@ class TokenCache:
 
     def _key(self, name: str) -> str:
         assert self._redis is not None
-        return self._redis.key("channel-token", name)
+        return self._redis.build_key("channel-token", name)
 
 
 async def _nothing() -> Fetched:

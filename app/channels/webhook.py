@@ -21,7 +21,7 @@ from app.channels.types import (
     Payload,
 )
 from app.db.base import now
-from app.webhooks.signing import SIGNATURE, TIMESTAMP, headers, signature
+from app.webhooks.signature import SIGNATURE, TIMESTAMP, build_headers, sign_body
 
 EVENT = "channel.reply"
 Id = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -56,7 +56,7 @@ class WebhookChannel(Channel):
     async def receive(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`."""
         timestamp = request.headers.get(TIMESTAMP.lower(), "")
-        wanted = signature(revealed(self.options.secret), timestamp, request.body)
+        wanted = sign_body(revealed(self.options.secret), timestamp, request.body)
         if not same(request.headers.get(SIGNATURE.lower(), ""), wanted):
             raise unsigned()
         require_fresh(timestamp, request.moment)
@@ -84,5 +84,5 @@ class WebhookChannel(Channel):
         """See `Channel`."""
         told: dict[str, Any] = {"id": key, "channel": self.parts.name, **address, **payload}
         body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        signed = headers(revealed(self.options.secret), EVENT, key, body, now())
+        signed = build_headers(revealed(self.options.secret), EVENT, key, body, now())
         await self.parts.client.tell(self.options.url, body, dict(signed))

@@ -14,7 +14,7 @@ from app.channels.loop import WorkLoop
 from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
 from app.channels.types import ChannelReply, Payload, QueueStatus, StoredMessage
 from app.errors import AppError, InvalidRequest, RateLimited
-from app.ids import new_id
+from app.ids import create_id
 
 AT_ONCE = 16
 """Messages that a process answers at once."""
@@ -85,7 +85,7 @@ class MessageWorker(WorkLoop):
 
 def pieces_of(channel: Channel, *replies: ChannelReply) -> list[tuple[str, Payload]]:
     """Replies as the channel draws them, with ids that rise in their order."""
-    start = new_id()
+    start = create_id()
     drawn = [payload for reply in replies for payload in channel.render(reply)]
     return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]
 

@@ -19,14 +19,14 @@ class Account:
         self.usage = Usage()
         self.degraded: tuple[str, ...] = ()
 
-    def timed(self, step: str) -> None:
-        """Notes the time since the step before."""
+    def record_step(self, step: str) -> None:
+        """Records the milliseconds since the previous step under the name of this one."""
         now = perf_counter()
         self.ms[step] = round((now - self._last) * 1000, 3)
         self._last = now
 
-    def spent(self, usage: Usage, degraded: tuple[str, ...] = ()) -> None:
-        """Notes what a step cost, and what was out of order in it."""
+    def add_usage(self, usage: Usage, degraded: tuple[str, ...] = ()) -> None:
+        """Adds what a step used at language models, and which parts were degraded in it."""
         self.usage += usage
         self.degraded += degraded
 
@@ -35,8 +35,10 @@ class Account:
         """Since the start."""
         return round((perf_counter() - self._started) * 1000, 3)
 
-    def closed(self, answer: Answer) -> Answer:
-        """The answer with all that its turn took; a step of the agents that has the name of one before adds to it."""
+    def complete_answer(self, answer: Answer) -> Answer:
+        """Returns the answer with the usage, outages and timings of the whole turn. A step of the agents with the same
+        name as an earlier one is added to it.
+        """
         timings = dict(answer.timings_ms)
         for step, milliseconds in self.ms.items():
             timings[step] = round(milliseconds + timings.get(step, 0.0), 3)

@@ -48,7 +48,7 @@ class Team:
     curated: CuratedAnswers | None = None
 
 
-async def evidence_of(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
+async def collect_evidence(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
     """What the agents bid on. picked: the message chose of what the last reply offered, so that nothing is unclear.
 
     A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
@@ -59,63 +59,68 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
-        route, searched = await _looked_up(team, question, team.searcher if reading is None else team.unread)
+        route, searched = await _search_and_route(team, question, team.searcher if reading is None else team.unread)
         turn = team.roster.build_evidence(searched, route)
-        account.timed("route")
-        if model is None or turn.is_urgent or (reading is None and not in_doubt(turn)):
-            account.spent(_so_far(reading) if reading else Usage())
+        account.record_step("route")
+        if model is None or turn.is_urgent or (reading is None and not is_in_doubt(turn)):
+            account.add_usage(_get_usage_so_far(reading) if reading else Usage())
             return turn
         understood = await (reading or model.read(question))
     finally:
         if reading is not None:
             reading.cancel()
-    account.spent(understood.usage, understood.degraded)
+    account.add_usage(understood.usage, understood.degraded)
     judged = reading is None or team.unread is team.searcher
-    turn = await _understood(team, question, turn, understood, judged=judged)
-    account.timed("understand")
+    turn = await _apply_reading(team, question, turn, understood, judged=judged)
+    account.record_step("understand")
     return turn
 
 
-def _so_far(reading: asyncio.Task[ModelReading]) -> Usage:
+def _get_usage_so_far(reading: asyncio.Task[ModelReading]) -> Usage:
     return reading.result().usage if reading.done() else Usage(calls=1)
 
 
-def in_doubt(turn: TurnEvidence) -> bool:
-    """Whether what is known is too little to go by: nothing is found that answers, or no intent is ahead."""
+def is_in_doubt(turn: TurnEvidence) -> bool:
+    """Whether the search and the router together tell too little: nothing found answers the question, or no intent is
+    ahead.
+    """
     trace, found = turn.route.trace, turn.retrieval
     looked_up = turn.route.intents == (Intent.KNOWLEDGE_QA,) and found is not None
     return (looked_up and not turn.is_answerable) or (trace.band is Band.LOW and bool(trace.scores))
 
 
-async def _understood(
+async def _apply_reading(
     team: Team, question: Question, turn: TurnEvidence, understood: ModelReading, *, judged: bool
 ) -> TurnEvidence:
-    """The evidence in the light of what a model read; searched and routed anew where that is news, or where what was
-    found is still to be judged. That a message is about nothing here does not stand against what was found for it.
+    """Updates the evidence with what a model read in the message. Searches and routes again where the reading changed
+    the question, or where what was found was not judged yet. A model that calls a message off-topic does not overrule
+    passages that answer it.
     """
     heard = understood.apply_to(question)
     route, searched = turn.route, replace(heard, retrieval=turn.retrieval, curated=turn.question.curated)
     if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
-        route, searched = await _looked_up(team, heard, team.searcher)
+        route, searched = await _search_and_route(team, heard, team.searcher)
     answered = searched.retrieval is not None and searched.retrieval.verdict is GateVerdict.PASS
     intents = understood.intents.difference(OFF_TOPIC) if answered else understood.intents
     return replace(turn, question=searched, route=apply_named_intents(route, intents))
 
 
-async def _looked_up(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
-    """Where it is routed to, and the question with all that is found for it."""
+async def _search_and_route(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
+    """Routes the question and searches for it at the same time. Returns the route, and the question with what was
+    found.
+    """
     route, found, curated = await asyncio.gather(
-        _route(team, question), _found(searcher, question), _curated(team, question)
+        _route_question(team, question), _search_passages(searcher, question), _match_curated(team, question)
     )
     return route, replace(question, retrieval=found, curated=curated)
 
 
-async def _route(team: Team, question: Question) -> Route:
+async def _route_question(team: Team, question: Question) -> Route:
     with start_span("route"):
         return await team.router.route(question)
 
 
-async def _curated(team: Team, question: Question) -> CuratedMatch | None:
+async def _match_curated(team: Team, question: Question) -> CuratedMatch | None:
     if team.curated is None:
         return None
     with start_span("curated"):
@@ -124,9 +129,9 @@ async def _curated(team: Team, question: Question) -> CuratedMatch | None:
     return match if match and question.where.matches(DocumentMeta(match.entry.id, "", "")) else None
 
 
-async def _found(searcher: Searcher, question: Question) -> Retrieval | None:
-    """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
-    from it then finds out.
+async def _search_passages(searcher: Searcher, question: Question) -> Retrieval | None:
+    """Searches the knowledge base, whatever kind of message it is. None while it is out of order; the agent that needs
+    it then meets the error itself.
     """
     try:
         with start_span("search"):

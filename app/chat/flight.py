@@ -32,12 +32,12 @@ class Flight(Generic[Event]):
         """Whether one may still join: not after its end, nor once nobody was left."""
         return not self._ended and not self._task.cancelling()
 
-    def on_end(self, call: Callable[[], None]) -> None:
-        """`call` is made when it ends, however that is."""
+    def add_end_callback(self, call: Callable[[], None]) -> None:
+        """Calls `call` when the computation ends, by whatever cause."""
         self._task.add_done_callback(lambda _: call())
 
     async def follow(self) -> AsyncGenerator[Event, None]:
-        """All events, those that were before included. Raises what the computation raised, for everybody."""
+        """Yields all events from the first one on. Raises what the computation raised, for every follower."""
         self.followed += 1
         self._present += 1
         position = 0
@@ -64,13 +64,13 @@ class Flight(Generic[Event]):
             async with aclosing(source):
                 async for event in source:
                     self._events.append(event)
-                    self._tell()
+                    self._notify_followers()
         except Exception as error:  # raised where it is followed
             self._error = error
         finally:
             self._ended = True
-            self._tell()
+            self._notify_followers()
 
-    def _tell(self) -> None:
+    def _notify_followers(self) -> None:
         self._news.set()
         self._news = asyncio.Event()

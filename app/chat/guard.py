@@ -15,7 +15,7 @@ from agents.screening.types import Reason
 from agents.screening.views import list_views
 from agents.types import Question
 from agents.wording.catalogue import say
-from app.privacy import personal_data
+from app.privacy import find_personal_data
 from knowledge.text import clean
 
 MIN_REPEATED = 30
@@ -38,13 +38,13 @@ _OF_FORM = frozenset({Reason.EMPTY, Reason.TOO_LONG, Reason.REPETITION})
 Profiles = Callable[[str], Awaitable[TenantProfile]]
 
 
-async def _default(tenant: str) -> TenantProfile:
+async def _load_default_profile(tenant: str) -> TenantProfile:
     return TenantProfile()
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A message that is not taken: the reason is counted, the customer reads `Guard.reply`."""
+    """A message that is not taken: the reason is counted, the customer reads `Guard.build_reply`."""
 
     reason: Reason
 
@@ -52,42 +52,44 @@ class Rejected:
 class Guard:
     """max_chars: longest message taken, after cleaning; profiles: of the tenants, for name and language."""
 
-    def __init__(self, max_chars: int, profiles: Profiles = _default) -> None:
+    def __init__(self, max_chars: int, profiles: Profiles = _load_default_profile) -> None:
         self._max_chars = max_chars
         self._profiles = profiles
-        self._remembered = lru_cache(REMEMBERED)(self._reason)
+        self._remembered = lru_cache(REMEMBERED)(self._find_reason)
 
     def check(self, text: str) -> str | Rejected:
-        """The message without NUL, control and invisible characters and wide gaps, or why it is not taken."""
+        """Cleans the message of control and invisible characters and wide gaps. Returns the clean text, or the reason
+        why the message is not accepted.
+        """
         message = _WIDE.sub(r"\1", clean(text).strip())
         # A hot question need not be looked at again; whose message holds personal data is not remembered.
-        reason = self._reason(message) if personal_data(message) else self._remembered(message)
+        reason = self._find_reason(message) if find_personal_data(message) else self._remembered(message)
         return message if reason is None else Rejected(reason)
 
     async def say(self, tenant: str, question: Question, key: str) -> str:
-        """A sentence of the product, in the language of the reply."""
+        """Gives a sentence of the product in the language of the reply."""
         return say(key, is_reply_english(question, await self._profiles(tenant)))
 
-    async def reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
-        """What is calmly said to a message that is not taken, whoever found it."""
+    async def build_reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
+        """Builds the calm reply to a message that is not accepted, whoever found that out."""
         profile = await self._profiles(tenant)
         english = is_reply_english(question, profile)
         key = rejected.reason.value if rejected.reason in _OF_FORM else "no_orders"
         return say(key, english, name=profile.get_name(english), max_chars=self._max_chars)
 
-    def _reason(self, message: str) -> Reason | None:
+    def _find_reason(self, message: str) -> Reason | None:
         if not message:
             return Reason.EMPTY
         if len(message) > self._max_chars:
             return Reason.TOO_LONG
-        if _repetitive(message):
+        if _is_repetitive(message):
             return Reason.REPETITION
         signature = find_certain(list_views(message))
         return signature.reason if signature else None
 
 
-def _repetitive(message: str) -> bool:
-    """One character without end, or one phrase."""
+def _is_repetitive(message: str) -> bool:
+    """Whether the message is one character or one phrase repeated without end."""
     if len(message) >= MIN_REPEATED and len(set(_NOT_A_WORD.sub("", message))) < 2:
         return True
     encoded = message.encode()

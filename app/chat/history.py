@@ -13,7 +13,7 @@ from agents.understanding.followups import find_choice, rewrite_by_rules
 from agents.understanding.reading import Reading
 from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
 from app.chat.session import Message
-from app.conversations.rows import proposal_of, readable
+from app.conversations.rows import read_proposal, select_readable
 from app.conversations.types import TurnRow
 from app.types import SessionKey
 
@@ -29,8 +29,8 @@ PICTURED_CHARS = 200
 
 
 class History:
-    """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `readable`; texts: what is written in
-    pictures, by the ids of attachments.
+    """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `select_readable`; texts: what is
+    written in pictures, by the ids of attachments.
     """
 
     def __init__(
@@ -46,31 +46,37 @@ class History:
         self._rows_to_model = rows_to_model
         self._texts = texts
 
-    async def question(self, message: Message, reading: Reading) -> Question:
-        """The question with its history, with what it picks or leaves out, and what was proposed before it."""
-        rows = await self._rows(message)
+    async def build_question(self, message: Message, reading: Reading) -> Question:
+        """Builds the question with its history, what it picks or leaves out, and what the last turn proposed."""
+        rows = await self._load_rows(message)
         turns: tuple[Turn, ...] = ()
         if self._turns:
-            turns = _understood(message.history[-self._turns :]) if message.history else self._readable(message, rows)
+            turns = (
+                _rewrite_turns(message.history[-self._turns :])
+                if message.history
+                else self._select_readable(message, rows)
+            )
         return Question(
             reading.text,
             reading=reading,
             rewrite=find_choice(reading, turns),
             follow_up=rewrite_by_rules(reading.text, turns),
             history=turns,
-            summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
+            summary=await self._summarize_earlier(message)
+            if self._turns and self._turns in (len(turns), len(rows))
+            else "",
             page=message.page,
             caller=message.caller,
             where=message.where,
-            pictured=await self._pictured(message, rows) if reading.text else (),
-            state=self._state(message, rows),
+            pictured=await self._read_pictures(message, rows) if reading.text else (),
+            state=self._derive_state(message, rows),
             session=message.session_id,
-            proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
+            proposal=read_proposal(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
 
-    async def _pictured(self, message: Message, rows: Sequence[TurnRow]) -> tuple[str, ...]:
-        """What is written in the pictures that the message is about: its own, else those of the message before it. What
-        addresses a model is left out, and so is what is more than a search can use.
+    async def _read_pictures(self, message: Message, rows: Sequence[TurnRow]) -> tuple[str, ...]:
+        """Reads the text in the pictures that the message is about: its own, else those of the message before it. Text
+        that addresses a model is left out, and so is more than a search can use.
         """
         sent = [one.id for one in message.attached] or [one["id"] for one in (rows[-1].attachments if rows else ())]
         if not sent or self._texts is None:
@@ -80,40 +86,40 @@ class History:
         told = " ".join(text for text in sentences if text and is_safe_text(text))[:PICTURED_CHARS]
         return (told,) if told else ()
 
-    async def state(self, message: Message) -> DialogueState:
-        """What the conversation is about before this message."""
-        return self._state(message, await self._rows(message))
+    async def load_state(self, message: Message) -> DialogueState:
+        """Loads what the conversation was about before this message."""
+        return self._derive_state(message, await self._load_rows(message))
 
-    def _state(self, message: Message, rows: Sequence[TurnRow]) -> DialogueState:
-        """That of the last turn; what was said about somebody else's data stays with them."""
+    def _derive_state(self, message: Message, rows: Sequence[TurnRow]) -> DialogueState:
+        """Returns the state of the last turn. What was said about another member's data is not passed on."""
         if message.history:
             return build_state(message.history[-self._turns :] if self._turns else ())
         state = DialogueState.from_json(rows[-1].state) if rows and self._turns else NOTHING_SAID
         return state if state.member in ("", message.caller) else NOTHING_SAID
 
-    def _readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
-        return readable(rows, message.caller, to_model=self._rows_to_model())
+    def _select_readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
+        return select_readable(rows, message.caller, to_model=self._rows_to_model())
 
-    async def _rows(self, message: Message) -> list[TurnRow]:
-        """The last turns that are kept, at least one."""
+    async def _load_rows(self, message: Message) -> list[TurnRow]:
+        """Loads the last stored turns, at least one."""
         if message.new_session:
             return []
-        return await self._conversations.last(message.tenant, message.session_id, max(self._turns, 1))
+        return await self._conversations.load_last_turns(message.tenant, message.session_id, max(self._turns, 1))
 
-    async def _summary(self, message: Message) -> str:
-        """What was asked before the turns that are looked at, each question cut, the latest ones kept."""
+    async def _summarize_earlier(self, message: Message) -> str:
+        """Lists the questions before the turns in view, each of them cut, the latest ones kept."""
         if message.history:
             asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
             known = ("", message.caller) if self._rows_to_model() else ("",)
-            asked = await self._conversations.questions_before(
+            asked = await self._conversations.load_earlier_questions(
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
 
 
-def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
-    """What a client tells of earlier turns, each in the light of those before it."""
+def _rewrite_turns(history: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Rewrites the turns that a client sent along, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
         turns.append(replace(turn, complete_text=rewrite_by_rules(turn.question, turns) or turn.question))

@@ -16,8 +16,8 @@ from cachetools import TLRUCache
 from agents.base import get_final_answer
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
-from app.chat.shared_answers import Looked, SharedAnswer, SharedAnswers
-from app.conversations.questions import normalised
+from app.chat.shared_answers import CacheLookup, SharedAnswer, SharedAnswers
+from app.conversations.questions import normalize_question
 from app.metrics import CacheStats
 
 KEPT_OUTCOMES = GIVEN
@@ -25,7 +25,7 @@ KEPT_OUTCOMES = GIVEN
 KEPT_AGENTS = frozenset({"curated", "knowledge", "chitchat"})
 """Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
 
-NOT_LOOKED = Looked(None, None)
+NOT_LOOKED = CacheLookup(None, None)
 
 
 class Version(NamedTuple):
@@ -90,12 +90,12 @@ class HotCache:
         self.max_size, self.ttl = max_size, ttl
         self._shared = shared
         self._version = version
-        self._entries: TLRUCache[CacheKey, CachedAnswer] = TLRUCache(max(max_size, 1), self._expiry, clock)
+        self._entries: TLRUCache[CacheKey, CachedAnswer] = TLRUCache(max(max_size, 1), self._compute_expiry, clock)
         self._kept: dict[str, OrderedDict[CacheKey, None]] = {}
         self._flights: dict[CacheKey, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
-    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
+    async def serve_answer(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
         """The answer that is kept, the one that is being computed, or a new one.
 
         question: without history and personal data. compute: is called when nobody computes it yet.
@@ -103,34 +103,36 @@ class HotCache:
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
             return CacheResult(compute(), cached=False)
-        key = CacheKey(tenant, version, normalised(question.text), question.page, question.caller, question.where.key)
-        stats = self.stats(tenant)
+        key = CacheKey(
+            tenant, version, normalize_question(question.text), question.page, question.caller, question.where.key
+        )
+        stats = self.get_stats(tenant)
         shared = key._replace(caller="")
         if (entry := self._entries.get(shared)) is not None:
             if shared in (kept := self._kept[tenant]):
                 kept.move_to_end(shared)
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return CacheResult(_replay(entry.events), cached=True, whole=True)
+            return CacheResult(_stream_events(entry.events), cached=True, whole=True)
         looked = NOT_LOOKED
-        if self._under_way(key) is None:
-            looked = await self._look(shared)
+        if self._find_flight(key) is None:
+            looked = await self._find_answer(shared)
         if (elsewhere := looked.found) is not None:
             stats.hits += 1
             stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
-            return CacheResult(_replay(_events(elsewhere)), cached=True, whole=True)
-        if (flight := self._under_way(key)) is not None:
+            return CacheResult(_stream_events(_build_events(elsewhere)), cached=True, whole=True)
+        if (flight := self._find_flight(key)) is not None:
             stats.shared += 1
             return CacheResult(flight.follow(), cached=True)
         stats.misses += 1
         return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
 
-    def stats(self, tenant: str) -> CacheStats:
-        """Counts of a tenant."""
+    def get_stats(self, tenant: str) -> CacheStats:
+        """Returns the counts of a tenant."""
         return self._stats.setdefault(tenant, CacheStats())
 
-    def size(self, tenant: str) -> int:
-        """Entries of a tenant that may still be served, those of older versions included."""
+    def count_entries(self, tenant: str) -> int:
+        """Counts a tenant's entries that may still be served, those of older versions included."""
         self._entries.expire()
         return sum(key.tenant == tenant for key in self._entries)
 
@@ -140,14 +142,14 @@ class HotCache:
         What is being computed goes to those who wait for it and is not kept. What replicas share is forgotten as a
         whole, and not counted.
         """
-        cleared = self.drop(tenant, document_id=document_id, question=question)
+        cleared = self.drop_local(tenant, document_id=document_id, question=question)
         if self._shared is not None:
             await self._shared.clear(tenant)
         return cleared
 
-    def drop(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
-        """As `invalidate`, of this process alone."""
-        asked = None if question is None else normalised(question)
+    def drop_local(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
+        """As `invalidate`, for this process alone."""
+        asked = None if question is None else normalize_question(question)
         for key in [key for key in self._flights if key.tenant == tenant and asked in (None, key.question)]:
             del self._flights[key]
         self._entries.expire()
@@ -163,32 +165,32 @@ class HotCache:
             self._kept[tenant].pop(key, None)
         return len(stale)
 
-    def _under_way(self, key: CacheKey) -> Flight[AnswerEvent] | None:
+    def _find_flight(self, key: CacheKey) -> Flight[AnswerEvent] | None:
         flight = self._flights.get(key)
         return flight if flight is not None and flight.open else None
 
-    async def _look(self, key: CacheKey) -> Looked:
+    async def _find_answer(self, key: CacheKey) -> CacheLookup:
         return NOT_LOOKED if self._shared is None else await self._shared.get(key)
 
     def _start(self, key: CacheKey, compute: Callable[[], Events], epoch: str | None) -> Flight[AnswerEvent]:
-        async def events() -> Events:
+        async def compute_events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
                 told.append(event)
                 if isinstance(event, Done):  # whoever has it leaves, and with the last of them what is under way ends
                     milliseconds = (time.perf_counter() - started) * 1000
-                    await self._keep(key, flight, told, milliseconds, epoch)
+                    await self._keep_answer(key, flight, told, milliseconds, epoch)
                 yield event
 
-        def ended() -> None:
+        def forget_flight() -> None:
             if self._flights.get(key) is flight:
                 del self._flights[key]
 
-        flight = self._flights[key] = Flight(events())
-        flight.on_end(ended)
+        flight = self._flights[key] = Flight(compute_events())
+        flight.add_end_callback(forget_flight)
         return flight
 
-    async def _keep(
+    async def _keep_answer(
         self,
         key: CacheKey,
         flight: Flight[AnswerEvent],
@@ -196,11 +198,13 @@ class HotCache:
         milliseconds: float,
         epoch: str | None,
     ) -> None:
-        """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
+        """Stores the answer under the revision that was searched, unless the configuration changed meanwhile or the
+        entry was invalidated.
+        """
         answer = get_final_answer(events)
-        self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
+        self.get_stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
         version = await self._version(key.tenant)
-        if not _keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:
+        if not _is_keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:
             return
         searched = [event.retrieval for event in events if isinstance(event, Evidence)]
         revision = searched[-1].revision if searched else key.version.revision
@@ -211,38 +215,38 @@ class HotCache:
         key = key._replace(version=version._replace(revision=revision), caller="")
         meta = next(event for event in events if isinstance(event, Meta))
         kept = SharedAnswer(answer, meta.agent, meta.intent, documents, milliseconds, epoch or "")
-        self._entries[key] = CachedAnswer(_events(kept), documents, milliseconds, answer.usage)
+        self._entries[key] = CachedAnswer(_build_events(kept), documents, milliseconds, answer.usage)
         self._make_room(key)
         if self._shared is not None and epoch is not None:
-            await self._shared.put(key, kept, self._seconds(key))
+            await self._shared.put(key, kept, self._get_ttl(key))
 
     def _make_room(self, key: CacheKey) -> None:
-        """Lets a tenant's oldest answers go where it has more than it may."""
+        """Removes a tenant's oldest answers where it has more than it may."""
         kept = self._kept.setdefault(key.tenant, OrderedDict())
         kept[key] = None
         kept.move_to_end(key)
         while len(kept) > (self.max_size if key.version.size is None else key.version.size):
             self._entries.pop(kept.popitem(last=False)[0], None)
 
-    def _expiry(self, key: CacheKey, _: CachedAnswer, now: float) -> float:
-        return now + self._seconds(key)
+    def _compute_expiry(self, key: CacheKey, _: CachedAnswer, now: float) -> float:
+        return now + self._get_ttl(key)
 
-    def _seconds(self, key: CacheKey) -> float:
+    def _get_ttl(self, key: CacheKey) -> float:
         return self.ttl if key.version.ttl is None else key.version.ttl
 
 
-def _events(kept: SharedAnswer) -> tuple[AnswerEvent, ...]:
-    """In one piece: nobody waits for it word by word any more."""
+def _build_events(kept: SharedAnswer) -> tuple[AnswerEvent, ...]:
+    """Builds the events of a stored answer. It comes as one piece: there is nothing to wait for word by word."""
     return Meta(kept.agent, kept.intent), Token(kept.answer.reply), Done(kept.answer)
 
 
-def _keepable(answer: Answer) -> bool:
+def _is_keepable(answer: Answer) -> bool:
     shared = all(isinstance(source, Source) for source in answer.sources) and not (
         answer.proposal or answer.handoff or answer.computed
     )
     return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and shared and not answer.degraded
 
 
-async def _replay(events: Iterable[AnswerEvent]) -> Events:
+async def _stream_events(events: Iterable[AnswerEvent]) -> Events:
     for event in events:
         yield event

@@ -21,27 +21,27 @@ PING = ": ping\n\n"
 """A comment: keeps the connection open, and clients pass over it."""
 
 
-def completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str] = ()) -> bytes:
-    """The whole answer as one JSON object. ignored: see `extra`."""
-    reply, finish = limits.cut(done.answer.reply)
+def build_completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str] = ()) -> bytes:
+    """Builds the whole answer as one JSON object. ignored: see `build_extra`."""
+    reply, finish = limits.cut_reply(done.answer.reply)
     message = {"role": "assistant", "content": reply, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
-    head = _head(done.message_id, "chat.completion")
-    return orjson.dumps(head | {"choices": [choice], "usage": usage(done), "yingda": extra(done, ignored)})
+    head = _build_head(done.message_id, "chat.completion")
+    return orjson.dumps(head | {"choices": [choice], "usage": count_usage(done), "yingda": build_extra(done, ignored)})
 
 
-def extra(done: TurnDone, ignored: Sequence[str] = ()) -> dict[str, Any]:
-    """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response, and the types of
-    what the question held besides its words.
+def build_extra(done: TurnDone, ignored: Sequence[str] = ()) -> dict[str, Any]:
+    """Builds what OpenAI's format has no place for: the ids, the outcome and the data of the chat response. ignored:
+    the types of parts of the question that are no text.
     """
-    response = done.response()
+    response = done.build_response()
     told = "session_id", "message_id", "outcome", "session_token"
     passed_over = {"ignored_parts": list(ignored)} if ignored else {}
     return {**{name: response[name] for name in told if name in response}, **response["data"], **passed_over}
 
 
-def usage(done: TurnDone) -> dict[str, int]:
-    """Tokens spent at language models for this answer; none when it was quoted or came out of the cache."""
+def count_usage(done: TurnDone) -> dict[str, int]:
+    """Counts the tokens that this answer cost at language models; none when it was quoted or came out of the cache."""
     spent = Usage() if done.cached else done.answer.usage
     prompt, written = spent.prompt_tokens, spent.completion_tokens
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
@@ -53,7 +53,7 @@ class ChunkWriter:
     Clients of this interface cannot take text back, so text is sent once it is settled, and the rest at the end. Where
     the reply was replaced all the same, because the model failed midway, the new one follows as a correction, whole: it
     takes back what must not stand, whatever the limits say.
-    include_usage: a chunk before the end tells the tokens; limits: where the reply ends; ignored: see `extra`.
+    include_usage: a chunk before the end tells the tokens; limits: where the reply ends; ignored: see `build_extra`.
     """
 
     def __init__(self, limits: ReplyLimits, *, include_usage: bool, ignored: Sequence[str] = ()) -> None:
@@ -63,55 +63,55 @@ class ChunkWriter:
         self._head: dict[str, Any] = {}
         self._reply = self._sent = ""
 
-    def frames(self, event: ChatEvent) -> str:
-        """What to send for an event of the turn; often nothing."""
+    def write_frames(self, event: ChatEvent) -> str:
+        """Writes the frames for one event of the turn; often none."""
         match event:
             case TurnStarted():
-                self._head = _head(event.message_id, "chat.completion.chunk")
-                return self._chunk([_choice({"role": "assistant", "content": ""})])
+                self._head = _build_head(event.message_id, "chat.completion.chunk")
+                return self._write_chunk([_build_choice({"role": "assistant", "content": ""})])
             case Token(text):
                 self._reply += text
             case Replace(text):
                 self._reply = text
             case Settled() if self._reply.startswith(self._sent):
-                settled = self._limits.settled(self._reply)
+                settled = self._limits.cut_settled(self._reply)
                 unsent, self._sent = settled[len(self._sent) :], max(settled, self._sent, key=len)
-                return self._text(unsent)
+                return self._write_text(unsent)
             case TurnDone():
-                return self._done(event)
+                return self._write_done(event)
         return ""
 
-    def _done(self, done: TurnDone) -> str:
+    def _write_done(self, done: TurnDone) -> str:
         reply = done.answer.reply
         finish: Finish
         if reply.startswith(self._sent):
-            shown, finish = self._limits.cut(reply)
-            text, replaced = self._text(shown[len(self._sent) :]), {}
+            shown, finish = self._limits.cut_reply(reply)
+            text, replaced = self._write_text(shown[len(self._sent) :]), {}
         else:
-            text, finish, replaced = self._text(CORRECTION + reply), "stop", {"replaced": True, "reply": reply}
-        end = self._chunk([_choice({}, finish)], yingda=extra(done, self._ignored) | replaced)
-        return text + end + (self._chunk([], usage=usage(done)) if self._include_usage else "") + _END
+            text, finish, replaced = self._write_text(CORRECTION + reply), "stop", {"replaced": True, "reply": reply}
+        end = self._write_chunk([_build_choice({}, finish)], yingda=build_extra(done, self._ignored) | replaced)
+        return text + end + (self._write_chunk([], usage=count_usage(done)) if self._include_usage else "") + _END
 
-    def _text(self, text: str) -> str:
-        return self._chunk([_choice({"content": text})]) if text else ""
+    def _write_text(self, text: str) -> str:
+        return self._write_chunk([_build_choice({"content": text})]) if text else ""
 
-    def _chunk(self, choices: list[dict[str, Any]], **fields: Any) -> str:
+    def _write_chunk(self, choices: list[dict[str, Any]], **fields: Any) -> str:
         always = {"usage": None} if self._include_usage else {}
-        return _frame(self._head | {"choices": choices} | always | fields)
+        return _build_frame(self._head | {"choices": choices} | always | fields)
 
 
-def failure(description: Description) -> str:
-    """The last frame of a stream that broke; clients raise it as an error."""
-    return _frame(description.openai_body())
+def build_failure(description: Description) -> str:
+    """Builds the last frame of a stream that broke; clients raise it as an error."""
+    return _build_frame(description.build_openai_body())
 
 
-def _frame(data: dict[str, Any]) -> str:
+def _build_frame(data: dict[str, Any]) -> str:
     return f"data: {orjson.dumps(data).decode()}\n\n"
 
 
-def _head(message_id: str, kind: str) -> dict[str, Any]:
+def _build_head(message_id: str, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{message_id}", "object": kind, "created": int(time.time()), "model": MODEL["id"]}
 
 
-def _choice(delta: dict[str, str], finish: Finish | None = None) -> dict[str, Any]:
+def _build_choice(delta: dict[str, str], finish: Finish | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}

@@ -21,21 +21,23 @@ class ReplyLimits:
     stops: tuple[str, ...] = ()
     tokens: int | None = None
 
-    def cut(self, reply: str) -> tuple[str, Finish]:
-        """A whole reply up to where it ends, and why it ends there."""
+    def cut_reply(self, reply: str) -> tuple[str, Finish]:
+        """Cuts a whole reply where it has to end. Returns it with the reason why it ends there."""
         stopped = min((at for stop in self.stops if (at := reply.find(stop)) >= 0), default=len(reply))
-        longest = self._longest(reply)
+        longest = self._find_longest_end(reply)
         return (reply[:longest], "length") if longest < stopped else (reply[:stopped], "stop")
 
-    def settled(self, begun: str) -> str:
-        """What may be sent of a reply that goes on: without an end that may be the beginning of a stop."""
-        text, _ = self.cut(begun)
+    def cut_settled(self, begun: str) -> str:
+        """Returns the part of an unfinished reply that may be sent already: without an end that may be the beginning of
+        a stop text.
+        """
+        text, _ = self.cut_reply(begun)
         if len(text) < len(begun):
             return text
-        held = max((_overlap(text, stop) for stop in self.stops), default=0)
+        held = max((_measure_overlap(text, stop) for stop in self.stops), default=0)
         return text[: len(text) - held]
 
-    def _longest(self, reply: str) -> int:
+    def _find_longest_end(self, reply: str) -> int:
         if self.tokens is None or len(reply) <= self.tokens:
             return len(reply)
         end = 0
@@ -46,6 +48,6 @@ class ReplyLimits:
         return len(reply)
 
 
-def _overlap(text: str, stop: str) -> int:
-    """How many characters at the end of a text begin the stop."""
+def _measure_overlap(text: str, stop: str) -> int:
+    """Counts the characters at the end of the text that are the beginning of the stop."""
     return next((size for size in range(min(len(stop) - 1, len(text)), 0, -1) if text.endswith(stop[:size])), 0)

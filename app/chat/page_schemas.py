@@ -26,8 +26,10 @@ class PageIn(BaseModel):
     json_ld: str | dict[str, Any] | list[Any] = Field("", description="JSON-LD 结构化数据，对象或文本")
     text: str = Field("", max_length=MAX_TEXT_CHARS, description="正文")
 
-    def page(self) -> Page:
-        """Without invisible characters; structured data beyond MAX_JSON_LD_CHARS is left out, half of it is no JSON."""
+    def build_page(self) -> Page:
+        """Builds the page without invisible characters. Structured data beyond MAX_JSON_LD_CHARS is left out, since
+        half of it is no JSON.
+        """
         data = self.json_ld if isinstance(self.json_ld, str) else json.dumps(self.json_ld, ensure_ascii=False)
         return Page(
             url=clean(self.url),

@@ -17,27 +17,27 @@ from agents.understanding.state import ATTACHMENT
 from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, words_for
 from app.chat.account import Account
-from app.chat.computing import Computing
+from app.chat.computation import ComputationPool
 from app.chat.flight import Events, Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import CacheResult, HotCache
+from app.chat.running_answers import RunningAnswers
 from app.chat.session import Message, Sessions
-from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
-from app.contacts.places import place_of
+from app.contacts.places import read_place
 from app.conversations.access import Access
-from app.conversations.rows import rows_of
+from app.conversations.rows import find_rows_owner
 from app.conversations.turn_log import TurnLog
 from app.conversations.types import Claim, NewTurn
 from app.desk.gate import DeskGate, DeskReply
 from app.desk.types import Opening, QueueState
-from app.ids import new_id
+from app.ids import create_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
-from app.privacy import personal_data
-from app.request_ids import traceparent
-from app.telemetry.service import Turns, untraced
+from app.privacy import find_personal_data
+from app.request_ids import get_traceparent
+from app.telemetry.service import Turns, begin_nothing
 from app.traces.types import TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
@@ -54,14 +54,14 @@ class ChatService:
         sessions: Sessions,
         hot_cache: HotCache,
         history: History,
-        computing: Computing,
+        computing: ComputationPool,
         turn_log: TurnLog[Any],
         metrics: Metrics,
         desk: DeskGate,
         access: Access,
         limits: RateLimits,
-        stops: Stops,
-        spans: Turns = untraced,
+        stops: RunningAnswers,
+        spans: Turns = begin_nothing,
         attachments: AttachmentService | None = None,
     ) -> None:
         self._guard = guard
@@ -78,180 +78,192 @@ class ChatService:
         self._spans = spans
         self._attachments = attachments
 
-    async def answer(self, message: Message) -> TurnDone:
-        """The whole turn at once."""
+    async def answer_message(self, message: Message) -> TurnDone:
+        """Runs a whole turn and returns its last event."""
         done = None
-        async for event in self._turn(message, _Turn(message, self._metrics, self._spans, unseen=message.new_session)):
+        async for event in self._run_turn(
+            message, _Turn(message, self._metrics, self._spans, unseen=message.new_session)
+        ):
             if isinstance(event, TurnDone):
                 done = event
         if done is None:
             raise RuntimeError("a turn ended without its final event")
         return done
 
-    def stream(self, message: Message) -> AsyncGenerator[ChatEvent, None]:
-        """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer. Raises
-        Forbidden where the conversation is somebody else's.
+    def stream_events(self, message: Message) -> AsyncGenerator[ChatEvent, None]:
+        """Runs a turn and yields its events: TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError, since
+        an outage is no answer, and Forbidden where the conversation is somebody else's.
         """
-        return self._turn(message, _Turn(message, self._metrics, self._spans))
+        return self._run_turn(message, _Turn(message, self._metrics, self._spans))
 
-    async def _turn(self, message: Message, turn: _Turn) -> AsyncGenerator[ChatEvent, None]:
+    async def _run_turn(self, message: Message, turn: _Turn) -> AsyncGenerator[ChatEvent, None]:
         session_id = "" if message.new_session else message.session_id
-        async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
-            with self._metrics.turn(message.tenant), turn.recorded():
+        async with self._limits.open_turn(
+            message.tenant, message.sender, session_id, message.text
+        ) as turn.within_limits:
+            with self._metrics.turn(message.tenant), turn.record_span():
                 with turn.span.start_child("guard"):
-                    text = self._taken(message)
-                turn.account.timed("guard")
+                    text = self._check_message(message)
+                turn.account.record_step("guard")
                 if not text.text:
                     assert text.rejected is not None
-                    async for notice in turn.rejected(text.rejected, await self._told(message, text.rejected)):
+                    async for notice in turn.stream_rejection(
+                        text.rejected, await self._reply_to_rejected(message, text.rejected)
+                    ):
                         yield notice
                     return
-                async with self._sessions.turn(message):
-                    message = await self._admitted(message, turn)
-                    message = await self._with_attachments(message)
-                    text = text.told_for(message)
+                async with self._sessions.lock_session(message):
+                    message = await self._claim_session(message, turn)
+                    message = await self._load_attachments(message)
+                    text = text.fill_text(message)
                     again = False
                     while not turn.finished:  # once more when the session changed hands before the end
-                        held = await self._desk.before(message, text.text, again=again)
+                        held = await self._desk.decide_before_answer(message, text.text, again=again)
                         again = True
                         if held is not None:
-                            events = self._forwarded(message, text.text, held, turn)
+                            events = self._forward_to_desk(message, text.text, held, turn)
                         elif text.rejected is not None:
-                            waiting = await self._desk.waiting(message, text.text)
-                            if self._desk.silent(message):  # somebody accepted meanwhile, and reads it
+                            waiting = await self._desk.get_waiting_state(message, text.text)
+                            if self._desk.is_silent(message):  # somebody accepted meanwhile, and reads it
                                 continue
-                            told = await self._told(message, text.rejected)
-                            events = turn.rejected(text.rejected, told, waiting)
+                            told = await self._reply_to_rejected(message, text.rejected)
+                            events = turn.stream_rejection(text.rejected, told, waiting)
                         else:
-                            events = self._answered(message, text.text, turn)
+                            events = self._answer_with_agents(message, text.text, turn)
                         async with aclosing(events):
                             async for event in events:
                                 yield event
 
-    async def _admitted(self, message: Message, turn: _Turn) -> Message:
-        """Looked at once no other turn of the session runs: of two that begin it, one does. Raises Forbidden."""
+    async def _claim_session(self, message: Message, turn: _Turn) -> Message:
+        """Checks the claim on the session while no other turn of it runs: of two turns that begin it, one wins. Raises
+        Forbidden.
+        """
         claim = message.claim
         if claim is None or claim.first or claim.issued:
             key = SessionKey(message.tenant, message.session_id)
             claim = await self._access.claim(key, message.proof, new=message.new_session)
         turn.claim = claim
         if claim.found:
-            self._sessions.remember(message)
+            self._sessions.remember_session(message)
         if claim.first and not message.new_session:
             message = replace(message, new_session=True)
         return message
 
-    async def _with_attachments(self, message: Message) -> Message:
-        """Looked up once the conversation is known to be the customer's. Raises NotFound."""
+    async def _load_attachments(self, message: Message) -> Message:
+        """Looks up the attachments, after the conversation proved to be the customer's. Raises NotFound."""
         if not message.attachments or self._attachments is None:
             return message
         key = SessionKey(message.tenant, message.session_id)
         return replace(message, attached=await self._attachments.use(key, message.attachments, Side.CUSTOMER))
 
-    def _taken(self, message: Message) -> _CheckedMessage:
-        """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
-        told where they stand, whatever they wrote.
+    def _check_message(self, message: Message) -> _CheckedMessage:
+        """Checks what the customer wrote. The guard's patterns protect models, so a message for a person is only
+        checked for being empty or too long.
         """
         if message.attachments and not message.text.strip():
             return _CheckedMessage(PICTURE_SENT)
         text = self._guard.check(message.text)
         if not isinstance(text, Rejected):
             return _CheckedMessage(text)
-        readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.known(message)
+        readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.is_at_desk(message)
         return _CheckedMessage(clean(message.text).strip() if readable else "", text)
 
-    async def _told(self, message: Message, rejected: Rejected) -> str:
-        return await self._guard.reply(message.tenant, Question(message.text), rejected)
+    async def _reply_to_rejected(self, message: Message, rejected: Rejected) -> str:
+        return await self._guard.build_reply(message.tenant, Question(message.text), rejected)
 
-    async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
-        """The agents' answer, as far as no person takes the session meanwhile."""
-        with self._stops.running(SessionKey(message.tenant, message.session_id), turn.claim) as running:
-            question, served = await self._served(message, text, turn)
+    async def _answer_with_agents(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
+        """Answers by the agents, unless a person takes the session meanwhile."""
+        with self._stops.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
+            question, served = await self._get_answer(message, text, turn)
             if turn.spoken:
                 yield Replace("")
             said = running.follow(served.events, whole=served.whole)
             async with aclosing(served.events), aclosing(said) as events:
                 async for event in events:
-                    if self._desk.silent(message):
+                    if self._desk.is_silent(message):
                         return
                     if isinstance(event, Meta):
                         if not turn.begun:
-                            yield turn.started(event)
+                            yield turn.build_started(event)
                     elif isinstance(event, Routed):
                         turn.routed = event
                         question = replace(question, rewrite=event.rewrite or question.rewrite)
                         yield event
                     elif isinstance(event, Done):
-                        decided = await self._desk.after(message, question, event.answer)
-                        done = turn.done(decided.answer, cached=served.cached, handoff=decided.queue)
-                        if await self._persisted(message, question, turn, done, decided.opening):
+                        decided = await self._desk.decide_after_answer(message, question, event.answer)
+                        done = turn.build_done(decided.answer, cached=served.cached, handoff=decided.queue)
+                        if await self._persist_turn(message, question, turn, done, decided.opening):
                             if decided.added:
                                 yield Token(decided.added)
                             if decided.queue is not None:
                                 yield TurnHandoff(decided.queue)
                             yield done
                     else:
-                        turn.saw(event)
+                        turn.note_event(event)
                         yield event
 
-    async def _forwarded(self, message: Message, text: str, held: DeskReply, turn: _Turn) -> AsyncGenerator[ChatEvent]:
-        """To the person who has the session, or will; what the bot was about to say is withdrawn."""
-        done = turn.done(held.answer, cached=False, handoff=held.queue)
+    async def _forward_to_desk(
+        self, message: Message, text: str, held: DeskReply, turn: _Turn
+    ) -> AsyncGenerator[ChatEvent]:
+        """Forwards the message to the person who has the session, or will have it. What the bot began to say is
+        withdrawn.
+        """
+        done = turn.build_done(held.answer, cached=False, handoff=held.queue)
         question = Question(text, caller=message.caller)
-        if await self._persisted(message, question, turn, done, for_desk=held.forward):
+        if await self._persist_turn(message, question, turn, done, for_desk=held.forward):
             if not turn.begun:
-                yield turn.started(Meta(held.answer.agent, held.answer.intent))
+                yield turn.build_started(Meta(held.answer.agent, held.answer.intent))
             yield Replace(held.answer.reply) if turn.spoken else Token(held.answer.reply)
             yield TurnHandoff(held.queue)
             yield done
 
-    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, CacheResult]:
-        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own. Beyond
-        the limits only what is urgent is answered, by rules.
+    async def _get_answer(self, message: Message, text: str, turn: _Turn) -> tuple[Question, CacheResult]:
+        """Gets the answer from the cache where everybody may be told the same, else computes it for this customer.
+        Beyond the limits only urgent messages are answered, by rules.
         """
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
         if message.attached and not message.text.strip():
-            return await self._received(message, text)
+            return await self._confirm_attachment(message, text)
         reading = read(text)
-        if await self._first(message, reading):
+        if await self._can_share_answer(message, reading):
             question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
             with turn.span.start_child("cache"):
-                served = await self._hot_cache.serve(
-                    message.tenant, question, lambda: turn.computed(self._computing.run(message, question))
+                served = await self._hot_cache.serve_answer(
+                    message.tenant, question, lambda: turn.stream_computed(self._computing.run(message, question))
                 )
-            turn.account.timed("cache")
+            turn.account.record_step("cache")
             return question, served
         with turn.span.start_child("history"):
-            question = await self._history.question(message, reading)
-        turn.account.timed("history")
-        flight = Flight(turn.computed(self._computing.run(message, question)))
+            question = await self._history.build_question(message, reading)
+        turn.account.record_step("history")
+        flight = Flight(turn.stream_computed(self._computing.run(message, question)))
         return question, CacheResult(flight.follow(), cached=False)
 
-    async def _received(self, message: Message, text: str) -> tuple[Question, CacheResult]:
-        """Nothing was asked about what was sent: the next message may do so."""
-        question = await self._history.question(message, read(""))
+    async def _confirm_attachment(self, message: Message, text: str) -> tuple[Question, CacheResult]:
+        """Confirms an attachment that came without a question; the next message may ask about it."""
+        question = await self._history.build_question(message, read(""))
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
         return replace(question, text=text, reading=read(text)), CacheResult(stream_answer(answer), cached=False)
 
-    async def _first(self, message: Message, reading: Reading) -> bool:
-        """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
-        data is not asked about.
+    async def _can_share_answer(self, message: Message, reading: Reading) -> bool:
+        """Whether everybody may be told the same answer: nothing was said before, no page is in view, and the
+        customer's own data is not asked about.
         """
         if (
             message.attached
             or message.history
             or message.page is not None
-            or personal_data(reading.text)
+            or find_personal_data(reading.text)
             or reading.has_ticket_reference
         ):
             return False
-        return message.new_session or not await self._sessions.started(message)
+        return message.new_session or not await self._sessions.has_started(message)
 
-    async def _persisted(
+    async def _persist_turn(
         self,
         message: Message,
         question: Question,
@@ -261,12 +273,14 @@ class ChatService:
         *,
         for_desk: bool = False,
     ) -> bool:
-        """Before the final event: what was acknowledged is never lost. False when the session changed hands."""
+        """Stores the turn before its final event is sent, so that nothing acknowledged is lost. False when the session
+        changed hands meanwhile.
+        """
         answer = done.answer
         # What was answered without its conversation belongs to one all the same.
-        before = question.state or await self._history.state(message)
+        before = question.state or await self._history.load_state(message)
         with turn.span.start_child("persist"):
-            kept = await self._turn_log.append(
+            kept = await self._turn_log.append_turn(
                 NewTurn(
                     tenant=message.tenant,
                     session_id=message.session_id,
@@ -290,18 +304,18 @@ class ChatService:
                     opening=opening,
                     waiting=done.handoff is not None,
                     claim=turn.claim,
-                    receipt=message.attempt.receipt(done.reply) if message.attempt else None,
-                    rows_of=(holder := rows_of(answer, message.caller)),
+                    receipt=message.attempt.build_receipt(done.reply) if message.attempt else None,
+                    rows_of=(holder := find_rows_owner(answer, message.caller)),
                     trace_id=message.trace_id,
-                    trace=None if for_desk else turn.trace(done),
+                    trace=None if for_desk else turn.build_trace(done),
                     attachments=[one.brief() for one in message.attached],
                     state=before.add_turn(question.text, answer, holder).to_json(),
-                    page=place_of(message.page) if message.page else None,
+                    page=read_place(message.page) if message.page else None,
                 )
             )
         if kept:
-            self._sessions.remember(message)
-            turn.persisted(done)
+            self._sessions.remember_session(message)
+            turn.record_persisted(done)
         return kept
 
 
@@ -312,8 +326,8 @@ class _CheckedMessage:
     text: str
     rejected: Rejected | None = None
 
-    def told_for(self, message: Message) -> _CheckedMessage:
-        """With what stands for the words of a message that has none."""
+    def fill_text(self, message: Message) -> _CheckedMessage:
+        """Returns the message with a description of its attachments in place of the missing text."""
         if message.text.strip() or not message.attached:
             return self
         return _CheckedMessage(words_for("", [one.brief() for one in message.attached]))
@@ -326,9 +340,9 @@ class _Turn:
         self.unseen = unseen
         self.account = Account()
         self._message = message
-        self._message_id = new_id()
+        self._message_id = create_id()
         self._metrics = metrics
-        self.span = spans(message.tenant, message.session_id, self._message_id, traceparent())
+        self.span = spans(message.tenant, message.session_id, self._message_id, get_traceparent())
         self.within_limits = True
         self.begun = False
         self.claim = Claim()
@@ -339,36 +353,38 @@ class _Turn:
         self._searched: Retrieval | None = None
         self._calls: list[ModelCall] = []
 
-    def started(self, meta: Meta) -> TurnStarted:
+    def build_started(self, meta: Meta) -> TurnStarted:
         self.begun = True
         ids = self._message.session_id, self._message_id, self._message.trace_id
         return TurnStarted(*ids, meta.agent, meta.intent, self.claim.issued)
 
-    def saw(self, event: object) -> None:
-        """Notes what was searched, and when the first piece of the reply came."""
+    def note_event(self, event: object) -> None:
+        """Records what was searched, and when the first piece of the reply came."""
         if isinstance(event, Evidence):
             self._searched = event.retrieval
         if not self.spoken and isinstance(event, Token):
             self.spoken = True
-            self._metrics.of(self._message.tenant).first_token.add(self.account.total_ms)
+            self._metrics.get_tenant(self._message.tenant).first_token.add(self.account.total_ms)
 
-    def done(self, answer: Answer, *, cached: bool, handoff: QueueState | None = None) -> TurnDone:
-        """cached: the stages of the answer are those of another turn."""
-        self._metrics.stages(self._message.tenant, self.account.ms)
+    def build_done(self, answer: Answer, *, cached: bool, handoff: QueueState | None = None) -> TurnDone:
+        """Builds the last event of the turn. cached: the timings of the answer are those of another turn."""
+        self._metrics.add_stages(self._message.tenant, self.account.ms)
         timings = ({} if cached else answer.timings_ms) | self.account.ms | {"total": self.account.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
-    async def computed(self, events: Events) -> Events:
-        """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(run_within(events, self.span.enter, lambda: record_calls(self._asked))) as told:
+    async def stream_computed(self, events: Events) -> Events:
+        """Yields the events of an answer that is computed for this turn, perhaps also cached for others, and records
+        its calls to models.
+        """
+        async with aclosing(run_within(events, self.span.enter, lambda: record_calls(self._record_call))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 
     @contextmanager
-    def recorded(self) -> Iterator[None]:
-        """Until the turn is over, by an error too."""
+    def record_span(self) -> Iterator[None]:
+        """Ends the turn's span when the block is left, by an error too."""
         try:
             yield
         except BaseException as error:
@@ -376,12 +392,12 @@ class _Turn:
             raise
         self.span.end()
 
-    def _asked(self, call: ModelCall) -> None:
+    def _record_call(self, call: ModelCall) -> None:
         self._calls.append(call)
-        self._metrics.asked(self._message.tenant, call)
+        self._metrics.add_model_call(self._message.tenant, call)
 
-    def trace(self, done: TurnDone) -> TurnTrace | None:
-        """How the answer came about, or for which turn; None where no agent was asked."""
+    def build_trace(self, done: TurnDone) -> TurnTrace | None:
+        """Builds the trace of the answer, or a link to the turn that computed it; None where no agent was asked."""
         answer, routed = done.answer, self.routed
         if done.cached:
             return TurnTrace(origin=answer.origin) if answer.origin else None
@@ -390,14 +406,14 @@ class _Turn:
         searched, calls = self._searched or routed.retrieval, tuple(self._calls)
         return TurnTrace(routed.route, searched, answer.model, answer.usage, routed.basis, calls)
 
-    def persisted(self, done: TurnDone) -> None:
+    def record_persisted(self, done: TurnDone) -> None:
         self.finished = True
         tenant, total = self._message.tenant, self.account.total_ms
-        self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
-        self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
-        self._told(done.answer, cached=done.cached)
+        self._metrics.add_stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
+        self._metrics.add_turn(tenant, done.answer, cached=done.cached, total_ms=total)
+        self._set_span_attributes(done.answer, cached=done.cached)
 
-    def _told(self, answer: Answer, *, cached: bool) -> None:
+    def _set_span_attributes(self, answer: Answer, *, cached: bool) -> None:
         self.span.set_attributes(
             {
                 "yingda.outcome": answer.outcome.value,
@@ -409,20 +425,20 @@ class _Turn:
             }
         )
 
-    async def rejected(
+    async def stream_rejection(
         self, rejected: Rejected, reply: str, waiting: QueueState | None = None
     ) -> AsyncGenerator[ChatEvent]:
-        """What is told of a message that is not taken; it is not kept, nor does it begin a session. waiting: where who
-        waits for a person stands.
+        """Yields the events of a rejected message. It is not stored and begins no session. waiting: the place in the
+        queue of a customer who waits for a person.
         """
         self.claim = Claim()
         answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
-        done = self.done(answer, cached=False, handoff=waiting)
-        self._metrics.rejected(self._message.tenant, rejected.reason)
-        self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.account.total_ms)
+        done = self.build_done(answer, cached=False, handoff=waiting)
+        self._metrics.add_rejection(self._message.tenant, rejected.reason)
+        self._metrics.add_turn(self._message.tenant, answer, cached=False, total_ms=self.account.total_ms)
         self.finished = True
-        self._told(answer, cached=False)
-        yield self.started(Meta("guard", "rejected"))
+        self._set_span_attributes(answer, cached=False)
+        yield self.build_started(Meta("guard", "rejected"))
         yield Token(reply)
         if waiting is not None:
             yield TurnHandoff(waiting)

@@ -70,23 +70,23 @@ class Sessions:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def turn(self, message: Message) -> asyncio.Lock:
-        """To be held while a turn is answered."""
+    def lock_session(self, message: Message) -> asyncio.Lock:
+        """Holds the session for one turn; others of the same session wait."""
         return self._locks.setdefault((message.tenant, message.session_id), asyncio.Lock())
 
-    async def started(self, message: Message) -> bool:
-        """Whether something was said before."""
+    async def has_started(self, message: Message) -> bool:
+        """Whether something was said in the session before."""
         if message.new_session:
             return bool(message.history)
         key = (message.tenant, message.session_id)
         if key not in self._known:
-            if not await self._conversations.exists(*key):
+            if not await self._conversations.has_turns(*key):
                 return False
-            self.remember(message)
+            self.remember_session(message)
         return True
 
-    def remember(self, message: Message) -> None:
-        """The session has a turn now."""
+    def remember_session(self, message: Message) -> None:
+        """Remembers that the session has a turn now."""
         key = (message.tenant, message.session_id)
         self._known[key] = None
         self._known.move_to_end(key)

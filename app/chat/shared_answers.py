@@ -13,7 +13,7 @@ from agents.decision import Decision
 from agents.places import RelatedPlace
 from agents.types import Answer
 from app import __version__
-from app.ids import new_id
+from app.ids import create_id
 from app.redis.server import RedisServer
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class SharedAnswer:
     epoch: str
 
 
-class Looked(NamedTuple):
+class CacheLookup(NamedTuple):
     """What there is, and the tenant's epoch; without one Redis is away, and nothing is to be kept there."""
 
     found: SharedAnswer | None
@@ -54,51 +54,51 @@ class SharedAnswers:
         self._json = TypeAdapter(SharedAnswer)
         self._json.rebuild(_types_namespace={**vars(agents.types), "Decision": Decision, "RelatedPlace": RelatedPlace})
 
-    async def get(self, key: CacheKey) -> Looked:
+    async def get(self, key: CacheKey) -> CacheLookup:
         """What is kept of a question."""
 
-        async def read(client: Redis) -> Looked:
-            epoch, kept = await client.mget(self._epoch(key.tenant), self._key(key))
+        async def read(client: Redis) -> CacheLookup:
+            epoch, kept = await client.mget(self._build_epoch_key(key.tenant), self._build_key(key))
             now = (epoch or b"").decode()
-            found = self._parsed(kept) if kept else None
-            return Looked(found if found is not None and found.epoch == now else None, now)
+            found = self._parse_answer(kept) if kept else None
+            return CacheLookup(found if found is not None and found.epoch == now else None, now)
 
-        async def nothing() -> Looked:
-            return Looked(None, None)
+        async def return_nothing() -> CacheLookup:
+            return CacheLookup(None, None)
 
-        return await self._server.ask(read, nothing)
+        return await self._server.ask(read, return_nothing)
 
     async def put(self, key: CacheKey, kept: SharedAnswer, seconds: float) -> None:
-        """Keeps an answer for so long, unless Redis is away."""
+        """Stores an answer for some seconds, unless Redis is away."""
         text = self._json.dump_json(kept)
 
         async def write(client: Redis) -> None:
-            await client.set(self._key(key), text, px=max(int(seconds * 1000), 1))
+            await client.set(self._build_key(key), text, px=max(int(seconds * 1000), 1))
 
-        await self._server.ask(write, _nothing)
+        await self._server.ask(write, _do_nothing)
 
     async def clear(self, tenant: str) -> None:
-        """No answer of the tenant from before this is given any more, unless Redis is away."""
+        """Invalidates all earlier answers of the tenant, unless Redis is away."""
 
         async def write(client: Redis) -> None:
-            await client.set(self._epoch(tenant), new_id())
+            await client.set(self._build_epoch_key(tenant), create_id())
 
-        await self._server.ask(write, _nothing)
+        await self._server.ask(write, _do_nothing)
 
-    def _parsed(self, text: bytes) -> SharedAnswer | None:
+    def _parse_answer(self, text: bytes) -> SharedAnswer | None:
         try:
             return self._json.validate_json(text)
         except ValidationError:  # of another state of the code: it is computed anew, and written over
             return None
 
-    def _key(self, key: CacheKey) -> str:
+    def _build_key(self, key: CacheKey) -> str:
         about = repr((__version__, self._installation, *key))
-        return self._server.key("answer", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+        return self._server.build_key("answer", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
 
-    def _epoch(self, tenant: str) -> str:
+    def _build_epoch_key(self, tenant: str) -> str:
         about = repr((self._installation, tenant))
-        return self._server.key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+        return self._server.build_key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Redis is away: the answer is kept in this process alone."""

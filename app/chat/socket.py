@@ -11,23 +11,23 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from agents.types import Replace, Token
 from app.auth.claims import MAX_TOKEN_CHARS
-from app.auth.cookies import session_shown
-from app.auth.identity import proof_of
+from app.auth.cookies import read_session_secret
+from app.auth.identity import build_proof
 from app.auth.principal import TALKING
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.types import Claim
 from app.desk.api import After
-from app.desk.frames import is_seq, message_body
+from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, Actor, DeskSession, Sender
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.http.deps import Wiring
 from app.http.fields import SessionId
-from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
-from app.ids import new_id
+from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, open_line, refuse_connection, run
+from app.ids import create_id
 from app.limits.types import Requester
-from app.search.filter_requests import asked_filter
+from app.search.filter_requests import parse_filter
 from app.types import Proof, SessionKey, Side
 from knowledge.filters import Filter
 
@@ -43,26 +43,32 @@ LONGEST = {"user_token": MAX_TOKEN_CHARS + 1, "session_token": 256, "user_id": 1
 async def customer_socket(websocket: WebSocket, session_id: SessionId, after: After = 0) -> None:
     """Frames are described in docs/handoff.md."""
     container: Wiring = websocket.app.state.container
-    async with greeted(websocket, container, "chat", *TALKING) as found:
+    async with open_line(websocket, container, "chat", *TALKING) as found:
         if found is not None:
-            await _served(websocket, container, *found, session_id, after)
+            await _serve_customer(websocket, container, *found, session_id, after)
 
 
-async def _served(
+async def _serve_customer(
     websocket: WebSocket, container: Wiring, line: SocketLine, hello: Hello, session_id: str, after: int
 ) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
-    shown["session_token"] = shown["session_token"] or session_shown(websocket, session_id)
+    shown["session_token"] = shown["session_token"] or read_session_secret(websocket, session_id)
     customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
     try:
         await customer.claim()
     except AppError as error:
-        await turn_away(websocket, line, error)
+        await refuse_connection(websocket, line, error)
         return
     start = hello.first.get("after", after)
     seq = start if is_seq(start) else 0
     await run(
-        websocket, line, container, customer.deliver(seq), customer.listen(), customer.answer(), customer.tell_signals()
+        websocket,
+        line,
+        container,
+        customer.deliver(seq),
+        customer.receive_frames(),
+        customer.answer_frames(),
+        customer.send_signals(),
     )
 
 
@@ -83,15 +89,15 @@ class _Customer:
         self._access = container.access
         self._news = asyncio.Event()
         self._shown = {"user_token": "", "session_token": "", "user_id": ""}
-        self._identify(shown)
-        self._identify(hello.first)
+        self._update_identity(shown)
+        self._update_identity(hello.first)
         self._delivering = self._expired = False
         self._typing = Throttle()
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
-        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes, which
-        those who wait are told from time to time, too.
+        """Sends every message after number `seq`, in order and once each, and where the session stands whenever that
+        changes; customers in the queue are told from time to time, too.
         """
         told: Mapping[str, Any] = {}
         version = -1
@@ -99,15 +105,15 @@ class _Customer:
             self._news = news
             while True:
                 news.clear()
-                if not await self._theirs():
+                if not await self._has_access():
                     await self._wait()
                     continue
                 session = await self._desk.sessions.find(self._key)
                 if version != (session.version if session else 0):
                     version = session.version if session else 0
-                    told = await self._standing(session, told)
+                    told = await self._send_standing(session, told)
                 if session is not None and session.messages > seq:
-                    seq = await self._messages(seq)
+                    seq = await self._send_messages(seq)
                 if not await self._wait():
                     version = -1
 
@@ -121,12 +127,12 @@ class _Customer:
             return False
         return True
 
-    async def _theirs(self) -> bool:
-        """Whether the conversation is this customer's, and still is. Raises TurnedAway where it is no more, or where a
-        user token that ran out was not renewed when there was time to.
+    async def _has_access(self) -> bool:
+        """Whether the conversation belongs to this customer, and still does. Raises TurnedAway where it no longer does,
+        or where an expired user token was not renewed in time.
         """
         try:
-            await self._access.require(self._key, await self._proof())
+            await self._access.require(self._key, await self._build_proof())
         except (Forbidden, NotFound) as error:
             if self._delivering:
                 raise TurnedAway(error) from error
@@ -135,98 +141,100 @@ class _Customer:
             if self._expired:
                 raise TurnedAway(error) from error
             self._expired = True
-            await self._line.fail(error)
+            await self._line.send_error(error)
             return False
         self._delivering, self._expired = True, False
         return True
 
-    async def tell_signals(self) -> None:
-        """Tells what staff do meanwhile, once the conversation is this customer's."""
+    async def send_signals(self) -> None:
+        """Sends what staff do meanwhile, such as typing, once the conversation proved to be this customer's."""
         with self._desk.signals.listen(self._key) as signals:
             while True:
                 signal = await signals.get()
                 if self._delivering and signal.side is Side.STAFF:
                     await self._line.send(signal.kind.value, **({"seq": signal.seq} if signal.seq else {}))
 
-    async def listen(self) -> None:
-        """Takes frames in; they are worked on one after the other."""
+    async def receive_frames(self) -> None:
+        """Receives frames and queues them; they are handled one after the other."""
         if self._hello.unhandled:
             await self._frames.put(self._hello.first)
         while True:
-            await self._frames.put(await self._line.receive())
+            await self._frames.put(await self._line.receive_frame())
 
-    async def answer(self) -> None:
-        """Works on frames."""
+    async def answer_frames(self) -> None:
+        """Handles the queued frames."""
         while True:
             frame = await self._frames.get()
-            await self._line.allowed()
+            await self._line.require_allowed()
             mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
             try:
-                await self._handle(frame, mark)
+                await self._handle_frame(frame, mark)
             except AppError as error:
-                await self._line.fail(error, **mark)
+                await self._line.send_error(error, **mark)
 
-    async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
+    async def _handle_frame(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
         service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
         if frame.get("type") == "message":
-            sender = await limits.counted(self._key.tenant, sender)
+            sender = await limits.count_with_refusal(self._key.tenant, sender)
         else:
-            await limits.take(self._key.tenant, sender, self._key.session_id)
+            await limits.count_request(self._key.tenant, sender, self._key.session_id)
         match frame.get("type"):
             case "message":
-                where = await self._container.filters.narrow(self._hello.principal, asked_filter(frame.get("filter")))
-                await self._said(str(frame.get("content", "")), mark, sender, where, _attachments(frame))
+                where = await self._container.filters.narrow_filter(
+                    self._hello.principal, parse_filter(frame.get("filter"))
+                )
+                await self._handle_message(str(frame.get("content", "")), mark, sender, where, _read_attachments(frame))
             case "handoff":
                 claim = await self.claim()
                 user_id = claim.caller or self._shown["user_id"]
-                await service.request(self._key, user_id=user_id, channel="ws", claim=claim, sender=sender)
+                await service.request_person(self._key, user_id=user_id, channel="ws", claim=claim, sender=sender)
                 if claim.issued:
                     await self._line.send("session", session_token=claim.issued)
-                    self._identify({"session_token": claim.issued})
+                    self._update_identity({"session_token": claim.issued})
             case "leave":
-                await self._access.require(self._key, await self._proof())
-                await service.leave(self._key)
+                await self._access.require(self._key, await self._build_proof())
+                await service.leave_queue(self._key)
             case "close":
-                await self._access.require(self._key, await self._proof())
+                await self._access.require(self._key, await self._build_proof())
                 await service.close(self._key, Actor.CUSTOMER)
             case "typing":
-                if self._delivering and self._typing.passes():
+                if self._delivering and self._typing.try_pass():
                     self._desk.signals.send(Signal(SignalKind.TYPING, Side.CUSTOMER, self._key))
             case "seen":
-                await self._access.require(self._key, await self._proof())
+                await self._access.require(self._key, await self._build_proof())
                 if is_seq(seq := frame.get("seq")):
                     await self._desk.mark_seen(self._key, Side.CUSTOMER, seq)
             case "ping":
                 await self._line.send("pong")
             case "hello":
-                self._identify(frame)
+                self._update_identity(frame)
             case "pong":
                 pass
             case other:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
 
-    def _identify(self, hello: Mapping[str, Any]) -> None:
-        """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
+    def _update_identity(self, hello: Mapping[str, Any]) -> None:
+        """Takes the customer's identity from a frame that states one; a later frame renews a token that runs out."""
         self._shown |= {name: str(hello[name])[: LONGEST[name]] for name in LONGEST if hello.get(name)}
         self._news.set()
 
-    async def _proof(self) -> Proof:
-        """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
+    async def _build_proof(self) -> Proof:
+        """See `build_proof`. Raises Unauthorized, where the key alone does not open the conversation."""
         container, hello = self._container, self._hello
-        async with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
-            return await proof_of(hello.principal, container.user_tokens, **self._shown)
+        async with container.attempts.check_secret(hello.sender.address or None, self._shown["user_token"] or None):
+            return await build_proof(hello.principal, container.user_tokens, **self._shown)
 
     async def claim(self) -> Claim:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
-        return await self._access.claim(self._key, await self._proof())
+        return await self._access.claim(self._key, await self._build_proof())
 
-    async def _said(
+    async def _handle_message(
         self, content: str, mark: dict[str, str], sender: Requester, where: Filter, attachments: tuple[str, ...]
     ) -> None:
-        """A turn; a message to a person that came before is acknowledged again and not kept again."""
-        claim, proof = await self.claim(), await self._proof()
+        """Runs a turn. A message to a person that was stored before is acknowledged again and not stored twice."""
+        claim, proof = await self.claim(), await self._build_proof()
         client_id = mark.get("id", "")
-        if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
+        if client_id and (known := await self._desk.messages.find_by_client_id(self._key, Sender.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
         message = Message(
@@ -235,7 +243,7 @@ class _Customer:
             text=content,
             user_id=proof.caller or self._shown["user_id"],
             channel="ws",
-            trace_id=new_id(),
+            trace_id=create_id(),
             client_id=client_id,
             proof=proof,
             claim=claim,
@@ -244,52 +252,52 @@ class _Customer:
             attachments=attachments,
         )
         try:
-            async with aclosing(self._container.chat.stream(message)) as events:
+            async with aclosing(self._container.chat.stream_events(message)) as events:
                 async for event in events:
                     if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
-                        self._identify({"session_token": event.session_token})
-                    if frame := _frame(event):
+                        self._update_identity({"session_token": event.session_token})
+                    if frame := _build_frame(event):
                         await self._line.send(frame[0], **(frame[1] | mark))
         except (SlowClient, TurnedAway, WebSocketDisconnect):
             raise
         except Exception as error:  # an outage ends this turn and not the connection
-            await self._line.fail(error, **mark)
+            await self._line.send_error(error, **mark)
 
-    async def _standing(self, session: DeskSession | None, told: Mapping[str, Any]) -> Mapping[str, Any]:
-        queue = (await self._desk.queue.state(session)).body()
+    async def _send_standing(self, session: DeskSession | None, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        queue = (await self._desk.queue.get_state(session)).build_body()
         if queue != told:
             await self._line.send("handoff", **queue)
         return queue
 
-    async def _messages(self, seq: int) -> int:
-        while page := await self._desk.messages.after(self._key, seq):
+    async def _send_messages(self, seq: int) -> int:
+        while page := await self._desk.messages.load_after(self._key, seq):
             for message in page:
-                await self._line.send("message", **message_body(message))
+                await self._line.send("message", **build_message_body(message))
             seq = page[-1].seq
             if len(page) < PAGE:
                 break
         return seq
 
 
-def _attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
-    """Raises InvalidRequest."""
+def _read_attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
+    """Reads the ids of attachments of a frame. Raises InvalidRequest."""
     given = frame.get("attachments", [])
     if not isinstance(given, list) or not all(isinstance(id, str) for id in given):
         raise InvalidRequest("attachments 须是编号的数组。", code="invalid_frame")
     return tuple(given)
 
 
-def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
-    """An event of a turn as type and fields of a frame; None for what customers do not see."""
+def _build_frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
+    """Converts an event of a turn into the type and fields of a frame; None for events that customers do not see."""
     match event:
         case TurnStarted():
-            return "meta", event.body()
+            return "meta", event.build_body()
         case Token(text):
             return "token", {"text": text}
         case Replace(text):
             return "replace", {"text": text}
         case TurnHandoff(queue):
-            return "handoff", queue.body()
+            return "handoff", queue.build_body()
         case TurnDone():
-            return "done", event.response()
+            return "done", event.build_response()
     return None

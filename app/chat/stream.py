@@ -25,32 +25,32 @@ HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 Items = AsyncGenerator[ChatEvent | Exception | None, None]
 
 
-def server_sent(
+def encode_turn(
     events: AsyncIterator[ChatEvent],
     request_id: str,
     draining: asyncio.Event,
     ping_seconds: float = PING_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> AsyncIterator[str]:
-    """A turn as it is sent. See `paced` and `frames`."""
-    return frames(paced(events, draining, ping_seconds, drain_seconds), request_id)
+    """Encodes a turn as Server-Sent Events. See `stream_with_pings` and `encode_frames`."""
+    return encode_frames(stream_with_pings(events, draining, ping_seconds, drain_seconds), request_id)
 
 
-async def frames(items: Items, request_id: str) -> AsyncGenerator[str]:
+async def encode_frames(items: Items, request_id: str) -> AsyncGenerator[str]:
     """`meta`, `token`*, `replace`?, `handoff`?, `ping`s in between, then `done` or `error`; the type stands inside the
     data too.
     """
     async with aclosing(items):
         async for item in items:
             if item is None:
-                yield encode("ping", {})
+                yield encode_event("ping", {})
             elif isinstance(item, Exception):
-                yield encode("error", describe(item).body(request_id))
+                yield encode_event("error", describe(item).build_body(request_id))
             elif not isinstance(item, Evidence | Routed | Settled):
-                yield _encoded(item)
+                yield _encode_chat_event(item)
 
 
-async def paced(
+async def stream_with_pings(
     events: AsyncIterator[ChatEvent],
     draining: asyncio.Event,
     ping_seconds: float = PING_SECONDS,
@@ -62,8 +62,8 @@ async def paced(
     Once `draining` is set a stream has `drain_seconds` left.
     """
     queue: asyncio.Queue[ChatEvent | Exception | None] = asyncio.Queue(maxsize=32)
-    work = asyncio.create_task(_pump(events, queue))
-    limit = asyncio.create_task(_limit(draining, drain_seconds, queue))
+    work = asyncio.create_task(_feed_queue(events, queue))
+    limit = asyncio.create_task(_limit_drain(draining, drain_seconds, queue))
     try:
         while True:
             try:
@@ -83,7 +83,7 @@ async def paced(
         await asyncio.gather(work, limit, return_exceptions=True)
 
 
-async def begun(
+async def wait_for_first(
     items: Items, left: Coroutine[Any, Any, None], raised: tuple[type[Exception], ...] = (Exception,)
 ) -> Items | None:
     """The same items once the first is there; None when the client left before. Raises the first one if it is `raised`:
@@ -106,35 +106,35 @@ async def begun(
     if isinstance(item, raised):
         await items.aclose()
         raise item
-    return _from(item, items)
+    return _yield_from_first(item, items)
 
 
-async def replayed(reply: KeptResponse) -> AsyncIterator[str]:
-    """A turn that was answered before, as its events: the reply comes in one piece."""
+async def encode_kept_response(reply: KeptResponse) -> AsyncIterator[str]:
+    """Encodes a turn that was answered before as events: the reply comes in one piece."""
     response: dict[str, Any] = json.loads(reply.body)
     data, secret = response["data"], {"session_token": reply.token} if reply.token else {}
     about = {name: response[name] for name in ("session_id", "message_id")}
     about |= {name: data[name] for name in ("trace_id", "agent", "intent")}
-    yield encode("meta", about | secret)
-    yield encode("token", {"text": response["reply"]})
+    yield encode_event("meta", about | secret)
+    yield encode_event("token", {"text": response["reply"]})
     if "handoff" in data:
-        yield encode("handoff", data["handoff"])
-    yield encode("done", response | secret)
+        yield encode_event("handoff", data["handoff"])
+    yield encode_event("done", response | secret)
 
 
-def encode(kind: str, data: dict[str, Any]) -> str:
-    """One event on the wire."""
+def encode_event(kind: str, data: dict[str, Any]) -> str:
+    """Encodes one event as it is sent."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind} | data, ensure_ascii=False)}\n\n"
 
 
-async def _from(first: ChatEvent | Exception | None, items: Items) -> Items:
+async def _yield_from_first(first: ChatEvent | Exception | None, items: Items) -> Items:
     async with aclosing(items):
         yield first
         async for item in items:
             yield item
 
 
-async def _pump(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent | Exception | None]) -> None:
+async def _feed_queue(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent | Exception | None]) -> None:
     """Runs the turn in one task of its own: libraries below may not like to be resumed in another."""
     try:
         async for event in events:
@@ -146,21 +146,23 @@ async def _pump(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent
         await queue.put(None)
 
 
-async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[ChatEvent | Exception | None]) -> None:
+async def _limit_drain(
+    draining: asyncio.Event, seconds: float, queue: asyncio.Queue[ChatEvent | Exception | None]
+) -> None:
     await draining.wait()
     await asyncio.sleep(seconds)
     await queue.put(ShuttingDown(RESTARTING))
 
 
-def _encoded(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> str:
+def _encode_chat_event(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> str:
     match event:
         case TurnStarted():
-            return encode("meta", event.body())
+            return encode_event("meta", event.build_body())
         case Token(text):
-            return encode("token", {"text": text})
+            return encode_event("token", {"text": text})
         case Replace(text):
-            return encode("replace", {"text": text})
+            return encode_event("replace", {"text": text})
         case TurnHandoff(queue):
-            return encode("handoff", queue.body())
+            return encode_event("handoff", queue.build_body())
         case TurnDone():
-            return f'event: done\ndata: {{"type":"done",{event.sent.decode()[1:]}\n\n'
+            return f'event: done\ndata: {{"type":"done",{event.full_body.decode()[1:]}\n\n'

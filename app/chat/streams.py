@@ -8,8 +8,8 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.chat.stream import HEADERS, MEDIA_TYPE, Items, begun
-from app.http.disconnects import CLIENT_LEFT, gone
+from app.chat.stream import HEADERS, MEDIA_TYPE, Items, wait_for_first
+from app.http.disconnects import CLIENT_LEFT, wait_until_gone
 from app.limits.leases import Lease
 
 
@@ -26,7 +26,7 @@ class OpenStream(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def streamed(
+async def build_stream_response(
     items: Items,
     request: Request,
     written: Callable[[Items], AsyncIterator[str]],
@@ -34,9 +34,9 @@ async def streamed(
     raised: tuple[type[Exception], ...] = (Exception,),
 ) -> Response:
     """The response once the turn gave its first event. written: the items as text; lease: see `OpenStream`; raised: see
-    `begun`."""
+    `wait_for_first`."""
     try:
-        started = await begun(items, gone(request), raised)
+        started = await wait_for_first(items, wait_until_gone(request), raised)
     except BaseException:
         lease.release()
         raise

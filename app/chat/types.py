@@ -25,8 +25,8 @@ class TurnStarted:
     intent: str
     session_token: str = field(default="", repr=False)
 
-    def body(self) -> dict[str, Any]:
-        """As it is told."""
+    def build_body(self) -> dict[str, Any]:
+        """Builds the event's fields as they are sent."""
         told = asdict(self)
         return told if self.session_token else {name: told[name] for name in told if name != _SECRET}
 
@@ -59,31 +59,37 @@ class TurnDone:
     body: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "body", orjson.dumps(self._response(explained=True)))
+        object.__setattr__(self, "body", orjson.dumps(self._build_response(explained=True)))
 
     @property
-    def sent(self) -> bytes:
+    def full_body(self) -> bytes:
         """The body as the caller gets it."""
         if not self.session_token:
-            return self.told
-        return b'%s,"%s":"%s"}' % (self.told[:-1], _SECRET.encode(), self.session_token.encode())
+            return self.public_body
+        return b'%s,"%s":"%s"}' % (self.public_body[:-1], _SECRET.encode(), self.session_token.encode())
 
     @property
-    def told(self) -> bytes:
-        """The same without the secret of the session."""
-        return self.body if self.inside or not self.answer.decision else orjson.dumps(self._response(explained=False))
+    def public_body(self) -> bytes:
+        """The body without the session's secret."""
+        return (
+            self.body
+            if self.inside or not self.answer.decision
+            else orjson.dumps(self._build_response(explained=False))
+        )
 
     @property
     def reply(self) -> KeptResponse:
         """The result of the request that brought the message. A rejected message is not kept, so neither is this."""
         kept = self.answer.outcome is not Outcome.REJECTED
-        return KeptResponse(200, self.told, self.session_token, self.session_id, written=kept)
+        return KeptResponse(200, self.public_body, self.session_token, self.session_id, written=kept)
 
-    def response(self) -> dict[str, Any]:
-        """The chat response as the caller gets it."""
-        return self._response(explained=self.inside) | ({_SECRET: self.session_token} if self.session_token else {})
+    def build_response(self) -> dict[str, Any]:
+        """Builds the chat response as the caller gets it."""
+        return self._build_response(explained=self.inside) | (
+            {_SECRET: self.session_token} if self.session_token else {}
+        )
 
-    def _response(self, *, explained: bool) -> dict[str, Any]:
+    def _build_response(self, *, explained: bool) -> dict[str, Any]:
         answer = self.answer
         decision = answer.decision if explained else None
         return {
@@ -95,7 +101,7 @@ class TurnDone:
                 "intent": answer.intent,
                 "agent": answer.agent,
                 "confidence": answer.confidence,
-                "sources": [_plain(source) for source in answer.sources],
+                "sources": [_convert_source(source) for source in answer.sources],
                 "suggestions": list(answer.suggestions),
                 "escalate_to_human": answer.escalate_to_human,
                 "degraded": list(answer.degraded),
@@ -107,7 +113,7 @@ class TurnDone:
                 **({"buttons": list(map(asdict, answer.buttons))} if answer.buttons else {}),
                 **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
                 **({"stopped": True} if answer.stopped else {}),
-                **({"handoff": self.handoff.body()} if self.handoff else {}),
+                **({"handoff": self.handoff.build_body()} if self.handoff else {}),
                 **({"decision": decision.to_json()} if decision else {}),
             },
         }
@@ -116,8 +122,8 @@ class TurnDone:
 _SOURCE_FIELDS = tuple(item.name for item in fields(Source) if item.name not in ("curated", "line"))
 
 
-def _plain(source: Source | RowSource) -> dict[str, Any]:
-    """`dataclasses.asdict` copies deeply, at ten times the cost."""
+def _convert_source(source: Source | RowSource) -> dict[str, Any]:
+    """Converts a source to a dictionary. `dataclasses.asdict` copies deeply, at ten times the cost."""
     if isinstance(source, RowSource):
         return {"index": "SQL", "table": source.table, "key": source.key, "fields": source.fields}
     return {name: getattr(source, name) for name in _SOURCE_FIELDS} | {"heading": source.place}

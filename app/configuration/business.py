@@ -58,7 +58,7 @@ class BusinessSettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _one_each(self) -> Self:
+    def _check_one_database_each(self) -> Self:
         if self.business_database_url.get_secret_value() and self.business_tenant in self.business_databases:
             raise ValueError(
                 f"租户 {self.business_tenant} 的业务库写了两处，BUSINESS_DATABASE_URL 与 BUSINESS_DATABASES 只能留一处"
@@ -66,7 +66,7 @@ class BusinessSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _tools_beside_rows(self) -> Self:
+    def _check_tools_have_database(self) -> Self:
         if missing := sorted(self.business_mcp.keys() - self.business_sources.keys()):
             raise ValueError(f"BUSINESS_MCP 里的租户 {'、'.join(missing)} 没有业务库：问的是不是自己的数据，由它核对")
         return self

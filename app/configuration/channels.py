@@ -18,7 +18,7 @@ class ChannelAccount(BaseModel):
     options: dict[str, SecretStr] = Field({})
 
     @property
-    def revealed(self) -> dict[str, str]:
+    def plain_options(self) -> dict[str, str]:
         """The options as they are."""
         return {name: value.get_secret_value() for name, value in self.options.items() if value.get_secret_value()}
 
@@ -36,7 +36,7 @@ class ChannelSettings(BaseModel):
     channel_max_attempts: int = Field(8, ge=1, le=20, description="一条发往平台的回复最多尝试几次")
 
     @model_validator(mode="after")
-    def _accounts_told_apart(self) -> Self:
+    def _check_account_names(self) -> Self:
         names = [account.name for account in self.channels]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"CHANNELS 里的名字 {twice} 重复，请给各项写不同的 name")

@@ -82,7 +82,7 @@ class EncoderSettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _reachable(self) -> Self:
+    def _check_endpoints(self) -> Self:
         if self.embedder in ("openai", "tei") and not (self.embedding_base_url and self.embedding_model):
             raise ValueError(f"EMBEDDER={self.embedder} 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if self.reranker in ("tei", "jina", "yes_no") and not (self.rerank_base_url and self.rerank_model):

@@ -50,14 +50,14 @@ class IdentitySettings(BaseModel):
 
     @field_validator("user_token_secret")
     @classmethod
-    def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
+    def _check_secret(cls, value: SecretStr) -> SecretStr:
         if value and len(value.get_secret_value()) < MIN_SECRET_CHARS:
             raise ValueError(f"USER_TOKEN_SECRET 太短，会被猜出来：至少 {MIN_SECRET_CHARS} 个字符，请随机生成")
         return value
 
     @field_validator("user_token_secrets")
     @classmethod
-    def _each_hard_to_guess(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+    def _check_secrets(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
         for tenant, secret in value.items():
             if len(secret.get_secret_value()) < MIN_SECRET_CHARS:
                 raise ValueError(f"USER_TOKEN_SECRETS 中 {tenant} 的密钥太短：至少 {MIN_SECRET_CHARS} 个字符")
@@ -65,7 +65,7 @@ class IdentitySettings(BaseModel):
 
     @field_validator("oidc_jwks_url")
     @classmethod
-    def _not_to_be_changed_on_the_way(cls, value: str) -> str:
+    def _check_jwks_url(cls, value: str) -> str:
         if not value:
             return value
         try:
@@ -79,7 +79,7 @@ class IdentitySettings(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _identity(self) -> Self:
+    def _check_identity(self) -> Self:
         secrets = [self.user_token_secret, *self.user_token_secrets.values()]
         if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
             raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")

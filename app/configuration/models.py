@@ -13,13 +13,13 @@ Profile = Literal["auto", "deepseek", "qwen", "doubao", "kimi", "glm", "openai",
 Thinks = Literal["auto", "true", "false"]
 
 
-def _ours(parameters: dict[str, Any]) -> dict[str, Any]:
+def _check_reserved(parameters: dict[str, Any]) -> dict[str, Any]:
     if taken := sorted(RESERVED & parameters.keys()):
         raise ValueError(f"不能有 {'、'.join(taken)}，这些由产品填写")
     return parameters
 
 
-Parameters = Annotated[dict[str, Any], AfterValidator(_ours)]
+Parameters = Annotated[dict[str, Any], AfterValidator(_check_reserved)]
 
 
 class LlmProvider(BaseModel):
@@ -39,7 +39,7 @@ class LlmProvider(BaseModel):
     max_tokens: int | None = Field(None, ge=16, le=32768)
 
     @model_validator(mode="after")
-    def _somewhere(self) -> Self:
+    def _check_address(self) -> Self:
         if not self.address:
             raise ValueError("须写 base_url，或写 profile 用那一家的地址")
         return self
@@ -68,7 +68,7 @@ class ModelPrice(BaseModel):
     input: float = Field(ge=0, le=1_000_000)
     output: float = Field(ge=0, le=1_000_000)
 
-    def of(self, usage: Usage) -> float:
+    def compute_cost(self, usage: Usage) -> float:
         """What usage costs, in that unit."""
         return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
 
@@ -142,20 +142,20 @@ class ModelSettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _priced(self) -> Self:
+    def _check_prices(self) -> Self:
         if not self.llm_prices and (self.llm_daily_cost or any(budget.cost for budget in self.llm_budgets.values())):
             raise ValueError("LLM_DAILY_COST 或 LLM_BUDGETS 限了费用，须在 LLM_PRICES 里写各模型的单价")
         return self
 
     @model_validator(mode="after")
-    def _told_apart(self) -> Self:
+    def _check_titles(self) -> Self:
         titles = [FIRST, SMALL, READING, *(provider.title for provider in self.llm_providers)]
         if twice := next((title for title in titles if titles.count(title) > 1), None):
             raise ValueError(f"LLM_PROVIDERS 里的名字 {twice} 重复或已被占用，请给各项写不同的 name")
         return self
 
     @model_validator(mode="after")
-    def _named(self) -> Self:
+    def _check_model_names(self) -> Self:
         if self.llm_profile not in ("auto", "deepseek") and "llm_model" not in self.model_fields_set:
             raise ValueError(f"LLM_PROFILE={self.llm_profile} 时须设置 LLM_MODEL")
         if self.llm_profile == "compatible" and "llm_base_url" not in self.model_fields_set:
@@ -174,6 +174,6 @@ class ModelSettings(BaseModel):
         return find_profile(self.llm_address) if self.llm_profile == "auto" else self.llm_profile
 
 
-def told(thinks: Thinks) -> bool | None:
+def parse_thinks(thinks: Thinks) -> bool | None:
     """What was set; None for auto."""
     return None if thinks == "auto" else thinks == "true"

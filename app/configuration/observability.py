@@ -37,13 +37,13 @@ class ObservabilitySettings(BaseModel):
 
     @field_validator("otel_exporter_otlp_headers")
     @classmethod
-    def _pairs(cls, value: SecretStr) -> SecretStr:
-        if any(not name.strip() or not equals for name, equals, _ in _headers(value)):
+    def _check_headers(cls, value: SecretStr) -> SecretStr:
+        if any(not name.strip() or not equals for name, equals, _ in _split_headers(value)):
             raise ValueError("OTEL_EXPORTER_OTLP_HEADERS 写成 名=值，多个以逗号分隔，例如 Authorization=Bearer 密钥")
         return value
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_langfuse(self) -> Self:
         given = [bool(self.langfuse_host), bool(self.langfuse_public_key), bool(self.langfuse_secret_key)]
         if any(given) and not all(given):
             raise ValueError("LANGFUSE_HOST、LANGFUSE_PUBLIC_KEY、LANGFUSE_SECRET_KEY 须一起设置")
@@ -52,8 +52,8 @@ class ObservabilitySettings(BaseModel):
     @property
     def otel_headers(self) -> dict[str, str]:
         """Of requests to the collector."""
-        return {name.strip(): text.strip() for name, _, text in _headers(self.otel_exporter_otlp_headers)}
+        return {name.strip(): text.strip() for name, _, text in _split_headers(self.otel_exporter_otlp_headers)}
 
 
-def _headers(value: SecretStr) -> list[tuple[str, str, str]]:
+def _split_headers(value: SecretStr) -> list[tuple[str, str, str]]:
     return [item.partition("=") for item in value.get_secret_value().split(",") if item.strip()]

@@ -31,7 +31,7 @@ class RedisSettings(BaseModel):
 
     @field_validator("redis_url")
     @classmethod
-    def _address(cls, value: SecretStr) -> SecretStr:
+    def _check_url(cls, value: SecretStr) -> SecretStr:
         if not (url := value.get_secret_value()):
             return value
         try:

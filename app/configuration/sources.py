@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from app.net.targets import TargetPolicy, port_ranges
+from app.net.targets import TargetPolicy, parse_port_ranges
 
 PORTS = "80,443,8000-9999"
 """On which websites and web applications are served."""
@@ -31,9 +31,9 @@ class SourceSettings(BaseModel):
     fetch_timeout: float = Field(20.0, gt=0, le=300, description="取一个网页或文件的秒数上限，含重定向")
 
     @model_validator(mode="after")
-    def _sources(self) -> Self:
+    def _check_roots(self) -> Self:
         for tenant in self.source_roots:
-            if wrong := next((root for root in self.roots_of(tenant) if not root.is_absolute()), None):
+            if wrong := next((root for root in self.list_roots(tenant) if not root.is_absolute()), None):
                 raise ValueError(f"SOURCE_ROOTS 里 {tenant} 的 {wrong} 不是绝对路径")
         try:
             self.fetch_policy  # noqa: B018 - it is read to be checked
@@ -43,7 +43,7 @@ class SourceSettings(BaseModel):
             ) from error
         return self
 
-    def roots_of(self, tenant: str) -> tuple[Path, ...]:
+    def list_roots(self, tenant: str) -> tuple[Path, ...]:
         """Below which folders of the server a tenant's sources may lie."""
         return tuple(Path(part.strip()) for part in self.source_roots.get(tenant, "").split(",") if part.strip())
 
@@ -52,4 +52,4 @@ class SourceSettings(BaseModel):
         """Raises ValueError."""
         allowed = tuple(item.strip() for item in self.fetch_allowed_hosts.split(",") if item.strip())
         remedy = "确有需要时由管理员设置 FETCH_ALLOWED_HOSTS、FETCH_PORTS"
-        return TargetPolicy.listed("网址", remedy, allowed, port_ranges(self.fetch_ports))
+        return TargetPolicy.from_settings("网址", remedy, allowed, parse_port_ranges(self.fetch_ports))

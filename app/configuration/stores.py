@@ -26,7 +26,7 @@ class StoreSettings(BaseModel):
 
     @field_validator("milvus_uri")
     @classmethod
-    def _milvus_address(cls, value: SecretStr) -> SecretStr:
+    def _check_milvus_uri(cls, value: SecretStr) -> SecretStr:
         if not re.fullmatch(r"(https?://[^\s?#]+)?", value.get_secret_value()):
             raise ValueError("MILVUS_URI 应为 http:// 或 https:// 开头的地址；用 Milvus Lite 时留空")
         return value

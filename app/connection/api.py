@@ -13,8 +13,8 @@ from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
 from app.connection.types import ConnectionSource, ModelAddress
 from app.errors import Forbidden
-from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring, caller_name
-from app.http.failures import fails
+from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring, get_caller_name
+from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
 
@@ -36,7 +36,7 @@ class ConnectionIn(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _somewhere(self) -> Self:
+    def _check_address(self) -> Self:
         if not self.address.base_url:
             raise ValueError("请填写 base_url：这一家没有固定的接口地址")
         return self
@@ -102,31 +102,31 @@ async def read_model_connection(tenant: AdminTenant, wiring: Wiring) -> Connecti
     )
 
 
-@router.put("/connection", responses=fails(403, 409))
+@router.put("/connection", responses=list_failures(403, 409))
 async def write_model_connection(
     body: ConnectionIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> ConnectionOut:
     """Connects a model; the next answer is written by it, without a restart."""
-    _own(tenant)
-    await wiring.connections.connect(body.address, by=caller_name(request))
+    _require_default_tenant(tenant)
+    await wiring.connections.connect(body.address, by=get_caller_name(request))
     return await read_model_connection(tenant, wiring)
 
 
-@router.delete("/connection", responses=fails(403, 409))
+@router.delete("/connection", responses=list_failures(403, 409))
 async def drop_model_connection(request: Request, tenant: AdminTenant, wiring: Wiring) -> ConnectionOut:
     """Disconnects the model and forgets its key; answers are quoted again."""
-    _own(tenant)
-    await wiring.connections.connect(None, by=caller_name(request))
+    _require_default_tenant(tenant)
+    await wiring.connections.connect(None, by=get_caller_name(request))
     return await read_model_connection(tenant, wiring)
 
 
-@router.post("/connection/test", responses=fails(403, 409), dependencies=[CHANGES_NOTHING])
+@router.post("/connection/test", responses=list_failures(403, 409), dependencies=[CHANGES_NOTHING])
 async def test_model_connection(body: ConnectionIn, tenant: AdminTenant, wiring: Wiring) -> ConnectionTestOut:
     """Asks it one short question; nothing is kept."""
-    _own(tenant)
+    _require_default_tenant(tenant)
     return ConnectionTestOut.model_validate(asdict(await wiring.connections.test(body.address)))
 
 
-def _own(tenant: str) -> None:
+def _require_default_tenant(tenant: str) -> None:
     if tenant != DEFAULT_TENANT:
         raise Forbidden("大模型由所有租户共用，只有默认租户的管理员能改。", code="not_yours")

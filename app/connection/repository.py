@@ -23,7 +23,7 @@ class ConnectionRepository:
 
     async def read(self) -> StoredConnection:
         """What is connected by now."""
-        return await self._database.look(_read)
+        return await self._database.run_in_reader(_read)
 
     async def write(self, connection: StoredConnection) -> StoredConnection:
         """Takes the place of what was connected; with the version that it got."""

@@ -15,7 +15,7 @@ from agents.errors import GenerationError
 from agents.llm.chat import ModelOptions
 from agents.llm.registry import get_model
 from app.connection.repository import ConnectionRepository
-from app.connection.sealing import Sealer
+from app.connection.sealer import Sealer
 from app.connection.types import ConnectionSource, ConnectionTest, ModelAddress, StoredConnection
 from app.db.base import now
 from app.errors import Conflict
@@ -64,8 +64,8 @@ class ModelConnections:
             raise Conflict("大模型由环境变量设置，以那里的为准；要在这里接，先去掉 LLM_ 的设置。", code="set_elsewhere")
         made = StoredConnection(by=by, updated_at=now())
         if address is not None:
-            address = await self.completed(address)
-            sealed = self._sealer.seal(address.key)
+            address = await self.fill_key(address)
+            sealed = self._sealer.encrypt(address.key)
             made = replace(
                 made, provider=address.provider, base_url=address.base_url, model=address.model, sealed_key=sealed
             )
@@ -73,7 +73,7 @@ class ModelConnections:
         await self.follow()
         return made
 
-    async def completed(self, address: ModelAddress) -> ModelAddress:
+    async def fill_key(self, address: ModelAddress) -> ModelAddress:
         """With the key that is kept where none is given: for the same address alone, or anybody with the console could
         have it sent to a server of their own. Raises Conflict.
         """
@@ -82,11 +82,11 @@ class ModelConnections:
             return address
         if address.base_url != stored.base_url:
             raise Conflict("换了接口地址，请重新填写密钥。", code="key_needed")
-        return replace(address, key=self._sealer.unseal(stored.sealed_key))
+        return replace(address, key=self._sealer.decrypt(stored.sealed_key))
 
     async def test(self, address: ModelAddress) -> ConnectionTest:
         """Asks one short question. Raises Conflict."""
-        address = await self.completed(address)
+        address = await self.fill_key(address)
         options = ModelOptions(
             address.model,
             base_url=address.base_url,
@@ -103,15 +103,15 @@ class ModelConnections:
             async with aclosing(model.stream([{"role": "user", "content": QUESTION}])) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, str):
-                        first = first or _since(started)
+                        first = first or _measure_since(started)
                         reply += piece
         except GenerationError as error:
-            problem = _without(address.key, str(error)) or type(error).__name__
+            problem = _hide_key(address.key, str(error)) or type(error).__name__
         finally:
             await model.close()
         if not reply and not problem:
             problem = "没有回答"
-        return ConnectionTest(reply[:MOST_REPLY], first, _since(started), problem)
+        return ConnectionTest(reply[:MOST_REPLY], first, _measure_since(started), problem)
 
     async def follow(self) -> None:
         """Takes over what was changed since, here or in another process; costs one row where nothing was."""
@@ -122,17 +122,17 @@ class ModelConnections:
             if stored.version == self._version:
                 return
             try:
-                await self._take_over(self._with(stored))
+                await self._take_over(self._build_settings(stored))
                 self.problem = ""
             except Conflict as error:
                 self.problem = str(error)
                 logger.error("the connected model cannot be used: {}", error)
             self._version = stored.version
 
-    def _with(self, stored: StoredConnection) -> Settings:
+    def _build_settings(self, stored: StoredConnection) -> Settings:
         if not stored.base_url:
             return self._settings
-        key = self._sealer.unseal(stored.sealed_key) or NO_KEY
+        key = self._sealer.decrypt(stored.sealed_key) or NO_KEY
         chosen = {
             "llm_base_url": stored.base_url,
             "llm_model": stored.model,
@@ -142,10 +142,10 @@ class ModelConnections:
         return self._settings.model_copy(update=chosen)
 
 
-def _without(key: str, text: str) -> str:
+def _hide_key(key: str, text: str) -> str:
     """Some endpoints say back what they were shown."""
     return text.replace(key, "…") if key else text
 
 
-def _since(started: float) -> float:
+def _measure_since(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 1)

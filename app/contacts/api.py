@@ -6,10 +6,10 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Page
-from app.contacts.places import place_of
+from app.contacts.places import read_place
 from app.errors import NotFound
 from app.http.deps import HolderTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -27,10 +27,10 @@ class VisitIn(BaseModel):
     title: str = Field("", max_length=500, description="网页标题")
 
 
-@router.post("/{session_id}/visits", status_code=204, responses=fails(404))
+@router.post("/{session_id}/visits", status_code=204, responses=list_failures(404))
 async def report_visit(session_id: SessionId, body: VisitIn, tenant: HolderTenant, wiring: Wiring) -> Response:
     """Tells on which page the customer is; staff see it beside the conversation."""
-    place = place_of(Page(url=clean(body.url), title=clean(body.title)))
+    place = read_place(Page(url=clean(body.url), title=clean(body.title)))
     if place is not None and not await wiring.contacts.rows.add_visit(SessionKey(tenant, session_id), *place):
         raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session_id)
     return Response(status_code=204)

@@ -9,7 +9,7 @@ from agents.types import Page
 URL_CHARS, TITLE_CHARS = 500, 200
 
 
-def place_of(page: Page) -> tuple[str, str] | None:
+def read_place(page: Page) -> tuple[str, str] | None:
     """Address and title of a page, the address without its query and fragment, which may hold secrets; None for what is
     no page of the web.
     """

@@ -21,7 +21,7 @@ from sqlalchemy import (
     union,
 )
 
-from app.contacts.alias import alias_of
+from app.contacts.alias import build_alias
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
 from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
@@ -42,13 +42,13 @@ class ContactRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
+    async def load_customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
         """Who has each of the conversations, by session; those that are not there are left out."""
         if not sessions:
             return {}
-        return await self._database.look(lambda connection: find_customers(connection, tenant, sessions))
+        return await self._database.run_in_reader(lambda connection: find_customers(connection, tenant, sessions))
 
-    async def labels(self, tenant: str, sessions: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    async def load_labels(self, tenant: str, sessions: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """The labels of conversations, in order; those that have none are left out."""
         table, found = ConversationLabelRow, dict[str, tuple[str, ...]]()
         query = select(table.session_id, table.label).where(table.tenant_id == tenant, table.session_id.in_(sessions))
@@ -57,7 +57,7 @@ class ContactRepository:
                 found[session] = (*found.get(session, ()), label)
         return found
 
-    async def known_labels(self, tenant: str) -> list[str]:
+    async def list_known_labels(self, tenant: str) -> list[str]:
         """Every label that a customer or a conversation of the tenant has."""
         of_conversations = select(ConversationLabelRow.label).where(ConversationLabelRow.tenant_id == tenant)
         of_contacts = select(ContactLabelRow.label).where(ContactLabelRow.tenant_id == tenant)
@@ -69,12 +69,12 @@ class ContactRepository:
 
         def write(connection: Connection) -> None:
             _put_name(connection, tenant, key, name)
-            connection.execute(delete(ContactLabelRow).where(*_of(ContactLabelRow, tenant, key)))
+            connection.execute(delete(ContactLabelRow).where(*_match_contact(ContactLabelRow, tenant, key)))
             _add_labels(connection, tenant, key, labels)
 
         await self._database.transact(write)
 
-    async def label_conversation(self, session: SessionKey, labels: Sequence[str]) -> bool:
+    async def set_conversation_labels(self, session: SessionKey, labels: Sequence[str]) -> bool:
         """Gives a conversation its labels; False where it is not there."""
 
         def write(connection: Connection) -> bool:
@@ -90,9 +90,9 @@ class ContactRepository:
 
         return await self._database.transact(write)
 
-    async def sessions(self, tenant: str, key: ContactKey) -> list[str]:
+    async def list_sessions(self, tenant: str, key: ContactKey) -> list[str]:
         """The conversations of a customer, the latest first."""
-        query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, owned_by(key))
+        query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, match_owner(key))
         async with self._database.read() as connection:
             return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
 
@@ -107,7 +107,7 @@ class ContactRepository:
 
         return await self._database.transact(write, durable=False)
 
-    async def visits(self, tenant: str, key: ContactKey) -> list[Visit]:
+    async def list_visits(self, tenant: str, key: ContactKey) -> list[Visit]:
         """The pages that a customer was on in all conversations, the latest first."""
         table = VisitRow
         own = (Conversation.tenant_id == table.tenant_id) & (Conversation.session_id == table.session_id)
@@ -116,7 +116,7 @@ class ContactRepository:
         query = (
             select(*columns, last)
             .join(Conversation, own)
-            .where(table.tenant_id == tenant, owned_by(key))
+            .where(table.tenant_id == tenant, match_owner(key))
             .group_by(table.url)
             .order_by(last.desc(), table.url)
             .limit(SHOWN_VISITS)
@@ -126,11 +126,11 @@ class ContactRepository:
 
 
 def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
-    """See `ContactRepository.customers`."""
+    """See `ContactRepository.load_customers`."""
     table = Conversation
     query = select(table.session_id, table.caller, table.user_id)
     rows = connection.execute(query.where(table.tenant_id == tenant, table.session_id.in_(sessions))).all()
-    keys = {row.session_id: contact_key(row.caller, row.session_id) for row in rows}
+    keys = {row.session_id: build_contact_key(row.caller, row.session_id) for row in rows}
     names: dict[ContactKey, str] = {}
     labels: dict[ContactKey, tuple[str, ...]] = {}
     wanted = sorted({(key.caller, key.session_id) for key in keys.values()})
@@ -147,18 +147,18 @@ def find_customers(connection: Connection, tenant: str, sessions: Collection[str
     for session, caller, user_id in rows:
         key = keys[session]
         kind = CustomerKind.MEMBER if caller else CustomerKind.CLAIMED if user_id else CustomerKind.VISITOR
-        alias = alias_of(tenant, session)
+        alias = build_alias(tenant, session)
         known = names.get(key, ""), labels.get(key, ())
         customers[session] = Customer(key, kind, caller or user_id, alias, known[0], labels=known[1])
     return customers
 
 
-def contact_key(caller: str, session_id: str) -> ContactKey:
+def build_contact_key(caller: str, session_id: str) -> ContactKey:
     """Whose a conversation is: its member's, else its own customer's. What a page claims makes nobody a member."""
     return ContactKey(caller) if caller else ContactKey("", session_id)
 
 
-def owned_by(key: ContactKey) -> ColumnElement[bool]:
+def match_owner(key: ContactKey) -> ColumnElement[bool]:
     """The conversations of a customer."""
     if key.caller:
         return Conversation.caller == key.caller
@@ -170,14 +170,20 @@ def merge_into_member(connection: Connection, session: SessionKey, caller: str) 
     member's now, whose own name stays.
     """
     tenant, before, member = session.tenant, ContactKey("", session.session_id), ContactKey(caller)
-    labels = connection.execute(select(ContactLabelRow.label).where(*_of(ContactLabelRow, tenant, before))).scalars()
+    labels = connection.execute(
+        select(ContactLabelRow.label).where(*_match_contact(ContactLabelRow, tenant, before))
+    ).scalars()
     _add_labels(connection, tenant, member, list(labels))
-    name = connection.execute(select(ContactRow.name).where(*_of(ContactRow, tenant, before))).scalar_one_or_none()
-    own = connection.execute(select(ContactRow.name).where(*_of(ContactRow, tenant, member))).scalar_one_or_none()
+    name = connection.execute(
+        select(ContactRow.name).where(*_match_contact(ContactRow, tenant, before))
+    ).scalar_one_or_none()
+    own = connection.execute(
+        select(ContactRow.name).where(*_match_contact(ContactRow, tenant, member))
+    ).scalar_one_or_none()
     if name and not own:
         _put_name(connection, tenant, member, name)
     for table in (ContactRow, ContactLabelRow):
-        connection.execute(delete(table).where(*_of(table, tenant, before)))
+        connection.execute(delete(table).where(*_match_contact(table, tenant, before)))
 
 
 def forget(connection: Connection, tenant: str) -> None:
@@ -191,7 +197,7 @@ def forget(connection: Connection, tenant: str) -> None:
         connection.execute(delete(table).where(table.tenant_id == tenant, ~left))
 
 
-def _visit_once_more(insertion: Any) -> Any:
+def _update_visit(insertion: Any) -> Any:
     new = insertion.excluded
     return insertion.on_conflict_do_update(
         index_elements=[VisitRow.tenant_id, VisitRow.session_id, VisitRow.url],
@@ -203,7 +209,7 @@ def _visit_once_more(insertion: Any) -> Any:
     )
 
 
-_ADD_VISIT = {name: _visit_once_more(dialect.insert(VisitRow)) for name, dialect in DIALECTS.items()}
+_ADD_VISIT = {name: _update_visit(dialect.insert(VisitRow)) for name, dialect in DIALECTS.items()}
 """Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
 _KNOWN = (
     select(func.count())
@@ -232,7 +238,7 @@ def _is_there(connection: Connection, session: SessionKey) -> bool:
     return bool(connection.execute(select(exists().where(own))).scalar_one())
 
 
-def _of(
+def _match_contact(
     table: type[ContactRow] | type[ContactLabelRow], tenant: str, key: ContactKey
 ) -> tuple[ColumnElement[bool], ...]:
     return table.tenant_id == tenant, table.caller == key.caller, table.session_id == key.session_id

@@ -40,14 +40,14 @@ class Contacts:
             MAX_KNOWN, lambda key, known, moment: moment + known[1]
         )
 
-    async def customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
+    async def load_customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
         """Who has each of the conversations, by session; those that are not there are left out."""
-        found = await self.rows.customers(tenant, sessions)
+        found = await self.rows.load_customers(tenant, sessions)
         callers = {customer.key.caller for customer in found.values()} - {""}
         if not callers or tenant not in self._directories:
             return found
         cards = dict(
-            zip(callers, await asyncio.gather(*(self._card(tenant, caller) for caller in callers)), strict=True)
+            zip(callers, await asyncio.gather(*(self._load_card(tenant, caller) for caller in callers)), strict=True)
         )
         nobody = MemberCard()
         return {
@@ -58,9 +58,9 @@ class Contacts:
 
     async def find(self, tenant: str, session_id: str) -> Customer | None:
         """Who has a conversation; None where it is not there."""
-        return (await self.customers(tenant, [session_id])).get(session_id)
+        return (await self.load_customers(tenant, [session_id])).get(session_id)
 
-    async def _card(self, tenant: str, caller: str) -> MemberCard:
+    async def _load_card(self, tenant: str, caller: str) -> MemberCard:
         key = (tenant, caller)
         if (known := self._known.get(key)) is not None:
             return known[0]

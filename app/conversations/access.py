@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from app.conversations.rules import check, digest_of, new_token, stale
-from app.conversations.types import Claim, Holder, Opened
+from app.conversations.rules import check, create_token, hash_token, is_stale
+from app.conversations.types import Claim, Holder, OpenedConversation
 from app.db.base import now
 from app.errors import Forbidden, NotFound
 from app.types import Proof, SessionKey
 
 
-class Holders(Protocol):
+class HolderStore(Protocol):
     """Where it is kept whose conversations are."""
 
     async def find(self, key: SessionKey) -> Holder | None:
@@ -23,22 +23,22 @@ class Holders(Protocol):
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Keeps a conversation that is new."""
 
-    async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:
+    async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
         """The session's secret, if it is still this one, counts until then."""
 
 
 class Access:
     """lifetime: of a session's secret since it was used last; clock: aware times in UTC."""
 
-    def __init__(self, holders: Holders, lifetime: timedelta, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, holders: HolderStore, lifetime: timedelta, clock: Callable[[], datetime] = now) -> None:
         self._holders = holders
         self._lifetime = lifetime
         self._clock = clock
 
     async def require(self, key: SessionKey, proof: Proof) -> None:
         """For what only reads a conversation, or changes one that has to be there. Raises NotFound, Forbidden."""
-        claim = self._shown(key, proof)
-        if claim.settled:
+        claim = self._build_shown_claim(key, proof)
+        if claim.is_settled:
             return
         holder, moment = await self._holders.find(key), self._clock()
         if holder is None:
@@ -46,8 +46,8 @@ class Access:
                 return
             raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
         check(holder, claim, moment)
-        if stale(holder, claim, moment, self._lifetime):
-            await self._holders.renew(key, claim.shown, moment + self._lifetime)
+        if is_stale(holder, claim, moment, self._lifetime):
+            await self._holders.renew_secret(key, claim.shown, moment + self._lifetime)
 
     async def claim(self, key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:
         """For what writes into a conversation and opens it where it is not there. Raises Forbidden.
@@ -55,21 +55,21 @@ class Access:
         new: the id was made for this, so nothing is looked up. What follows from the claim is written by the
         transaction that writes the rest, and only if it still holds by then.
         """
-        claim = self._shown(key, proof)
+        claim = self._build_shown_claim(key, proof)
         if new:
-            return self._issuing(key, replace(claim, first=True, sure=True))
-        if claim.settled:
+            return self._add_secret(key, replace(claim, first=True, sure=True))
+        if claim.is_settled:
             return claim
         holder = await self._holders.find(key)
         if holder is None:
-            return self._issuing(key, replace(claim, first=True))
+            return self._add_secret(key, replace(claim, first=True))
         check(holder, claim, self._clock())
         claim = replace(claim, found=True)
-        return self._issuing(key, claim) if claim.caller and not holder.caller else claim
+        return self._add_secret(key, claim) if claim.caller and not holder.caller else claim
 
-    async def lasts(self, key: SessionKey, token: str) -> datetime | None:
-        """Until when the session's secret counts, which goes on by being asked for; None where this is not it."""
-        claim = self._shown(key, Proof(token=token))
+    async def extend_secret(self, key: SessionKey, token: str) -> datetime | None:
+        """Extends the session's secret and returns until when it counts; None where this is not the secret."""
+        claim = self._build_shown_claim(key, Proof(token=token))
         holder, moment = await self._holders.find(key), self._clock()
         if holder is None:
             return None
@@ -77,27 +77,27 @@ class Access:
             check(holder, claim, moment)
         except Forbidden:
             return None
-        if not stale(holder, claim, moment, self._lifetime):
+        if not is_stale(holder, claim, moment, self._lifetime):
             return holder.expires
-        await self._holders.renew(key, claim.shown, moment + self._lifetime)
+        await self._holders.renew_secret(key, claim.shown, moment + self._lifetime)
         return moment + self._lifetime
 
-    async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> Opened:
+    async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> OpenedConversation:
         """A new conversation with a secret of its own, ahead of its first turn; also for a key that needs none, whose
         server hands it to a browser. key: of an id that was made for this.
         """
-        token, expires = new_token(), self._clock() + self._lifetime
-        holder = Holder(proof.caller, digest_of(key.tenant, key.session_id, token), expires)
+        token, expires = create_token(), self._clock() + self._lifetime
+        holder = Holder(proof.caller, hash_token(key.tenant, key.session_id, token), expires)
         await self._holders.open(key, holder, user_id=proof.caller or user_id, channel=channel)
-        return Opened(key.session_id, token, expires)
+        return OpenedConversation(key.session_id, token, expires)
 
-    def _shown(self, key: SessionKey, proof: Proof) -> Claim:
-        shown = digest_of(key.tenant, key.session_id, proof.token)
+    def _build_shown_claim(self, key: SessionKey, proof: Proof) -> Claim:
+        shown = hash_token(key.tenant, key.session_id, proof.token)
         return Claim(proof.caller, shown, proof.trusted, expires=self._clock() + self._lifetime)
 
-    def _issuing(self, key: SessionKey, claim: Claim) -> Claim:
-        """With a secret of its own, which only a key needs that proves nothing."""
+    def _add_secret(self, key: SessionKey, claim: Claim) -> Claim:
+        """Adds a new secret to the claim, unless the key proves enough by itself."""
         if claim.trusted:
             return claim
-        token = new_token()
-        return replace(claim, issued=token, digest=digest_of(key.tenant, key.session_id, token))
+        token = create_token()
+        return replace(claim, issued=token, digest=hash_token(key.tenant, key.session_id, token))

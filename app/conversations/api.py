@@ -8,14 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from app.auth.cookies import from_own_page, keep_session, session_held
-from app.auth.identity import stays_inside
+from app.auth.cookies import from_own_page, keep_session, read_session
+from app.auth.identity import is_inside
 from app.auth.principal import Principal, Role
 from app.db.base import now
 from app.errors import Forbidden
-from app.http.deps import Allow, Wiring, proof_from, require_own_page
+from app.http.deps import Allow, Wiring, read_proof, require_own_page
 from app.http.routes import GuardedRoute
-from app.ids import new_id
+from app.ids import create_id
 from app.types import SessionKey
 from knowledge.text import clean
 
@@ -61,11 +61,11 @@ async def open_session(
     if body.cookie:
         require_own_page(request)
     user_id = clean(body.user_id)
-    proof = await proof_from(request, user_token=body.user_token, user_id=user_id)
-    key = SessionKey(tenant, new_id())
+    proof = await read_proof(request, user_token=body.user_token, user_id=user_id)
+    key = SessionKey(tenant, create_id())
     opened = await wiring.access.open(key, proof, user_id=user_id, channel=clean(body.channel))
     if body.cookie:
-        keep_session(response, request, opened.session_id, opened.token, _seconds(opened.expires))
+        keep_session(response, request, opened.session_id, opened.token, _count_seconds_left(opened.expires))
     token = "" if body.cookie else opened.token
     return SessionOpened(session_id=opened.session_id, session_token=token, expires_at=opened.expires)
 
@@ -75,22 +75,24 @@ async def read_current_session(
     request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
 ) -> CurrentSession:
     """Which session the page goes on with after it was loaded again."""
-    session_id, token = session_held(request)
-    expires = await wiring.access.lasts(SessionKey(tenant, session_id), token) if token else None
+    session_id, token = read_session(request)
+    expires = await wiring.access.extend_secret(SessionKey(tenant, session_id), token) if token else None
     if expires is None:
         return CurrentSession(session_id=None, expires_at=None)
-    keep_session(response, request, session_id, token, _seconds(expires))
+    keep_session(response, request, session_id, token, _count_seconds_left(expires))
     return CurrentSession(session_id=session_id, expires_at=expires)
 
 
-def _seconds(expires: datetime) -> int:
+def _count_seconds_left(expires: datetime) -> int:
     return max(int((expires - now()).total_seconds()), 1)
 
 
 def _require_page(request: Request) -> None:
-    """A key that may be in anybody's browser opens sessions from its own pages alone. Raises Forbidden."""
+    """Requires that a key which may be in anybody's browser opens sessions from its own pages alone. Raises
+    Forbidden.
+    """
     principal: Principal = request.state.principal
-    if stays_inside(principal) or from_own_page(request.headers):
+    if is_inside(principal) or from_own_page(request.headers):
         return
     if request.headers.get("origin") not in principal.origins:
         raise Forbidden(

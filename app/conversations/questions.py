@@ -12,18 +12,20 @@ _SPACES = re.compile(r"\s+")
 _CLOSING = re.compile(r"[\s?？!！.。,，;；:：~～…]+$")
 
 
-def normalised(text: str) -> str:
-    """The form in which questions are compared: width, case, white space and closing punctuation do not count."""
+def normalize_question(text: str) -> str:
+    """Returns the form in which questions are compared: width, case, white space and closing punctuation do
+    not count.
+    """
     form = "NFC" if _COMPATIBLE_ONLY.search(text) else "NFKC"
     text = _SPACES.sub(" ", unicodedata.normalize(form, text).casefold()).strip()  # type: ignore[arg-type]
     return _CLOSING.sub("", text) or text
 
 
-def digest(text: str) -> str:
-    """SHA-256 of the form in which questions are compared, in hex: by it a gap and its solution find each other."""
-    return hashlib.sha256(normalised(text).encode()).hexdigest()
+def hash_question(text: str) -> str:
+    """Hashes the normalised question (SHA-256 in hex); a gap and its solution find each other by it."""
+    return hashlib.sha256(normalize_question(text).encode()).hexdigest()
 
 
-def same_question(one: str, other: str) -> bool:
+def is_same_question(one: str, other: str) -> bool:
     """Whether two messages ask the same."""
-    return normalised(one) == normalised(other)
+    return normalize_question(one) == normalize_question(other)

@@ -55,41 +55,45 @@ class ConversationRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def exists(self, tenant: str, session_id: str) -> bool:
+    async def has_turns(self, tenant: str, session_id: str) -> bool:
         """Whether the session has turns."""
         key = {"tenant_id": tenant, "session_id": session_id}
         return bool(
-            await self._database.look(lambda connection: connection.execute(_STARTED, key).scalar_one_or_none())
+            await self._database.run_in_reader(
+                lambda connection: connection.execute(_STARTED, key).scalar_one_or_none()
+            )
         )
 
-    async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
-        """The last `count` turns that were taken, the oldest of them first."""
+    async def load_last_turns(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
+        """Loads the last `count` turns, the oldest of them first."""
         wanted = {"tenant_id": tenant, "session_id": session_id, "count": count}
-        rows = await self._database.look(lambda connection: connection.execute(_LAST, wanted).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(_LAST, wanted).all())
         return [TurnRow(*row) for row in reversed(rows)]
 
-    async def questions_before(
+    async def load_earlier_questions(
         self, tenant: str, session_id: str, skipped: int, count: int, rows_of: Collection[str] | None = None
     ) -> list[str]:
-        """What was asked before the last `skipped` turns, as it was understood: the last `count` questions, the oldest
-        first; rows_of: without those of turns that hold the business data of anybody else.
+        """Loads the last `count` questions before the last `skipped` turns, as they were searched, the oldest first.
+        rows_of: leaves out turns with business data of any other member.
         """
         wanted = {"tenant_id": tenant, "session_id": session_id, "skipped": skipped, "count": count}
-        rows = await self._database.look(lambda connection: connection.execute(_BEFORE, wanted).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(_BEFORE, wanted).all())
         return [row.standalone for row in reversed(rows) if rows_of is None or row.rows_of in rows_of]
 
 
-def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
+def append_turns(connection: Connection, turns: Sequence[NewTurn]) -> None:
     """Adds turns at the end of their conversations, in this order; conversations that are not there are opened.
 
     Sessions are locked in the order of their names, so that processes that append at once cannot block each other.
     """
-    connection.execute(_COUNT_TURNS[connection.dialect.name], _conversations(turns))
-    connection.execute(_INSERT_TURN, _numbered(turns))
+    connection.execute(_COUNT_TURNS[connection.dialect.name], _build_conversations(turns))
+    connection.execute(_INSERT_TURN, _build_turns(turns))
 
 
-def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
-    """One row a session, with the number of its turns; user, channel and secret are those of its first turn."""
+def _build_conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
+    """Builds one row for each session, with the number of its turns; user, channel and secret are those of its first
+    turn.
+    """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for turn in turns:
         row = rows.setdefault(
@@ -111,8 +115,8 @@ def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
     return [rows[key] for key in sorted(rows)]
 
 
-def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
-    """One row a turn; `later` is how many of these turns follow in its session, all of them being counted already."""
+def _build_turns(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
+    """Builds one row for each turn; `later` is how many of these turns follow in its session."""
     remaining = Counter((turn.tenant, turn.session_id) for turn in turns)
     rows = []
     for turn in turns:
@@ -138,8 +142,8 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
     return rows
 
 
-def turns_of(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
-    """The turns of conversations, rejected ones too."""
+def load_asked_turns(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
+    """Loads the turns of conversations, rejected ones too."""
     mine = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
     query = select(StoredTurn.standalone, StoredTurn.outcome, StoredTurn.response, StoredTurn.created_at).where(mine)
     return [AskedTurn(*row) for row in connection.execute(query)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, select, tuple_, update
 
-from app.conversations.rules import settled
+from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
 from app.conversations.types import Claim, Holder
 from app.db.base import now
@@ -25,7 +25,7 @@ Proved = Callable[[Connection, SessionKey, str], None]
 
 
 class HolderRepository:
-    """See `app.conversations.access.Holders`."""
+    """See `app.conversations.access.HolderStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -33,19 +33,19 @@ class HolderRepository:
     async def find(self, key: SessionKey) -> Holder | None:
         """One look-up by the primary key."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
-        row = await self._database.look(lambda connection: connection.execute(_FIND, wanted).first())
+        row = await self._database.run_in_reader(lambda connection: connection.execute(_FIND, wanted).first())
         return Holder(*row) if row else None
 
-    async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:
-        """See `Holders.renew`."""
-        same = _where(key) & (Conversation.token == digest)
+    async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
+        """See `HolderStore.renew_secret`."""
+        same = _match_key(key) & (Conversation.token == digest)
         async with self._database.write() as connection:
             await connection.execute(update(Conversation).where(same).values(token_expires=expires))
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Opens a conversation, whose id nobody else can know, ahead of its first turn."""
         async with self._database.write() as connection:
-            row = insert_into(connection, Conversation).values(**_new(key, channel, holder, user_id))
+            row = insert_into(connection, Conversation).values(**_build_row(key, channel, holder, user_id))
             await connection.execute(row)
 
     async def reserve(self, key: SessionKey, caller: str) -> str:
@@ -53,12 +53,12 @@ class HolderRepository:
         who happens to choose the same id gets what is filed under it.
         """
         async with self._database.write() as connection:
-            row = insert_into(connection, Conversation).values(**_new(key, "", Holder(caller), caller))
+            row = insert_into(connection, Conversation).values(**_build_row(key, "", Holder(caller), caller))
             await connection.execute(row.on_conflict_do_nothing())
-            return await connection.run_sync(member_of, key)
+            return await connection.run_sync(find_member, key)
 
 
-def _new(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[str, Any]:
+def _build_row(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[str, Any]:
     moment = now()
     return {
         "tenant_id": key.tenant,
@@ -74,20 +74,20 @@ def _new(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[st
     }
 
 
-def settle(
+def settle_claims(
     connection: Connection, claims: Mapping[str, tuple[SessionKey, Claim]], lifetime: timedelta, proved: Proved
 ) -> dict[str, Forbidden]:
-    """Looks at claims again, after their conversations were opened or locked in this transaction, and writes whose they
-    are now. Returns those that do not hold, by name: nothing that rests on them may be kept.
+    """Checks claims again, after their conversations were opened or locked in this transaction, and writes whose they
+    are now. Returns the claims that failed, by name: nothing that rests on them may be stored.
     """
-    open_ = {name: pair for name, pair in claims.items() if not pair[1].settled}
+    open_ = {name: pair for name, pair in claims.items() if not pair[1].is_settled}
     if not open_:
         return {}
-    holders, moment = _holders(connection, {key for key, _ in open_.values()}), now()
+    holders, moment = _load_holders(connection, {key for key, _ in open_.values()}), now()
     refused = {}
     for name, (key, claim) in open_.items():
         try:
-            after = settled(holders[key], claim, moment, lifetime)
+            after = settle_holder(holders[key], claim, moment, lifetime)
         except Forbidden as error:
             refused[name] = error
             continue
@@ -97,31 +97,30 @@ def settle(
     return refused
 
 
-def lock(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
-    """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first.
-
-    about: `user_id` and `channel`.
+def lock_conversation(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
+    """Locks the row of a conversation, and opens it where it has no turn yet. A turn being written locks the same row,
+    so that one of the two comes first. about: `user_id` and `channel`.
     """
     holder = Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
-    values = _new(key, about["channel"], holder, about["user_id"])
+    values = _build_row(key, about["channel"], holder, about["user_id"])
     row = insert_into(connection, Conversation).values(values)
     index = [Conversation.tenant_id, Conversation.session_id]
     connection.execute(row.on_conflict_do_update(index_elements=index, set_={"updated_at": values["updated_at"]}))
 
 
-def member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:
-    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
-    if refused := settle(connection, {"": (key, claim)}, lifetime, proved):
+def settle_member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:
+    """Settles the claim and returns the member whose conversation it is now; empty for nobody. Raises Forbidden."""
+    if refused := settle_claims(connection, {"": (key, claim)}, lifetime, proved):
         raise refused[""]
-    return member_of(connection, key)
+    return find_member(connection, key)
 
 
-def member_of(connection: Connection, key: SessionKey) -> str:
-    """The member whose conversation it is; empty for nobody."""
-    return connection.execute(select(Conversation.caller).where(_where(key))).scalar_one_or_none() or ""
+def find_member(connection: Connection, key: SessionKey) -> str:
+    """Finds the member whose conversation it is; empty for nobody."""
+    return connection.execute(select(Conversation.caller).where(_match_key(key))).scalar_one_or_none() or ""
 
 
-def _holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, Holder]:
+def _load_holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, Holder]:
     table = Conversation
     wanted = tuple_(table.tenant_id, table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys))
     columns = table.tenant_id, table.session_id, table.caller, table.token, table.token_expires
@@ -133,8 +132,8 @@ def _write(connection: Connection, key: SessionKey, before: Holder, after: Holde
     if after.caller != before.caller:  # staff see at once whom they talk to
         values["user_id"] = after.caller
         proved(connection, key, after.caller)
-    connection.execute(update(Conversation).where(_where(key)).values(values))
+    connection.execute(update(Conversation).where(_match_key(key)).values(values))
 
 
-def _where(key: SessionKey) -> ColumnElement[bool]:
+def _match_key(key: SessionKey) -> ColumnElement[bool]:
     return (Conversation.tenant_id == key.tenant) & (Conversation.session_id == key.session_id)

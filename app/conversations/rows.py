@@ -14,28 +14,30 @@ PERSONAL = frozenset({"business", "care"})
 """Agents that look at a member's data; what they say may hold some without citing a row."""
 
 
-def rows_of(answer: Answer, caller: str) -> str:
-    """The member whose data the answer holds; empty for none."""
+def find_rows_owner(answer: Answer, caller: str) -> str:
+    """Returns the member whose data the answer holds; empty for none."""
     holds = answer.agent in PERSONAL or any(isinstance(source, RowSource) for source in answer.sources)
     return caller if holds else ""
 
 
-def readable(rows: Sequence[TurnRow], caller: str, *, to_model: bool) -> tuple[Turn, ...]:
-    """The turns that this member may be answered from, the others left out. to_model: models read rows, too, or there
-    is none; else of a turn with rows only the customer's own words are left, and they are marked.
+def select_readable(rows: Sequence[TurnRow], caller: str, *, to_model: bool) -> tuple[Turn, ...]:
+    """Selects the turns that this member may be answered from. to_model: models may read rows, or there is no model;
+    else of a turn with rows only the customer's own words are kept, and they are marked.
     """
-    return tuple(_turn(row, hidden=bool(row.rows_of) and not to_model) for row in rows if row.rows_of in ("", caller))
+    return tuple(
+        _build_turn(row, hidden=bool(row.rows_of) and not to_model) for row in rows if row.rows_of in ("", caller)
+    )
 
 
-def proposal_of(row: TurnRow) -> Proposal | None:
-    """What the turn proposed."""
+def read_proposal(row: TurnRow) -> Proposal | None:
+    """Reads what the turn proposed."""
     stored = row.response["data"].get("proposal")
     return Proposal(**stored) if stored else None
 
 
-def _turn(row: TurnRow, *, hidden: bool) -> Turn:
+def _build_turn(row: TurnRow, *, hidden: bool) -> Turn:
     if hidden:
         return Turn(row.question, row.standalone, "", rows=True)
-    proposal = proposal_of(row)
+    proposal = read_proposal(row)
     proposed = proposal.action if proposal else ""
     return Turn(row.question, row.standalone, row.reply, tuple(row.response["data"]["suggestions"]), proposed)

@@ -19,13 +19,13 @@ RENEWED_AFTER = 0.1
 """Of its lifetime: a secret that is used goes on, at the price of a write now and then."""
 
 
-def new_token() -> str:
-    """A secret that nobody can guess: 256 random bits."""
+def create_token() -> str:
+    """Creates a secret that nobody can guess: 256 random bits."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
-def digest_of(tenant: str, session_id: str, token: str) -> str:
-    """What is stored of a secret, in hex: worth nothing in another session, or with another tenant; empty for none."""
+def hash_token(tenant: str, session_id: str, token: str) -> str:
+    """Hashes a secret for storage, in hex: worth nothing in another session or with another tenant; empty for none."""
     if not token:
         return ""
     return hashlib.sha256(f"{tenant}\0{session_id}\0{token}".encode(errors="surrogatepass")).hexdigest()
@@ -50,7 +50,7 @@ def check(holder: Holder, claim: Claim, moment: datetime) -> None:
         raise Forbidden("会话凭据已过期，请新开一个会话。", code="session_token_expired")
 
 
-def settled(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> Holder:
+def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> Holder:
     """Whose the conversation is once this was written into it. holder: after it was opened, where it was not there.
 
     The first proved member gets it, and the secret from before counts no more: it may be that of whoever put the id
@@ -61,13 +61,13 @@ def settled(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta)
     check(holder, claim, moment)
     if claim.caller and not holder.caller:
         return Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
-    if stale(holder, claim, moment, lifetime):
+    if is_stale(holder, claim, moment, lifetime):
         return replace(holder, expires=claim.expires)
     return holder
 
 
-def stale(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> bool:
-    """Whether the secret that was shown is to be renewed."""
+def is_stale(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> bool:
+    """Whether the secret that was shown has to be renewed."""
     if not claim.shown or claim.shown != holder.digest or holder.expires is None:
         return False
     return holder.expires - moment < lifetime * (1 - RENEWED_AFTER)

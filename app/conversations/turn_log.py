@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.conversations.types import NewTurn, NotKept
+from app.conversations.types import NewTurn, TurnNotKept
 from app.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class TurnLog(Generic[T]):
         self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
 
-    async def append(self, turn: NewTurn) -> bool:
+    async def append_turn(self, turn: NewTurn) -> bool:
         """Returns once the turn is committed, or with False where the session changed hands meanwhile: a bot must not
         speak while a person has it, and a message for a person who left would be lost. Raises Forbidden where its claim
         does not hold, Overloaded where another attempt of its request took over, and what the database raises; the
@@ -73,12 +73,12 @@ class TurnLog(Generic[T]):
     async def _write(self) -> None:
         """Until nothing is pending; turns of one session in the order in which they came."""
         while self._pending:
-            await self._gather()
+            await self._wait_for_batch()
             batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
-            await self._keep(batch)
+            await self._keep_batch(batch)
 
-    async def _gather(self) -> None:
-        """Customers who ask at the same time go on doing so; one who is alone never waits for others."""
+    async def _wait_for_batch(self) -> None:
+        """Waits a moment for more turns while several customers ask at the same time; a single one never waits."""
         time = asyncio.get_running_loop().time
         until = time() + MAX_GATHER_SECONDS
         there = 0
@@ -90,16 +90,16 @@ class TurnLog(Generic[T]):
                     await self._complete.wait()
         self._expected = min(len(self._pending), MAX_BATCH)
 
-    async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
-        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's, as
-        an outage is not.
+    async def _keep_batch(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
+        """Stores a batch and tells every waiter how it went. When a batch fails its turns are tried one by one: the
+        fault may be one turn's, as an outage is not.
         """
         try:
             out = await self._commit([turn for turn, _ in batch])
         except Exception as error:  # raised where the turn is waited for
             if len(batch) > 1 and not isinstance(error, DatabaseUnavailable):
                 for item in batch:
-                    await self._keep([item])
+                    await self._keep_batch([item])
                 return
             for _, kept in batch:
                 if not kept.done():
@@ -114,13 +114,15 @@ class TurnLog(Generic[T]):
                 kept.set_result(turn.id not in out)
 
     async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, AppError | None]:
-        """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
+        """Commits the turns. Returns those that were not stored, by their ids: those that came too late, and those that
+        were refused with the reason.
+        """
         try:
-            durable = self._durable or any(_for_staff(turn) for turn in turns)
+            durable = self._durable or any(_is_for_staff(turn) for turn in turns)
             done = await self._database.transact(
                 lambda connection: self._write_turns(connection, turns), durable=durable
             )
-        except NotKept as error:
+        except TurnNotKept as error:
             out = dict(error.turns)
             rest = [turn for turn in turns if turn.id not in out]
             return out | (await self._commit(rest) if rest else {})
@@ -128,6 +130,6 @@ class TurnLog(Generic[T]):
         return {}
 
 
-def _for_staff(turn: NewTurn) -> bool:
-    """Whether a person has it to read, or comes because of it."""
+def _is_for_staff(turn: NewTurn) -> bool:
+    """Whether a person has to read the turn, or is called because of it."""
     return turn.for_desk or turn.waiting or turn.opening is not None

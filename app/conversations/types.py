@@ -29,7 +29,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedConversation:
     """A conversation that was opened ahead of its first turn. token: its secret, which counts until `expires`, and
     longer where it is used.
     """
@@ -60,8 +60,10 @@ class Claim:
     found: bool = False
 
     @property
-    def settled(self) -> bool:
-        """Whether the transaction has nothing to look at: nobody else can have it, or nobody in particular asks."""
+    def is_settled(self) -> bool:
+        """Whether the transaction has nothing to check: nobody else can have the conversation, or nobody in particular
+        asks.
+        """
         return self.sure or (self.trusted and not self.caller)
 
 
@@ -143,7 +145,7 @@ class NewTurn:
     attachments: Sequence[dict[str, Any]] = ()
 
 
-class NotKept(Exception):
+class TurnNotKept(Exception):
     """Turns that cannot be kept; nothing of their transaction is.
 
     turns: by their ids, with why where somebody else has the conversation, or another attempt of the same request took

@@ -14,8 +14,8 @@ from app.corrections.schemas import (
     CorrectionPage,
     LocatedCorrectionOut,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from knowledge.types import CorrectionState
@@ -36,18 +36,20 @@ async def list_corrections(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> CorrectionPage:
     """Corrections of all documents; those that hold no longer are to be looked at."""
-    found, total = await wiring.corrections.page(tenant, state, offset, limit)
-    return CorrectionPage(items=list(map(LocatedCorrectionOut.of, found)), total=total, offset=offset, limit=limit)
+    found, total = await wiring.corrections.load_page(tenant, state, offset, limit)
+    return CorrectionPage(
+        items=list(map(LocatedCorrectionOut.from_located, found)), total=total, offset=offset, limit=limit
+    )
 
 
 @router.get(f"{_OF}/corrections")
 async def list_document_corrections(document_id: str, tenant: StaffTenant, wiring: Wiring) -> CorrectionList:
     """What was corrected of a document, with the passages as they were read."""
-    found = await wiring.corrections.of_document(tenant, document_id)
-    return CorrectionList(corrections=list(map(CorrectionOut.of, found)))
+    found = await wiring.corrections.list_of_document(tenant, document_id)
+    return CorrectionList(corrections=list(map(CorrectionOut.from_correction, found)))
 
 
-@router.put(f"{_OF}/chunks/{{chunk_id}}/correction", responses=_MADE_LATER | fails(404, 409))
+@router.put(f"{_OF}/chunks/{{chunk_id}}/correction", responses=_MADE_LATER | list_failures(404, 409))
 async def correct_chunk(
     document_id: str,
     chunk_id: str,
@@ -60,15 +62,17 @@ async def correct_chunk(
     """Corrects the text or headings of a chunk, or excludes it. It holds in new versions of the document too, where
     the passage is still the same. 200 once searches know, 202 while the index is still at work.
     """
-    author = body.author or caller_name(request)[:64]
+    author = body.author or get_caller_name(request)[:64]
     made = await wiring.corrections.put(tenant, document_id, chunk_id, body.edit, author, body.reason)
-    if not await wiring.corrections.answers(tenant, made):
+    if not await wiring.corrections.wait_until_known(tenant, made):
         response.status_code = 202
-    return CorrectionMadeOut.of(made)
+    return CorrectionMadeOut.from_made(made)
 
 
-@router.delete(f"{_OF}/corrections/{{correction_id}}", status_code=204, responses=_DROPPED_LATER | fails(404, 409))
+@router.delete(
+    f"{_OF}/corrections/{{correction_id}}", status_code=204, responses=_DROPPED_LATER | list_failures(404, 409)
+)
 async def delete_correction(document_id: str, correction_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Takes a correction back. 204 once the chunk is found as it was read, 202 before."""
     made = await wiring.corrections.drop(tenant, document_id, correction_id)
-    return Response(status_code=204 if await wiring.corrections.answers(tenant, made) else 202)
+    return Response(status_code=204 if await wiring.corrections.wait_until_known(tenant, made) else 202)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from app.corrections import repository
-from app.corrections.matching import corrected
+from app.corrections.merge import apply_corrections
 from app.db.engine import Database
 from knowledge.types import Chunk, CorrectedChunks
 
@@ -20,7 +20,7 @@ class StoredCorrections:
     async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """The chunks of a document as it was read, under its corrections as they are now."""
         async with self._database.read() as connection:
-            there = await connection.run_sync(repository.of_document, tenant, document_id)
+            there = await connection.run_sync(repository.list_of_document, tenant, document_id)
         if not there:
             return CorrectedChunks(tuple(chunks))
-        return await asyncio.to_thread(corrected, there, chunks, repository.basis_of(there))
+        return await asyncio.to_thread(apply_corrections, there, chunks, repository.hash_corrections(there))

@@ -17,20 +17,22 @@ from app.documents.types import DocumentKind
 from knowledge.types import CorrectedChunks, CorrectionState
 
 
-def of_document(connection: Connection, tenant: str, document_id: str) -> list[ChunkCorrection]:
+def list_of_document(connection: Connection, tenant: str, document_id: str) -> list[ChunkCorrection]:
     """In the order of the document as it was when they were made."""
     query = select(Table).where(Table.tenant_id == tenant, Table.document_id == document_id)
     rows = connection.execute(query.order_by(Table.ordinal, Table.created_at, Table.id))
-    return [_correction(row) for row in rows]
+    return [_build_correction(row) for row in rows]
 
 
 def get(connection: Connection, tenant: str, document_id: str, correction_id: str) -> ChunkCorrection | None:
     """One of a document."""
-    row = connection.execute(select(Table).where(_one(tenant, correction_id), Table.document_id == document_id)).first()
-    return None if row is None else _correction(row)
+    row = connection.execute(
+        select(Table).where(_match_correction(tenant, correction_id), Table.document_id == document_id)
+    ).first()
+    return None if row is None else _build_correction(row)
 
 
-def page(
+def load_page(
     connection: Connection, tenant: str, state: CorrectionState | None, offset: int, limit: int
 ) -> tuple[list[LocatedCorrection], int]:
     """Of all documents, the last changed first, and how many there are."""
@@ -42,7 +44,7 @@ def page(
     total = connection.execute(select(func.count()).select_from(Table).join(Document, own).where(where)).scalar_one()
     query = select(Table, Document.title).join(Document, own).where(where)
     rows = connection.execute(query.order_by(Table.updated_at.desc(), Table.id).offset(offset).limit(limit))
-    return [LocatedCorrection(row.title, _correction(row)) for row in rows], total
+    return [LocatedCorrection(row.title, _build_correction(row)) for row in rows], total
 
 
 def put(connection: Connection, tenant: str, correction: ChunkCorrection) -> None:
@@ -71,7 +73,7 @@ def put(connection: Connection, tenant: str, correction: ChunkCorrection) -> Non
 
 def drop(connection: Connection, tenant: str, correction_id: str) -> None:
     """Deletes one, if it is there."""
-    connection.execute(delete(Table).where(_one(tenant, correction_id)))
+    connection.execute(delete(Table).where(_match_correction(tenant, correction_id)))
 
 
 def settle(connection: Connection, tenant: str, document_id: str, made: CorrectedChunks) -> bool:
@@ -79,8 +81,8 @@ def settle(connection: Connection, tenant: str, document_id: str, made: Correcte
 
     One that was applied is from now on a correction of what was read this time, so that taking it back restores that.
     """
-    there = of_document(connection, tenant, document_id)
-    if basis_of(there) != made.basis:
+    there = list_of_document(connection, tenant, document_id)
+    if hash_corrections(there) != made.basis:
         return False
     for correction in there:
         values: dict[str, Any] = {"state": made.states[correction.id]}
@@ -88,27 +90,27 @@ def settle(connection: Connection, tenant: str, document_id: str, made: Correcte
             chunk, text = made.rebased[correction.id]
             values |= {"original_text": chunk.text, "original_heading": list(chunk.heading_path), "text": text}
             values |= {"question": chunk.question, "ordinal": chunk.ordinal}
-        connection.execute(update(Table).where(_one(tenant, correction.id)).values(**values))
+        connection.execute(update(Table).where(_match_correction(tenant, correction.id)).values(**values))
     return True
 
 
-def basis_of(corrections: Sequence[ChunkCorrection]) -> str:
+def hash_corrections(corrections: Sequence[ChunkCorrection]) -> str:
     """Tells this set of corrections from any other; empty for none."""
     if not corrections:
         return ""
-    marks = sorted(f"{correction.id} {_moment(correction.updated_at)}" for correction in corrections)
+    marks = sorted(f"{correction.id} {_format_moment(correction.updated_at)}" for correction in corrections)
     return hashlib.sha256("\n".join(marks).encode()).hexdigest()
 
 
-def _moment(at: datetime) -> str:
+def _format_moment(at: datetime) -> str:
     return str(at.timestamp())
 
 
-def _one(tenant: str, correction_id: str) -> ColumnElement[bool]:
+def _match_correction(tenant: str, correction_id: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.id == correction_id)
 
 
-def _correction(row: Any) -> ChunkCorrection:
+def _build_correction(row: Any) -> ChunkCorrection:
     heading = None if row.heading is None else tuple(row.heading)
     return ChunkCorrection(
         row.id,

@@ -57,7 +57,7 @@ class CorrectionOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, correction: ChunkCorrection) -> Self:
+    def from_correction(cls, correction: ChunkCorrection) -> Self:
         old, edit = correction.original, correction.edit
         return cls(
             id=correction.id,
@@ -84,8 +84,11 @@ class CorrectionMadeOut(BaseModel):
     correction: CorrectionOut | None = Field(description="修正；与原文一样时为空")
 
     @classmethod
-    def of(cls, made: CorrectionMade) -> Self:
-        return cls(chunk_id=made.chunk_id, correction=CorrectionOut.of(made.correction) if made.correction else None)
+    def from_made(cls, made: CorrectionMade) -> Self:
+        return cls(
+            chunk_id=made.chunk_id,
+            correction=CorrectionOut.from_correction(made.correction) if made.correction else None,
+        )
 
 
 class CorrectionList(BaseModel):
@@ -101,8 +104,8 @@ class LocatedCorrectionOut(BaseModel):
     correction: CorrectionOut
 
     @classmethod
-    def of(cls, found: LocatedCorrection) -> Self:
-        return cls(title=found.title, correction=CorrectionOut.of(found.correction))
+    def from_located(cls, found: LocatedCorrection) -> Self:
+        return cls(title=found.title, correction=CorrectionOut.from_correction(found.correction))
 
 
 class CorrectionPage(BaseModel):

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from app.corrections import repository
-from app.corrections.matching import edited_chunk
+from app.corrections.merge import edit_chunk
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection, OriginalPassage
 from app.db.base import now
 from app.db.engine import Database
 from app.documents.types import PieceGone, RewrittenPieces, StoredPiece
 from app.errors import Conflict, NotFound
-from app.ids import new_id
+from app.ids import create_id
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.ingest import EmbedderOf, Ingestor
 from knowledge.types import CorrectionState
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 class ChunkStore(Protocol):
     """The chunks of documents, changed one by one."""
 
-    async def entry(
+    async def load_entry(
         self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
     ) -> list[StoredPiece]: ...
 
-    async def visible(self, tenant: str, document_id: str) -> int: ...
+    async def count_visible(self, tenant: str, document_id: str) -> int: ...
 
-    async def rewrite(
+    async def rewrite_chunks(
         self, tenant: str, document_id: str, pieces: RewrittenPieces, together: Callable[[Connection, int], None]
     ) -> tuple[int, str]: ...
 
-    async def beside(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
+    async def run_alone(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,17 @@ class CorrectionService:
         self._follower = follower
         self._wait_seconds = wait_seconds
 
-    async def of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
+    async def list_of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
         """All that a document has, in its order."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.of_document, tenant, document_id)
+            return await connection.run_sync(repository.list_of_document, tenant, document_id)
 
-    async def page(
+    async def load_page(
         self, tenant: str, state: CorrectionState | None, offset: int, limit: int
     ) -> tuple[list[LocatedCorrection], int]:
         """Of all documents, the last changed first, and how many there are."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.page, tenant, state, offset, limit)
+            return await connection.run_sync(repository.load_page, tenant, state, offset, limit)
 
     async def put(
         self, tenant: str, document_id: str, chunk_id: str, edit: ChunkEdit, author: str, reason: str
@@ -88,18 +88,20 @@ class CorrectionService:
         """Makes a chunk what it is to be, and every other wording of its question; an edit that says nothing leaves it
         as it was read. Raises NotFound, Conflict, EmbeddingUnavailable.
         """
-        pieces = await self._chunks.entry(tenant, document_id, chunk_id=chunk_id)
+        pieces = await self._chunks.load_entry(tenant, document_id, chunk_id=chunk_id)
         if not pieces:
             message = "没有这个片段；它可能刚刚被改过，请刷新后再试"
             raise NotFound(message, code="chunk_not_found", document_id=document_id, chunk_id=chunk_id)
         known = await self._get(tenant, document_id, pieces[0].correction) if pieces[0].correction else None
-        original = known.original if known else _original(pieces[0])
-        edit = _needed(edit, original)
+        original = known.original if known else _build_original(pieces[0])
+        edit = _remove_unchanged(edit, original)
         if not edit and known is None:
             return CorrectionMade(chunk_id, None, 0)
         if edit.excluded and not pieces[0].excluded:
             await self._keep_one(tenant, document_id, len(pieces))
-        return await self._write(tenant, pieces, _made(document_id, known, original, edit, author, reason), edit)
+        return await self._write(
+            tenant, pieces, _build_correction(document_id, known, original, edit, author, reason), edit
+        )
 
     async def drop(self, tenant: str, document_id: str, correction_id: str) -> CorrectionMade:
         """Takes a correction back: its chunk is as it was read. Raises NotFound, Conflict, EmbeddingUnavailable."""
@@ -107,15 +109,15 @@ class CorrectionService:
         if known is None:
             message = "没有这条修正，可能已被撤销"
             raise NotFound(message, code="correction_not_found", document_id=document_id, correction_id=correction_id)
-        pieces = await self._chunks.entry(tenant, document_id, correction=correction_id)
+        pieces = await self._chunks.load_entry(tenant, document_id, correction=correction_id)
         if pieces:
             return await self._write(tenant, pieces, known, ChunkEdit())
-        await self._chunks.beside(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
+        await self._chunks.run_alone(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
         return CorrectionMade("", None, 0)
 
-    async def answers(self, tenant: str, made: CorrectionMade) -> bool:
+    async def wait_until_known(self, tenant: str, made: CorrectionMade) -> bool:
         """Whether searches know of a change, within the time that one waits for it."""
-        return made.revision == 0 or await self._follower.reached(tenant, made.revision, self._wait_seconds)
+        return made.revision == 0 or await self._follower.wait_for_revision(tenant, made.revision, self._wait_seconds)
 
     async def _write(
         self, tenant: str, pieces: Sequence[StoredPiece], correction: ChunkCorrection, edit: ChunkEdit
@@ -127,21 +129,23 @@ class CorrectionService:
             old.heading_path if edit.heading_path is None else edit.heading_path,
             edit.excluded,
         )
-        chunks = tuple(edited_chunk(piece.chunk, full) for piece in pieces)
+        chunks = tuple(edit_chunk(piece.chunk, full) for piece in pieces)
         tokenised = await self._ingestor.tokenize_chunks(tenant, chunks)
         if not edit.excluded:
             await self._embed(tenant, [chunk.indexed_text for chunk in chunks])
         kept = correction.id if edit else ""
         rewritten = RewrittenPieces(chunks, tokenised.tokens, tokenised.vocabulary, edit.excluded, kept)
 
-        def together(connection: Connection, _: int) -> None:
+        def write_correction(connection: Connection, _: int) -> None:
             if edit:
                 repository.put(connection, tenant, correction)
             else:
                 repository.drop(connection, tenant, correction.id)
 
         try:
-            revision, chunk_id = await self._chunks.rewrite(tenant, correction.document_id, rewritten, together)
+            revision, chunk_id = await self._chunks.rewrite_chunks(
+                tenant, correction.document_id, rewritten, write_correction
+            )
         except PieceGone as error:
             message = "这篇文档或这个片段刚刚被改过，请刷新后再试"
             raise Conflict(message, code="version_conflict", document_id=correction.document_id) from error
@@ -152,7 +156,7 @@ class CorrectionService:
             return await connection.run_sync(repository.get, tenant, document_id, correction_id)
 
     async def _keep_one(self, tenant: str, document_id: str, pieces: int) -> None:
-        if await self._chunks.visible(tenant, document_id) <= pieces:
+        if await self._chunks.count_visible(tenant, document_id) <= pieces:
             message = "这是这篇文档里最后一个还在用的片段；整篇都不要了，请删除文档或给它设失效时间"
             raise Conflict(message, code="last_chunk", document_id=document_id)
 
@@ -161,23 +165,23 @@ class CorrectionService:
         try:
             await (await self._embedder_of(tenant)).embed_passages(list(texts))
         except EmbeddingUnavailable:
-            if not await self._follower.by_keywords(tenant):
+            if not await self._follower.is_keywords_only(tenant):
                 raise
 
 
-def _original(piece: StoredPiece) -> OriginalPassage:
+def _build_original(piece: StoredPiece) -> OriginalPassage:
     chunk = piece.chunk
     return OriginalPassage(chunk.text, chunk.heading_path, chunk.question, chunk.ordinal)
 
 
-def _needed(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
+def _remove_unchanged(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
     """Without what says the same as was read."""
     text = None if edit.text == original.text else edit.text
     heading = None if edit.heading_path == original.heading_path else edit.heading_path
     return ChunkEdit(text, heading, edit.excluded)
 
 
-def _made(
+def _build_correction(
     document_id: str,
     known: ChunkCorrection | None,
     original: OriginalPassage,
@@ -188,7 +192,7 @@ def _made(
     moment = now()
     if known is None:
         known = ChunkCorrection(
-            new_id(), document_id, original, edit, author, reason, CorrectionState.APPLIED, moment, moment
+            create_id(), document_id, original, edit, author, reason, CorrectionState.APPLIED, moment, moment
         )
     state = CorrectionState.APPLIED
     return replace(known, edit=edit, author=author, reason=reason, state=state, updated_at=moment)

@@ -21,8 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.wal import WriteAheadLog, try_write, vacuum
-from app.errors import DatabaseBusy, DatabaseUnavailable, outage_of
+from app.db.wal import WriteAheadLog, run_vacuum, try_write
+from app.errors import DatabaseBusy, DatabaseUnavailable, find_outage
 
 Result = TypeVar("Result")
 
@@ -68,7 +68,7 @@ class Database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
         # A server drops connections when it restarts, a firewall when they idle: each is tried before it is used.
         served: dict[str, Any] = {} if self._sqlite else {"pool_pre_ping": True, "connect_args": _connect_args(address)}
-        self.engine = create_async_engine(url, json_serializer=_serialise, **served)
+        self.engine = create_async_engine(url, json_serializer=_serialize_json, **served)
         # Waiting in order here is fair and costs nothing; SQLite's busy handler sleeps and polls.
         self._writer = asyncio.Lock()
         self._outage: DatabaseUnavailable | None = None
@@ -78,22 +78,22 @@ class Database:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transact")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="look")
         if self._sqlite:
-            _configure(self.engine.sync_engine, _EVERY_COMMIT)
+            _configure_sqlite(self.engine.sync_engine, _EVERY_COMMIT)
             for durable, pragmas in ((True, _EVERY_COMMIT), (False, _SOON)):
-                engine = create_engine(address.set(drivername="sqlite"), json_serializer=_serialise)
-                _configure(engine, pragmas)
+                engine = create_engine(address.set(drivername="sqlite"), json_serializer=_serialize_json)
+                _configure_sqlite(engine, pragmas)
                 self._in_thread[durable] = engine
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A read transaction over one snapshot."""
         options: dict[str, Any] = {} if self._sqlite else {"isolation_level": "REPEATABLE READ"}
-        async with self._connection() as connection:
+        async with self._open_connection() as connection:
             await connection.execution_options(**options)
             async with connection.begin():
                 yield connection
 
-    async def look(self, work: Callable[[Connection], Result]) -> Result:
+    async def run_in_reader(self, work: Callable[[Connection], Result]) -> Result:
         """A read transaction over one snapshot that needs nothing from the event loop in between.
 
         On SQLite all of it takes one visit to a thread, where `read` pays for a dozen: the last turns of a conversation
@@ -103,13 +103,13 @@ class Database:
             async with self.read() as connection:
                 return await connection.run_sync(work)
         loop = asyncio.get_running_loop()
-        with self._outages():
-            return await loop.run_in_executor(self._readers, self._looked, self._in_thread[False], work)
+        with self._translate_outages():
+            return await loop.run_in_executor(self._readers, self._run_read, self._in_thread[False], work)
 
     @asynccontextmanager
     async def write(self, *, erases: bool = False) -> AsyncIterator[AsyncConnection]:
         """A write transaction; an exception rolls all of it back. erases: see `transact`."""
-        async with self._turn_to_write(), self._connection() as connection:
+        async with self._wait_to_write(), self._open_connection() as connection:
             await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
@@ -130,20 +130,20 @@ class Database:
             async with self.write(erases=erases) as connection:
                 return await connection.run_sync(work)
         engine = self._in_thread[durable]
-        async with self._turn_to_write():
+        async with self._wait_to_write():
             inside = copy_context().run  # what follows names the request that it follows from
             loop = asyncio.get_running_loop()
-            with self._outages():
-                result = await loop.run_in_executor(self._thread, inside, self._transact, engine, work)
+            with self._translate_outages():
+                result = await loop.run_in_executor(self._thread, inside, self._run_write, engine, work)
             await self._cut_log(erases)
             return result
 
-    async def outage(self) -> DatabaseUnavailable | None:
+    async def find_outage(self) -> DatabaseUnavailable | None:
         """Why something could not be kept since this was last asked and, on SQLite, still could not be; else None."""
         outage, self._outage = self._outage, None
         if outage is not None and self._in_thread:
             loop, engine = asyncio.get_running_loop(), self._in_thread[True]
-            with suppress(DatabaseUnavailable), self._outages():  # which remembers it again
+            with suppress(DatabaseUnavailable), self._translate_outages():  # which remembers it again
                 await loop.run_in_executor(self._readers, try_write, engine)
                 return None
         return outage
@@ -152,7 +152,7 @@ class Database:
         """Gives the space of what was deleted back to the system. On SQLite alone: PostgreSQL does it by itself."""
         if self._in_thread:
             engine = self._in_thread[True]
-            await asyncio.get_running_loop().run_in_executor(self._thread, vacuum, engine)
+            await asyncio.get_running_loop().run_in_executor(self._thread, run_vacuum, engine)
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -163,17 +163,17 @@ class Database:
         await self.engine.dispose()
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection]:
+    async def _open_connection(self) -> AsyncIterator[AsyncConnection]:
         """Raises DatabaseUnavailable where the server does not answer, or goes away meanwhile: that is no defect."""
         async with AsyncExitStack() as stack:
             try:
                 connection = await stack.enter_async_context(self.engine.connect())
             except Exception as error:  # a server that starts or stops says so with an error of the driver's own
-                if self._sqlite or not isinstance(error, _refusals()):
+                if self._sqlite or not isinstance(error, _list_refusals()):
                     raise
                 raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
             try:
-                with self._outages():
+                with self._translate_outages():
                     yield connection
             except DBAPIError as error:
                 if not error.connection_invalidated:
@@ -181,7 +181,7 @@ class Database:
                 raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
 
     @asynccontextmanager
-    async def _turn_to_write(self) -> AsyncIterator[None]:
+    async def _wait_to_write(self) -> AsyncIterator[None]:
         """Raises DatabaseBusy where those before take as long as another process may."""
         if not self._sqlite:
             yield
@@ -197,12 +197,12 @@ class Database:
             self._writer.release()
 
     @contextmanager
-    def _outages(self) -> Iterator[None]:
+    def _translate_outages(self) -> Iterator[None]:
         """Gives what the driver says of a full disk or a lock its type, and remembers it."""
         try:
             yield
         except (DBAPIError, sqlite3.Error) as error:
-            if (outage := outage_of(error)) is None:
+            if (outage := find_outage(error)) is None:
                 raise
             self._outage = outage
             raise outage from error
@@ -212,20 +212,20 @@ class Database:
             self._log.expect_erasure()
         if self._in_thread and self._log.is_due:
             engine = self._in_thread[True]
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._log.cut, engine)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._log.cut_log, engine)
 
     @staticmethod
-    def _looked(engine: Engine, work: Callable[[Connection], Result]) -> Result:
+    def _run_read(engine: Engine, work: Callable[[Connection], Result]) -> Result:
         with engine.connect() as connection, connection.begin():
             return work(connection)
 
     @staticmethod
-    def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:
+    def _run_write(engine: Engine, work: Callable[[Connection], Result]) -> Result:
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             return work(connection)
 
 
-def _refusals() -> tuple[type[Exception], ...]:
+def _list_refusals() -> tuple[type[Exception], ...]:
     """What is raised where no connection is to be had. asyncpg's own errors come as they are from there."""
     from asyncpg import InterfaceError, PostgresError
 
@@ -242,23 +242,23 @@ def insert_into(connection: Connection | AsyncConnection, table: type[Declarativ
     return DIALECTS[connection.dialect.name].insert(table)
 
 
-def _serialise(value: object) -> str:
+def _serialize_json(value: object) -> str:
     return value if isinstance(value, Serialised) else json.dumps(value, ensure_ascii=False)
 
 
-def _configure(engine: Engine, synchronous: Sequence[str]) -> None:
-    def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _configure_sqlite(engine: Engine, synchronous: Sequence[str]) -> None:
+    def configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # the driver must not begin transactions on its own: _on_begin does
         cursor = connection.cursor()
         for pragma in (*_PRAGMAS, *synchronous):
             cursor.execute(pragma)
         cursor.close()
 
-    event.listen(engine, "connect", on_connect)
-    event.listen(engine, "begin", _on_begin)
+    event.listen(engine, "connect", configure_connection)
+    event.listen(engine, "begin", _begin_transaction)
 
 
-def _on_begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     # A transaction that reads first and writes later fails at once if another process wrote in between,
     # whatever the busy timeout; one that takes the write lock at its start waits.
     writes = connection.get_execution_options().get("writes", False)

@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 _CHARS = 12
 
 
-def database_fingerprint(sql_url: str) -> str:
+def compute_fingerprint(sql_url: str) -> str:
     """Opaque, and the same for all that work on one database: of SQLite it is the file, whatever path or mount leads
     there, of a server where it listens and what the database is called. Empty for a file that is not there yet.
     """

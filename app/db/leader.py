@@ -19,7 +19,7 @@ class AdvisoryLock:
         self._number = {"lock": number}
         self._connection: AsyncConnection | None = None
 
-    async def take(self) -> bool:
+    async def acquire(self) -> bool:
         """Whether it is this process's, by now or still. Raises what the database raises, and then it is not."""
         if self._database.engine.dialect.name != "postgresql":
             return True
@@ -27,10 +27,10 @@ class AdvisoryLock:
             try:
                 await self._connection.execute(text("SELECT 1"))
             except BaseException:
-                await self._forget()
+                await self._close_connection()
                 raise
             return True
-        return await self._tried()
+        return await self._try_acquire()
 
     async def release(self) -> None:
         """Gives it back, if it is held."""
@@ -39,12 +39,12 @@ class AdvisoryLock:
         try:
             await self._connection.execute(text("SELECT pg_advisory_unlock(:lock)"), self._number)
         except BaseException:
-            await self._forget()
+            await self._close_connection()
             raise
         connection, self._connection = self._connection, None
         await connection.close()
 
-    async def _tried(self) -> bool:
+    async def _try_acquire(self) -> bool:
         connection = await self._database.engine.connect()
         try:
             await connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -60,7 +60,7 @@ class AdvisoryLock:
             await connection.close()
         return held
 
-    async def _forget(self) -> None:
+    async def _close_connection(self) -> None:
         """Ends the connection, be it broken or not: the lock goes with it."""
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -69,10 +69,10 @@ class AdvisoryLock:
 
 
 @asynccontextmanager
-async def leading(database: Database, number: int) -> AsyncIterator[bool]:
+async def try_lead(database: Database, number: int) -> AsyncIterator[bool]:
     """Whether this process is the one, for as long as this is open; see `AdvisoryLock`."""
     lock = AdvisoryLock(database, number)
     try:
-        yield await lock.take()
+        yield await lock.acquire()
     finally:
         await lock.release()

@@ -29,7 +29,7 @@ class DataDirLock:
         self._lock.release()
 
 
-def in_use(data_dir: Path) -> bool:
+def is_in_use(data_dir: Path) -> bool:
     """Whether a process holds the lock of a folder that is there. Creates nothing."""
     if not data_dir.joinpath(LOCK_FILE).exists():
         return False

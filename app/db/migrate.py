@@ -22,32 +22,32 @@ _LOCK = 7_316_020_411
 
 
 @asynccontextmanager
-async def migrated(url: str) -> AsyncIterator[Database]:
+async def open_migrated(url: str) -> AsyncIterator[Database]:
     """A database of this code's schema; closed at the end."""
     database = Database(url)
     try:
-        await upgrade(database)
+        await upgrade_schema(database)
         yield database
     finally:
         await database.close()
 
 
-async def upgrade(database: Database) -> None:
+async def upgrade_schema(database: Database) -> None:
     """Runs the migrations that are missing, all in one transaction; several processes may call it at once."""
     async with database.write() as connection:
-        await connection.run_sync(_upgrade)
+        await connection.run_sync(_upgrade_schema)
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade_schema(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":  # on SQLite the transaction itself lets one process in at a time
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    if revision_of(connection) != head():
+    if read_revision(connection) != find_head():
         from alembic import command
 
-        command.upgrade(configured(connection), "head")
+        command.upgrade(build_config(connection), "head")
 
 
-def revision_of(connection: Connection) -> str:
+def read_revision(connection: Connection) -> str:
     """The migration that a database is at; empty for one without tables."""
     if not inspect(connection).has_table(TABLE):
         return ""
@@ -55,19 +55,19 @@ def revision_of(connection: Connection) -> str:
 
 
 @cache
-def head() -> str:
+def find_head() -> str:
     """The last migration of this code: each file is named by its number, one after the other. Alembic would import
     them all.
     """
-    return max(revisions())
+    return max(list_revisions())
 
 
-def revisions() -> set[str]:
+def list_revisions() -> set[str]:
     """All migrations of this code."""
     return {path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
 
-def configured(connection: Connection) -> Config:
+def build_config(connection: Connection) -> Config:
     """What alembic's commands need to work on a connection."""
     from alembic.config import Config
 

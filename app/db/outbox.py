@@ -76,26 +76,26 @@ class Outbox:
         self._database = database
         self._handlers = handlers
 
-    async def settle(self, limit: int = 500) -> int:
+    async def settle_due(self, limit: int = 500) -> int:
         """Does what is due, at most `limit` events, and returns how many were looked at.
 
         When one fails they are done one by one, and those that fail wait: 2, 4, 8 … seconds, an hour at most.
         """
         try:
-            return await self._database.transact(lambda connection: self._settle(connection, limit), durable=False)
+            return await self._database.transact(lambda connection: self._settle_due(connection, limit), durable=False)
         except Exception as error:  # a handler's, or the database's own, which the next line meets again
-            due = await self._database.transact(lambda connection: _due(connection, limit), durable=False)
+            due = await self._database.transact(lambda connection: _load_due(connection, limit), durable=False)
             logger.bind(count=len(due)).opt(exception=error).warning("outbox events are settled one by one")
         for row in due:
             await self._settle_alone(row)
         return len(due)
 
-    def _settle(self, connection: Connection, limit: int) -> int:
-        due = _due(connection, limit)
-        self._do(connection, due)
+    def _settle_due(self, connection: Connection, limit: int) -> int:
+        due = _load_due(connection, limit)
+        self._handle_rows(connection, due)
         return len(due)
 
-    def _do(self, connection: Connection, rows: Sequence[_Due]) -> None:
+    def _handle_rows(self, connection: Connection, rows: Sequence[_Due]) -> None:
         for kind in {row.event.kind for row in rows}:
             events = [row.event for row in rows if row.event.kind == kind]
             for handler in self._handlers[kind]:
@@ -105,10 +105,10 @@ class Outbox:
 
     async def _settle_alone(self, row: _Due) -> None:
         try:
-            await self._database.transact(lambda connection: self._do(connection, [row]), durable=False)
+            await self._database.transact(lambda connection: self._handle_rows(connection, [row]), durable=False)
         except Exception as error:  # whatever a handler raises, the event is kept and tried again
             logger.bind(tenant=row.event.tenant).opt(exception=error).error("an outbox event failed")
-            await self._database.transact(lambda connection: _postpone(connection, row), durable=False)
+            await self._database.transact(lambda connection: _reschedule(connection, row), durable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _Due:
     attempts: int
 
 
-def _due(connection: Connection, limit: int) -> list[_Due]:
+def _load_due(connection: Connection, limit: int) -> list[_Due]:
     """The oldest first; on PostgreSQL those that no other process works on."""
     moment = now()
     bounds = {"moment": moment, "latest": moment + MAX_BACKOFF + CLOCK_TOLERANCE, "most": limit}
@@ -128,24 +128,24 @@ def _due(connection: Connection, limit: int) -> list[_Due]:
     ]
 
 
-def _postpone(connection: Connection, row: _Due) -> None:
+def _reschedule(connection: Connection, row: _Due) -> None:
     attempts = row.attempts + 1
     due: datetime = now() + min(timedelta(seconds=2 ** min(attempts, 12)), MAX_BACKOFF)
     connection.execute(update(OutboxEvent).where(_ROW).values(attempts=attempts, due_at=due), row.key)
 
 
-def pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+def load_pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
     """Id and payload of a tenant's events that were not settled yet; a worker that is at it is waited for."""
     mine = (OutboxEvent.tenant_id == tenant) & (OutboxEvent.kind == kind)
     query = select(OutboxEvent.id, OutboxEvent.payload).where(mine).order_by(OutboxEvent.id).with_for_update()
     return [(key, payload) for key, payload in connection.execute(query)]
 
 
-def replace(connection: Connection, tenant: str, key: str, payload: dict[str, Any]) -> None:
+def replace_payload(connection: Connection, tenant: str, key: str, payload: dict[str, Any]) -> None:
     """Gives an event that waits another payload."""
     connection.execute(update(OutboxEvent).where(_ROW).values(payload=payload), {"tenant": tenant, "event": key})
 
 
-def drop(connection: Connection, tenant: str, key: str) -> None:
+def drop_event(connection: Connection, tenant: str, key: str) -> None:
     """Takes back an event that waits."""
     connection.execute(_DELETE, {"tenant": tenant, "event": key})

@@ -47,20 +47,20 @@ class WriteAheadLog:
             return self._path.stat().st_size > self._limit
         return False
 
-    def cut(self, engine: Engine) -> None:
+    def cut_log(self, engine: Engine) -> None:
         """Moves its pages into the database and empties it, unless a reader takes too long. Blocking.
 
         What was written is kept already, so a disk that has no room for this is no failure of it.
         """
         busy = 1
-        with suppress(sqlite3.OperationalError), _impatient(engine) as cursor:
+        with suppress(sqlite3.OperationalError), _open_impatient(engine) as cursor:
             busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         self._limit = self._path.stat().st_size + STEP_BYTES if busy else LIMIT_BYTES
         if self._due is not None:
             self._due = monotonic() + RETRY_SECONDS if busy else None
 
 
-def vacuum(engine: Engine) -> None:
+def run_vacuum(engine: Engine) -> None:
     """Writes the file anew without free pages, and empties its log. Blocking."""
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         cursor.execute("VACUUM")
@@ -71,7 +71,7 @@ def try_write(engine: Engine) -> None:
     """Writes, in a transaction of its own, what leaves nothing behind. Blocking. Raises sqlite3.OperationalError where
     the disk has no room for it, or another holds the lock for longer than PATIENCE_MS; the pool rolls that back.
     """
-    with _impatient(engine) as cursor:
+    with _open_impatient(engine) as cursor:
         cursor.execute("BEGIN IMMEDIATE")
         cursor.execute(f"CREATE TABLE write_probe AS SELECT zeroblob({PROBE_BYTES}) AS room")
         cursor.execute("DROP TABLE write_probe")
@@ -79,7 +79,7 @@ def try_write(engine: Engine) -> None:
 
 
 @contextmanager
-def _impatient(engine: Engine) -> Iterator[DBAPICursor]:
+def _open_impatient(engine: Engine) -> Iterator[DBAPICursor]:
     """A cursor that waits for others no longer than PATIENCE_MS."""
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]

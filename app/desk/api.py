@@ -29,8 +29,8 @@ from app.desk.schemas import (
 )
 from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import StaffTenant, Wiring, acting_agent
-from app.http.failures import fails
+from app.http.deps import StaffTenant, Wiring, get_acting_agent
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side
 
@@ -48,7 +48,7 @@ SHOWN = 50
 @router.get("")
 async def list_desk_sessions(tenant: StaffTenant, wiring: Wiring, agent_id: str = "") -> SessionList:
     """Sessions that a person has; agent_id: only this person's."""
-    found = await wiring.desk.sessions.assigned(tenant, agent_id)
+    found = await wiring.desk.sessions.list_assigned(tenant, agent_id)
     return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
@@ -60,11 +60,11 @@ async def list_pending_sessions(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> SessionList:
     """The queue: by priority, then by age."""
-    found = await wiring.desk.sessions.waiting(tenant, limit)
+    found = await wiring.desk.sessions.list_waiting(tenant, limit)
     if agent_id:
-        await wiring.desk.staff.seen(tenant, agent_id)
+        await wiring.desk.staff.mark_seen(tenant, agent_id)
         member = await wiring.desk.staff.get(tenant, agent_id)
-        found = [session for session in found if member is None or member.can(session.skill, session.team)]
+        found = [session for session in found if member is None or member.can_take(session.skill, session.team)]
     return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
@@ -76,11 +76,11 @@ async def list_recent_sessions(
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> SessionList:
     """Sessions that a person had within a week and has no more: ended, or handed on; the latest first."""
-    found = await wiring.desk.sessions.recent(tenant, agent_id, limit)
+    found = await wiring.desk.sessions.list_recent(tenant, agent_id, limit)
     return SessionList(sessions=await wiring.desk.overview.describe_all(tenant, found, agent_id))
 
 
-@router.get("/{session_id}", responses=fails(404))
+@router.get("/{session_id}", responses=list_failures(404))
 async def read_desk_session(
     session_id: SessionId,
     tenant: StaffTenant,
@@ -89,9 +89,9 @@ async def read_desk_session(
 ) -> SessionDetail:
     """A session with its card, what was said before, and the messages."""
     session = await require(wiring, tenant, session_id)
-    turns = await wiring.conversations.last(tenant, session_id, SHOWN)
-    messages = await wiring.desk.messages.after(session.key, 0, PAGE)
-    history = await wiring.desk.sessions.history(session.key)
+    turns = await wiring.conversations.load_last_turns(tenant, session_id, SHOWN)
+    messages = await wiring.desk.messages.load_after(session.key, 0, PAGE)
+    history = await wiring.desk.sessions.load_history(session.key)
     return SessionDetail(
         **(await wiring.desk.overview.describe(session, agent_id)).model_dump(),
         conversation=[
@@ -99,120 +99,122 @@ async def read_desk_session(
             for turn in turns
         ],
         history=[HistoryOut.model_validate(entry) for entry in history],
-        notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.of(session.key)],
-        recent_messages=[DeskMessageOut.of(message) for message in messages],
-        viewers=[ViewerOut.model_validate(one) for one in await wiring.desk.reads.viewers(session.key, agent_id)],
+        notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.list_notes(session.key)],
+        recent_messages=[DeskMessageOut.from_message(message) for message in messages],
+        viewers=[ViewerOut.model_validate(one) for one in await wiring.desk.reads.list_viewers(session.key, agent_id)],
     )
 
 
-@router.patch("/{session_id}", responses=fails(404, 409))
+@router.patch("/{session_id}", responses=list_failures(404, 409))
 async def change_session(
     session_id: SessionId, body: SessionPatch, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SessionOut:
     """Makes a session more or less urgent, or puts it aside for a while."""
-    key, service, by = SessionKey(tenant, session_id), wiring.desk.service, acting_agent(request, body.agent_id)
+    key, service, by = SessionKey(tenant, session_id), wiring.desk.service, get_acting_agent(request, body.agent_id)
     session = await require(wiring, tenant, session_id)
     if body.priority is not None:
         session = await service.set_priority(key, body.priority)
     if "snoozed_until" in body.model_fields_set:
         if body.snoozed_until is not None and not now() < body.snoozed_until <= now() + LONGEST_SNOOZE:
             raise InvalidRequest("稍后处理要定在 30 天之内的将来。", code="bad_snooze")
-        session = await service.snooze(key, body.snoozed_until, by)
+        session = await service.snooze_session(key, body.snoozed_until, by)
     return await wiring.desk.overview.describe(session, by)
 
 
-@router.put("/{session_id}/read", responses=fails(404))
+@router.put("/{session_id}/read", responses=list_failures(404))
 async def mark_session_read(
     session_id: SessionId, body: ReadIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> ReadOut:
     """Keeps how far somebody has read, and that they have the session open; a mark never goes back."""
     key = SessionKey(tenant, session_id)
-    acting_agent(request, body.agent_id)
+    get_acting_agent(request, body.agent_id)
     await wiring.desk.mark_read(key, body.agent_id, body.seq, viewing=body.viewing)
-    unread = await wiring.desk.reads.unread(tenant, body.agent_id, [session_id])
-    viewers = await wiring.desk.reads.viewers(key, body.agent_id)
+    unread = await wiring.desk.reads.count_unread(tenant, body.agent_id, [session_id])
+    viewers = await wiring.desk.reads.list_viewers(key, body.agent_id)
     return ReadOut(unread=unread.get(session_id, 0), viewers=[ViewerOut.model_validate(one) for one in viewers])
 
 
-@router.post("/{session_id}/accept", responses=fails(404, 409))
+@router.post("/{session_id}/accept", responses=list_failures(404, 409))
 async def accept_session(
     session_id: SessionId, body: AcceptIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SessionOut:
     """Takes a waiting session; of those who try at once one wins, the others get 409."""
-    by = required_agent(request, body.agent_id)
-    session = await wiring.desk.service.accept(SessionKey(tenant, session_id), by)
+    by = require_agent(request, body.agent_id)
+    session = await wiring.desk.service.accept_session(SessionKey(tenant, session_id), by)
     return await wiring.desk.overview.describe(session, by)
 
 
-@router.get("/{session_id}/messages", responses=fails(404))
+@router.get("/{session_id}/messages", responses=list_failures(404))
 async def read_desk_messages(
     session_id: SessionId, tenant: StaffTenant, wiring: Wiring, after: After = 0
 ) -> MessageList:
     """What was said since a message."""
     session = await require(wiring, tenant, session_id)
-    return await messages_after(wiring, session.key, after)
+    return await load_messages(wiring, session.key, after)
 
 
-@router.post("/{session_id}/messages", status_code=201, responses=fails(404, 409))
+@router.post("/{session_id}/messages", status_code=201, responses=list_failures(404, 409))
 async def send_desk_message(
     session_id: SessionId, body: MessageIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> DeskMessageOut:
     """Says something to the customer."""
-    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
-    return DeskMessageOut.of(await say_to_customer(wiring, key, body, by))
+    key, by = SessionKey(tenant, session_id), get_acting_agent(request, body.agent_id)
+    return DeskMessageOut.from_message(await send_staff_message(wiring, key, body, by))
 
 
-@router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
+@router.post("/{session_id}/notes", status_code=201, responses=list_failures(404, 409))
 async def write_desk_note(
     session_id: SessionId, body: NoteIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> NoteOut:
     """Writes something down for colleagues; the customer never sees it."""
-    key, by = SessionKey(tenant, session_id), required_agent(request, body.agent_id)
-    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, by))
+    key, by = SessionKey(tenant, session_id), require_agent(request, body.agent_id)
+    return NoteOut.model_validate(await wiring.desk.service.add_note(key, body.content, by))
 
 
-@router.post("/{session_id}/transfer", responses=fails(404, 409))
+@router.post("/{session_id}/transfer", responses=list_failures(404, 409))
 async def transfer_session(
     session_id: SessionId, body: TransferIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SessionOut:
     """Hands the session to a colleague, or back into the queue for a team or somebody with a skill."""
-    key, by = SessionKey(tenant, session_id), acting_agent(request, body.by, for_others=True)
-    moved = wiring.desk.service.transfer(key, by=by, to=body.agent_id, team=body.team, skill=body.skill, note=body.note)
+    key, by = SessionKey(tenant, session_id), get_acting_agent(request, body.by, for_others=True)
+    moved = wiring.desk.service.transfer_session(
+        key, by=by, to=body.agent_id, team=body.team, skill=body.skill, note=body.note
+    )
     return await wiring.desk.overview.describe(await moved, by)
 
 
-@router.post("/{session_id}/resolve", responses=fails(404, 409))
+@router.post("/{session_id}/resolve", responses=list_failures(404, 409))
 async def resolve_session(
     session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SessionOut:
     """Ends the person's part; the bot answers the next message."""
-    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id, for_others=True)
+    key, by = SessionKey(tenant, session_id), get_acting_agent(request, body.agent_id, for_others=True)
     session = await wiring.desk.service.resolve(key, by=by, note=body.note)
     return await wiring.desk.overview.describe(session, by)
 
 
-@router.post("/{session_id}/close", responses=fails(404, 409))
+@router.post("/{session_id}/close", responses=list_failures(404, 409))
 async def close_session(
     session_id: SessionId, body: ResolveIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SessionOut:
     """Ends the session, also one that nobody accepted."""
-    key, by = SessionKey(tenant, session_id), acting_agent(request, body.agent_id)
+    key, by = SessionKey(tenant, session_id), get_acting_agent(request, body.agent_id)
     session = await wiring.desk.service.close(key, Actor.STAFF, by=by, note=body.note)
     return await wiring.desk.overview.describe(session, by)
 
 
-def required_agent(request: Request, named: str) -> str:
-    """As `acting_agent`. Raises InvalidRequest where a request with a key names nobody."""
-    if by := acting_agent(request, named):
+def require_agent(request: Request, named: str) -> str:
+    """As `get_acting_agent`. Raises InvalidRequest where a request with a key names nobody."""
+    if by := get_acting_agent(request, named):
         return by
     raise InvalidRequest("用密钥时请写明 agent_id。", code="agent_id_missing")
 
 
-async def say_to_customer(wiring: Wiring, key: SessionKey, body: MessageIn, by: str) -> DeskMessage:
+async def send_staff_message(wiring: Wiring, key: SessionKey, body: MessageIn, by: str) -> DeskMessage:
     """A message of staff, `by` one of them, with what goes with it. Raises NotFound, Conflict."""
     used = await wiring.attachments.use(key, body.attachments, Side.STAFF)
     attached = [one.brief() for one in used]
-    say = wiring.desk.service.say
+    say = wiring.desk.service.send_message
     return await say(key, body.content, by=by, client_id=body.id, attachments=attached)
 
 
@@ -224,10 +226,10 @@ async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:
     return session
 
 
-async def messages_after(wiring: Wiring, key: SessionKey, after: int) -> MessageList:
+async def load_messages(wiring: Wiring, key: SessionKey, after: int) -> MessageList:
     """A page of messages."""
-    found = await wiring.desk.messages.after(key, after)
+    found = await wiring.desk.messages.load_after(key, after)
     return MessageList(
-        messages=[DeskMessageOut.of(message) for message in found],
+        messages=[DeskMessageOut.from_message(message) for message in found],
         last=found[-1].seq if found else after,
     )

@@ -13,7 +13,7 @@ from agents.understanding.followups import rewrite_by_rules
 from agents.verifier import PERSON_TARGET
 from agents.wording.catalogue import LANGUAGES, load_catalogue
 from app.attachments.types import FILE_SENT, PICTURE_SENT
-from app.conversations.rows import readable
+from app.conversations.rows import select_readable
 from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
@@ -34,12 +34,12 @@ class Advice:
     candidates: tuple[Candidate, ...]
 
 
-def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
+def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
     """The customer's last message in the light of those before it; text: another question of the person who serves;
-    rows_to_model: see `readable`.
+    rows_to_model: see `select_readable`.
     """
     asked = [turn for turn in turns if turn.question not in (PICTURE_SENT, FILE_SENT)]
-    said = readable(asked, caller, to_model=rows_to_model)
+    said = select_readable(asked, caller, to_model=rows_to_model)
     if text:
         return Question(text, caller=caller)
     if not said:
@@ -49,22 +49,24 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
     return Question(last.question, rewrite, tuple(before), caller=caller)
 
 
-async def knowledge_advice(roster: Roster, question: Question) -> Advice:
-    """By the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
-    return await _asked(roster, Intent.KNOWLEDGE_QA, question)
+async def ask_knowledge(roster: Roster, question: Question) -> Advice:
+    """Asks the knowledge agent, with the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
+    return await _ask_agents(roster, Intent.KNOWLEDGE_QA, question)
 
 
-async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
-    """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
+async def ask_business(roster: Roster, question: Question, session_id: str) -> Advice:
+    """Asks the business agent about the rows of this session's customer, never of anybody else. Raises Conflict where
+    no business database is connected or the customer is not signed in.
+    """
     if roster.list_agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
         message = "没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL 或 BUSINESS_DATABASES。"
         raise Conflict(message, code="business_not_configured")
     if not question.caller:
         raise Conflict("顾客没有登录，查不到本人的业务数据。", code="caller_unknown", session_id=session_id)
-    return await _asked(roster, Intent.BUSINESS_QUERY, replace(question, session=session_id))
+    return await _ask_agents(roster, Intent.BUSINESS_QUERY, replace(question, session=session_id))
 
 
-def plain_draft(answer: Answer) -> str:
+def extract_draft(answer: Answer) -> str:
     """What a person may send of an answer: without the lines in which the bot says how sure it is, that it did not find
     something, or offers a person; empty where there is no answer.
     """
@@ -75,7 +77,7 @@ def plain_draft(answer: Answer) -> str:
     return "\n".join(lines).strip()
 
 
-async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:
+async def _ask_agents(roster: Roster, intent: Intent, question: Question) -> Advice:
     candidates: tuple[Candidate, ...] = ()
     answer = None
     async for event in roster.run(question, [intent]):

@@ -9,7 +9,7 @@ from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSou
 from agents.understanding.reading import read
 from agents.understanding.state import ATTACHMENT
 from app.conversations.types import TurnRow
-from app.privacy import masked
+from app.privacy import mask_personal_data
 
 TRIED = 6
 """Turns on a card."""
@@ -21,77 +21,76 @@ _NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", 
 """Agents that answer what is no question about the matter."""
 
 
-def card(
+def build_card(
     question: Question, answer: Answer | None, request: HandoffRequest, before: Sequence[TurnRow], priority: int
 ) -> dict[str, Any]:
     """answer: the one that asked for a person, None where the customer asked without the bot; before: earlier turns,
     the oldest first.
     """
-    tried = [_tried(turn) for turn in before[-TRIED:]]
+    tried = [_describe_turn(turn) for turn in before[-TRIED:]]
     return {
-        "summary": _summary(question, before),
-        "question": _short(_open_question(question, request, before), ASKED_CHARS),
+        "summary": _summarize_conversation(question, before),
+        "question": _clip_text(_open_question(question, request, before), ASKED_CHARS),
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
-        "entities": _entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
+        "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
         "tried": tried,
-        "sources": _titles(answer),
+        "sources": _list_titles(answer),
         "emotion": round(request.emotion, 3),
         "priority": priority,
         "reason": request.reason.value,
     }
 
 
-def _summary(question: Question, before: Sequence[TurnRow]) -> str:
-    """What was asked and what came of it; the rolling summary of what lies further back stands first."""
-    lines = [f"此前聊过：{_short(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
+def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> str:
+    """Summarises what was asked and how it was answered; the summary of earlier turns stands first."""
+    lines = [f"此前聊过：{_clip_text(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
     for turn in before[-TRIED:]:
-        lines.append(
-            f"问：{_short(turn.standalone, ASKED_CHARS)} 答（{turn.outcome}）：{_short(turn.reply, ASKED_CHARS)}"
-        )
+        asked, replied = _clip_text(turn.standalone, ASKED_CHARS), _clip_text(turn.reply, ASKED_CHARS)
+        lines.append(f"问：{asked} 答（{turn.outcome}）：{replied}")
     if question.text:
-        lines.append(f"最后一句：{_short(question.text, ASKED_CHARS)}")
+        lines.append(f"最后一句：{_clip_text(question.text, ASKED_CHARS)}")
     return "\n".join(lines)
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
-    """What the customer wants to know: 转人工 is no question, but the one before it is."""
+    """Returns what the customer wants to know: 转人工 is no question, but the one before it is."""
     if request.reason is not HandoffReason.ASKED:
         return question.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
     return asked[-1] if asked else ""
 
 
-def _tried(turn: TurnRow) -> dict[str, Any]:
+def _describe_turn(turn: TurnRow) -> dict[str, Any]:
     sources = turn.response["data"]["sources"]
     return {
-        "question": _short(turn.standalone, ASKED_CHARS),
-        "reply": _short(turn.reply, REPLY_CHARS),
+        "question": _clip_text(turn.standalone, ASKED_CHARS),
+        "reply": _clip_text(turn.reply, REPLY_CHARS),
         "outcome": turn.outcome,
         "sources": [source.get("title") or source.get("table", "") for source in sources],
     }
 
 
-def _titles(answer: Answer | None) -> list[str]:
+def _list_titles(answer: Answer | None) -> list[str]:
     sources: Sequence[Source | RowSource] = answer.sources if answer else ()
     return [source.table if isinstance(source, RowSource) else source.title for source in sources]
 
 
-def _entities(texts: Sequence[str]) -> list[dict[str, str]]:
-    """Each once, the latest last."""
+def _collect_entities(texts: Sequence[str]) -> list[dict[str, str]]:
+    """Collects the entities that the texts name, each once, the latest last."""
     found: dict[tuple[str, str], None] = {}
     for text in texts:
         for entity in read(text).mentions.certain:
-            found[entity.kind, _shown(entity.kind, entity.value)] = None
+            found[entity.kind, _mask_value(entity.kind, entity.value)] = None
     return [{"kind": kind, "value": value} for kind, value in found]
 
 
-def _shown(kind: str, value: str) -> str:
-    if kind in _PERSONAL or masked(value) != value:
+def _mask_value(kind: str, value: str) -> str:
+    if kind in _PERSONAL or mask_personal_data(value) != value:
         return "****" + value[-SHOWN_CHARS:] if len(value) > SHOWN_CHARS else "****"
     return value
 
 
-def _short(text: str, chars: int) -> str:
-    text = " ".join(masked(text).split())
+def _clip_text(text: str, chars: int) -> str:
+    text = " ".join(mask_personal_data(text).split())
     return text if len(text) <= chars else text[: chars - 1] + "…"

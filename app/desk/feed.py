@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from loguru import logger
 
 from app.desk.repository_sessions import DeskSessionRepository
-from app.desk.states import silent
+from app.desk.states import is_silent
 from app.desk.types import ACTIVE, DeskSession, Standing
 from app.types import SessionKey
 
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.5
 class Feed:
     """A copy of where all active sessions stand. SQL decides; this says where it is worth looking.
 
-    answering: see `silent`.
+    answering: see `is_silent`.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class Feed:
             for event in events:
                 event.set()
 
-    def standing(self, key: SessionKey) -> Standing | None:
-        """Where an active session stands, None for all others."""
+    def get_standing(self, key: SessionKey) -> Standing | None:
+        """Returns where an active session stands; None for all others."""
         return self._standing.get(key)
 
-    def held(self, key: SessionKey) -> bool:
+    def is_held(self, key: SessionKey) -> bool:
         """Whether the bot must be silent."""
         standing = self._standing.get(key)
-        return standing is not None and silent(standing.state, answering=self._answering)
+        return standing is not None and is_silent(standing.state, answering=self._answering)
 
-    def note(self, sessions: Sequence[DeskSession]) -> None:
-        """This process changed these sessions."""
+    def record_changes(self, sessions: Sequence[DeskSession]) -> None:
+        """Records sessions that this process changed, and wakes whoever waits for news of them."""
         for session in sessions:
             known = self._standing.get(session.key)
             standing = Standing(session.state, session.version, session.messages, session.agent_id)
@@ -70,23 +70,25 @@ class Feed:
                 self._standing[session.key] = standing
             else:
                 self._standing.pop(session.key, None)
-            self._tell(session.key)
+            self._notify_watchers(session.key)
 
-    def wake(self, key: SessionKey) -> None:
-        """Something happened to a session that its standing does not show: who reads it, and how far."""
-        self._tell(key)
+    def wake_watchers(self, key: SessionKey) -> None:
+        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it
+        was read.
+        """
+        self._notify_watchers(key)
 
-    def correct(self, key: SessionKey, session: DeskSession | None) -> None:
-        """SQL was asked and says this; None: the desk knows nothing of the session any more."""
+    def correct_standing(self, key: SessionKey, session: DeskSession | None) -> None:
+        """Corrects the copy after SQL was asked. session: None where the desk has it no more."""
         if session is not None:
-            self.note([session])
+            self.record_changes([session])
         elif self._standing.pop(key, None):
             self._noted.add(key)
-            self._tell(key)
+            self._notify_watchers(key)
 
     @contextmanager
     def watch(self, *keys: SessionKey | str) -> Iterator[asyncio.Event]:
-        """An event that is set at news of these sessions, or of any session of a tenant given by its name."""
+        """Gives an event that is set at news of these sessions, or of any session of a tenant given by its name."""
         event = asyncio.Event()
         for key in keys:
             self._watchers.setdefault(key, set()).add(event)
@@ -99,24 +101,24 @@ class Feed:
                     del self._watchers[key]
 
     async def poll(self) -> None:
-        """Looks at what other processes changed."""
+        """Reads what other processes changed."""
         async with self._polling:
             self._noted.clear()
-            found = await self._sessions.active()
-            for key in self._changed(found):
+            found = await self._sessions.load_active()
+            for key in self._find_changed(found):
                 if key in self._noted:
                     continue  # this process knows better: it changed while that was read
                 if key in found:
                     self._standing[key] = found[key]
                 else:
                     del self._standing[key]
-                self._tell(key)
+                self._notify_watchers(key)
 
-    def _changed(self, found: Mapping[SessionKey, Standing]) -> list[SessionKey]:
+    def _find_changed(self, found: Mapping[SessionKey, Standing]) -> list[SessionKey]:
         keys = found.keys() | self._standing.keys()
         return [key for key in keys if found.get(key) != self._standing.get(key)]
 
-    def _tell(self, key: SessionKey) -> None:
+    def _notify_watchers(self, key: SessionKey) -> None:
         for watched in (key, key.tenant):
             for event in self._watchers.get(watched, ()):
                 event.set()

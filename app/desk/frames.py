@@ -14,6 +14,6 @@ def is_seq(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEQ
 
 
-def message_body(message: DeskMessage) -> dict[str, Any]:
-    """A message as it stands in frames."""
+def build_message_body(message: DeskMessage) -> dict[str, Any]:
+    """Builds a message as it stands in frames."""
     return asdict(message) | {"created_at": message.created_at.isoformat()}

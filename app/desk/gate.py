@@ -13,20 +13,20 @@ from agents.wording.catalogue import say
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.queue import Queue
+from app.desk.queue_notices import (
+    build_again_notice,
+    build_held_notice,
+    build_left_notice,
+    build_limited_notice,
+    build_queue_notice,
+    is_leaving,
+    offer_notice,
+)
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.service import Desk
-from app.desk.states import silent
-from app.desk.triggers import counts, heard, priority, repeated, requested
+from app.desk.states import is_silent
+from app.desk.triggers import get_priority, get_request, has_failed_twice, is_helpless, read_urgency
 from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, State
-from app.desk.waiting import (
-    again_notice,
-    held_notice,
-    leaves,
-    left_notice,
-    limited_notice,
-    offer_notice,
-    queue_notice,
-)
 from app.errors import Conflict, NotFound, RateLimited
 from app.types import SessionKey
 
@@ -60,7 +60,7 @@ class GateDecision:
 class DeskGate:
     """Costs nothing but a look-up for sessions that are not with the desk; shared: other processes write the same
     database, so that a session this process knows nothing of is read once a turn. threshold: of emotion, from which
-    who waits is served sooner; answering: see `states.silent`.
+    who waits is served sooner; answering: see `states.is_silent`.
     """
 
     def __init__(
@@ -84,53 +84,59 @@ class DeskGate:
         self._threshold = threshold
         self._answering = answering
 
-    def silent(self, message: Message) -> bool:
-        """Whether the bot must not say another word; to be asked before each piece of an answer."""
-        return self._feed.held(_key(message))
+    def is_silent(self, message: Message) -> bool:
+        """Whether the bot must not say another word; asked before each piece of an answer."""
+        return self._feed.is_held(_get_key(message))
 
-    def known(self, message: Message) -> bool:
-        """Whether the session is with the desk, whoever answers: a person has it, or is waited for."""
-        return self._feed.standing(_key(message)) is not None
+    def is_at_desk(self, message: Message) -> bool:
+        """Whether the session is with the desk: a person has it, or the customer waits for one."""
+        return self._feed.get_standing(_get_key(message)) is not None
 
-    async def before(self, message: Message, text: str, *, again: bool = False) -> DeskReply | None:
+    async def decide_before_answer(self, message: Message, text: str, *, again: bool = False) -> DeskReply | None:
         """What to say instead of an answer while the bot is silent, or to who leaves the queue; None: the bot answers.
 
         again: the session changed hands within this turn, a new one too, whose id the stream had told.
         """
-        key = _key(message)
-        if not (again or self._feed.standing(key) or (self._shared and not message.new_session)):
+        key = _get_key(message)
+        if not (again or self._feed.get_standing(key) or (self._shared and not message.new_session)):
             return None
         session = await self._sessions.find(key)
-        leaving = session is not None and session.state in WAITING and leaves(text)
-        if session is None or not (leaving or silent(session.state, answering=self._answering)):
-            self._feed.correct(key, session)
+        leaving = session is not None and session.state in WAITING and is_leaving(text)
+        if session is None or not (leaving or is_silent(session.state, answering=self._answering)):
+            self._feed.correct_standing(key, session)
             return None
-        english = await self._queue.english(key.tenant, Question(text))
+        english = await self._queue.is_english(key.tenant, Question(text))
         if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
-                queue = await self._queue.state(await self._desk.leave(key))
-                return DeskReply(_answer(left_notice(english=english), Outcome.ANSWERED), queue, forward=False)
-            return await self.before(message, "", again=True)
-        queue = await self._queue.state(await self._raised(session, self._heard(text)))
-        return DeskReply(_answer(held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue)
+                queue = await self._queue.get_state(await self._desk.leave_queue(key))
+                return DeskReply(
+                    _build_answer(build_left_notice(english=english), Outcome.ANSWERED), queue, forward=False
+                )
+            return await self.decide_before_answer(message, "", again=True)
+        queue = await self._queue.get_state(await self._raise_priority(session, self._read_urgency(text)))
+        return DeskReply(
+            _build_answer(build_held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue
+        )
 
-    async def after(self, message: Message, question: Question, answer: Answer) -> GateDecision:
+    async def decide_after_answer(self, message: Message, question: Question, answer: Answer) -> GateDecision:
         """Calls a person where the answer asks for one, and offers one where the session shows that the bot does not
         help. Who waits already is told where they stand, and keeps the answer.
         """
-        session, request = await self._active(message), requested(answer)
+        session, request = await self._find_active_session(message), get_request(answer)
         if session is not None:
-            return await self._meanwhile(session, question, answer, request)
+            return await self._answer_waiting_customer(session, question, answer, request)
         if request is None:
-            return await self._offered(message, question, answer)
+            return await self._offer_person(message, question, answer)
         started = not message.new_session
         try:
             opening, queue, notice = await self._openings.prepare(
-                _key(message), request, question, answer, started=started, sender=message.sender
+                _get_key(message), request, question, answer, started=started, sender=message.sender
             )
         except RateLimited as error:
             minutes = ceil(error.details["retry_after"] / 60)
-            added = BETWEEN + limited_notice(minutes, english=await self._queue.english(message.tenant, question))
+            added = BETWEEN + build_limited_notice(
+                minutes, english=await self._queue.is_english(message.tenant, question)
+            )
             return GateDecision(replace(answer, reply=answer.reply + added, handoff=None), added)
         added = BETWEEN + notice
         reply = answer.reply + added
@@ -138,65 +144,71 @@ class DeskGate:
             replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening
         )
 
-    async def waiting(self, message: Message, text: str) -> QueueState | None:
+    async def get_waiting_state(self, message: Message, text: str) -> QueueState | None:
         """Where a customer stands whose message no agent reads, after what it tells; None for who does not wait."""
-        session = await self._active(message)
-        return None if session is None else await self._queue.state(await self._raised(session, self._heard(text)))
+        session = await self._find_active_session(message)
+        return (
+            None
+            if session is None
+            else await self._queue.get_state(await self._raise_priority(session, self._read_urgency(text)))
+        )
 
-    async def _active(self, message: Message) -> DeskSession | None:
-        """The session while it is with the desk. It may be held by now: then the turn is not kept."""
-        if not self.known(message):
+    async def _find_active_session(self, message: Message) -> DeskSession | None:
+        """Finds the session while it is with the desk. A person may have it by now; then the turn is not stored."""
+        if not self.is_at_desk(message):
             return None
-        session = await self._sessions.find(_key(message))
-        self._feed.correct(_key(message), session)
+        session = await self._sessions.find(_get_key(message))
+        self._feed.correct_standing(_get_key(message), session)
         return session if session is not None and session.state in ACTIVE else None
 
-    async def _meanwhile(
+    async def _answer_waiting_customer(
         self, session: DeskSession, question: Question, answer: Answer, request: HandoffRequest | None
     ) -> GateDecision:
-        """An answer to who waits: its own, with the place in the queue; to ask again does not queue again."""
-        asked = [*([request] if request else []), self._heard(question.text)]
-        session = await self._raised(session, max(asked, key=priority))
-        queue = await self._queue.state(session)
+        """Answers a customer who waits: with the answer and the place in the queue. Asking again does not
+        queue again.
+        """
+        asked = [*([request] if request else []), self._read_urgency(question.text)]
+        session = await self._raise_priority(session, max(asked, key=get_priority))
+        queue = await self._queue.get_state(session)
         if request is None:
             return GateDecision(answer, queue=queue)
-        added = BETWEEN + await self._notice(queue, question, session.tenant) if answer.handoff else ""
+        added = BETWEEN + await self._build_notice(queue, question, session.tenant) if answer.handoff else ""
         answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
         return GateDecision(answer, added, queue)
 
-    async def _offered(self, message: Message, question: Question, answer: Answer) -> GateDecision:
-        if message.new_session or not counts(answer):
+    async def _offer_person(self, message: Message, question: Question, answer: Answer) -> GateDecision:
+        if message.new_session or not is_helpless(answer):
             return GateDecision(answer)
-        before = await self._sessions.last_outcome(_key(message))
-        if before is None or not repeated(answer, *before):
+        before = await self._sessions.find_last_outcome(_get_key(message))
+        if before is None or not has_failed_twice(answer, *before):
             return GateDecision(answer)
-        english = await self._queue.english(message.tenant, question)
+        english = await self._queue.is_english(message.tenant, question)
         added = BETWEEN + offer_notice(english=english)
         suggestions = tuple(dict.fromkeys((*answer.suggestions, say("need_person", english))))
         reply = answer.reply + added
         return GateDecision(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
 
-    def _heard(self, text: str) -> HandoffRequest:
-        return heard(text, self._threshold)
+    def _read_urgency(self, text: str) -> HandoffRequest:
+        return read_urgency(text, self._threshold)
 
-    async def _raised(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
-        """Who waits moves forward when it became more urgent, and never back."""
-        urgency = priority(request)
+    async def _raise_priority(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
+        """Moves a waiting session forward when it became more urgent, and never back."""
+        urgency = get_priority(request)
         if session.state in WAITING and urgency > session.priority:
             with suppress(Conflict, NotFound):  # somebody accepted meanwhile, or it was deleted
-                return await self._desk.raised(session.key, urgency, request.emotion)
+                return await self._desk.raise_priority(session.key, urgency, request.emotion)
         return session
 
-    async def _notice(self, queue: QueueState, question: Question, tenant: str) -> str:
-        english = await self._queue.english(tenant, question)
+    async def _build_notice(self, queue: QueueState, question: Question, tenant: str) -> str:
+        english = await self._queue.is_english(tenant, question)
         if queue.state is State.QUEUED:
-            return again_notice(queue, english=english)
-        return queue_notice(queue, await self._queue.opening(tenant), english=english)
+            return build_again_notice(queue, english=english)
+        return build_queue_notice(queue, await self._queue.find_next_opening(tenant), english=english)
 
 
-def _key(message: Message) -> SessionKey:
+def _get_key(message: Message) -> SessionKey:
     return SessionKey(message.tenant, message.session_id)
 
 
-def _answer(reply: str, outcome: Outcome, *, escalate: bool = False) -> Answer:
+def _build_answer(reply: str, outcome: Outcome, *, escalate: bool = False) -> Answer:
     return Answer(reply, outcome, "human_handoff", AGENT, escalate_to_human=escalate)

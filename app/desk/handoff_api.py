@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from app.desk.api import After, messages_after
-from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, handoff_out
+from app.desk.api import After, load_messages
+from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, build_handoff
 from app.desk.types import Actor
-from app.http.deps import HolderTenant, TenantId, Wiring, proof_from
-from app.http.failures import fails
+from app.http.deps import HolderTenant, TenantId, Wiring, read_proof
+from app.http.failures import list_failures
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -39,38 +39,38 @@ class HandoffStarted(HandoffOut):
 async def read_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Whether a person has the session, the place in the queue and the expected wait."""
     session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
-    return handoff_out(await wiring.desk.queue.state(session))
+    return build_handoff(await wiring.desk.queue.get_state(session))
 
 
-@router.post("/{session_id}/handoff", responses=fails(409))
+@router.post("/{session_id}/handoff", responses=list_failures(409))
 async def request_handoff(
     session_id: SessionId, body: HandoffIn, request: Request, tenant: TenantId, wiring: Wiring
 ) -> HandoffStarted:
     """Asks for a person; whoever waits already keeps the place."""
     key = SessionKey(tenant, session_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
-    proof = await proof_from(request, user_id=body.user_id, **tokens)
+    proof = await read_proof(request, user_id=body.user_id, **tokens)
     claim = await wiring.access.claim(key, proof)
     about = {"user_id": proof.caller or body.user_id, "channel": body.channel[:32]}
-    session = await wiring.desk.service.request(
+    session = await wiring.desk.service.request_person(
         key, skill=body.skill, claim=claim, sender=request.state.sender, **about
     )
-    queue = await wiring.desk.queue.state(session)
-    return HandoffStarted(**queue.body(), session_token=claim.issued)
+    queue = await wiring.desk.queue.get_state(session)
+    return HandoffStarted(**queue.build_body(), session_token=claim.issued)
 
 
-@router.delete("/{session_id}/handoff", responses=fails(409))
+@router.delete("/{session_id}/handoff", responses=list_failures(409))
 async def leave_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Back to the bot instead of waiting."""
-    session = await wiring.desk.service.leave(SessionKey(tenant, session_id))
-    return handoff_out(await wiring.desk.queue.state(session))
+    session = await wiring.desk.service.leave_queue(SessionKey(tenant, session_id))
+    return build_handoff(await wiring.desk.queue.get_state(session))
 
 
-@router.post("/{session_id}/close", responses=fails(409))
+@router.post("/{session_id}/close", responses=list_failures(409))
 async def close_conversation(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Ends the talk with a person; should the customer write again, the bot answers."""
     session = await wiring.desk.service.close(SessionKey(tenant, session_id), Actor.CUSTOMER)
-    return handoff_out(await wiring.desk.queue.state(session))
+    return build_handoff(await wiring.desk.queue.get_state(session))
 
 
 @router.get("/{session_id}/messages")
@@ -78,4 +78,4 @@ async def read_handoff_messages(
     session_id: SessionId, tenant: HolderTenant, wiring: Wiring, after: After = 0
 ) -> MessageList:
     """What was said between customer and staff since a message."""
-    return await messages_after(wiring, SessionKey(tenant, session_id), after)
+    return await load_messages(wiring, SessionKey(tenant, session_id), after)

@@ -13,12 +13,12 @@ from app.db.base import now
 from app.desk import repository
 from app.desk import repository_handlings as handlings
 from app.desk import repository_messages as desk_messages
-from app.desk.states import RULES, allowed
+from app.desk.states import RULES, is_allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
 from app.errors import Conflict, NotFound
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from app.types import SessionKey
-from app.webhooks.events import WebhookEvent, emit
+from app.webhooks.events import WebhookEvent, emit_event
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -63,28 +63,28 @@ def get(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskS
     return found
 
 
-def move(connection: Connection, step: Step) -> DeskSession:
+def apply_step(connection: Connection, step: Step) -> DeskSession:
     """Makes a transition and returns the session after it. Raises NotFound, and Conflict if it may not happen now."""
     before = get(connection, step.key, lock=True)
-    if not allowed(before.state, step.event, step.actor) or step.holder not in ("", before.agent_id):
-        raise refused(before)
+    if not is_allowed(before.state, step.event, step.actor) or step.holder not in ("", before.agent_id):
+        raise build_conflict(before)
     moment, rule = now(), RULES[step.event]
     fresh = {"fresh_at": moment} if rule.fresh else {}
     values = {"snoozed_until": None, **step.values, "state": rule.target.value, "active_at": moment, **fresh}
-    if not repository.change(connection, before, values):
-        raise refused(get(connection, step.key))
+    if not repository.update_session(connection, before, values):
+        raise build_conflict(get(connection, step.key))
     repository.record(connection, before, step, rule.target)
     handlings.follow(connection, before, step, moment)
     if step.notice:
         desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
     after = get(connection, step.key)
     if (event := _EVENTS.get(step.event)) is not None:
-        told = _told(after) | {"agent_id": step.agent_id or after.agent_id, "by": step.actor.value}
-        emit(connection, step.key.tenant, event, told)
+        told = _build_event_data(after) | {"agent_id": step.agent_id or after.agent_id, "by": step.actor.value}
+        emit_event(connection, step.key.tenant, event, told)
     return after
 
 
-def request(
+def request_person(
     connection: Connection,
     key: SessionKey,
     opening: Opening,
@@ -100,9 +100,9 @@ def request(
     """
     partners.lock(connection, key, about, claim)
     member = partners.member(connection, key, claim, lifetime)
-    repository.enter(connection, key)
+    repository.insert_session(connection, key)
     before = get(connection, key, lock=True)
-    if not allowed(before.state, opening.event, opening.actor):
+    if not is_allowed(before.state, opening.event, opening.actor):
         return before
     values = {
         "agent_id": "",
@@ -114,53 +114,55 @@ def request(
         "emotion": opening.emotion,
         "skill": opening.skill,
         "team": "",
-        "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
+        "card": opening.card | {"user_id": mask_personal_data(member or about["user_id"]), "verified": bool(member)},
         "ticket": opening.ticket,
         "queued_at": now(),
         "assigned_at": None,
         "resolved_at": None,
     }
     step = Step(key, opening.event, opening.actor, note=opening.reason, notice=opening.notice, values=values)
-    after = move(connection, step)
-    emit(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _told(after))
+    after = apply_step(connection, step)
+    emit_event(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _build_event_data(after))
     return after
 
 
-def held(connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta) -> DeskSession:
-    """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
+def get_claimed_session(
+    connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta
+) -> DeskSession:
+    """Returns a session at the desk for somebody with a claim on it. Raises Forbidden, NotFound."""
     partners.member(connection, key, claim, lifetime)
     return get(connection, key)
 
 
-def ticketed(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
-    """Opens the ticket of a session that waits; notice: with its number, for `str.format`. Raises NotFound, and
+def open_ticket(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
+    """Opens the ticket of a session that waits. notice: with its number, for `str.format`. Raises NotFound, and
     Conflict if it waits no more or has one.
     """
     session = get(connection, key, lock=True)
     if session.state not in WAITING or session.ticket:
-        raise refused(session)
+        raise build_conflict(session)
     number = opener(connection).number
     repository.set_ticket(connection, key, number)
     desk_messages.add(connection, key, Sender.SYSTEM, notice.format(number))
     return get(connection, key)
 
 
-def raised(connection: Connection, key: SessionKey, priority: int, emotion: float) -> DeskSession:
+def raise_priority(connection: Connection, key: SessionKey, priority: int, emotion: float) -> DeskSession:
     """Moves a session that waits forward, never back. Raises NotFound, and Conflict if it waits no more."""
     session = get(connection, key, lock=True)
     if session.state not in WAITING:
-        raise refused(session)
+        raise build_conflict(session)
     if priority <= session.priority:
         return session
     felt = {"priority": priority, "emotion": max(emotion, session.emotion)}
     card = session.card | {"priority": priority, "emotion": round(felt["emotion"], 3)}
-    if not repository.change(connection, session, felt | {"card": card}):
-        raise refused(get(connection, key))
+    if not repository.update_session(connection, session, felt | {"card": card}):
+        raise build_conflict(get(connection, key))
     return get(connection, key)
 
 
-def refused(session: DeskSession) -> Conflict:
-    """What somebody learns whose step came too late, or does not fit."""
+def build_conflict(session: DeskSession) -> Conflict:
+    """Builds the error for a step that came too late, or does not fit the state of the session."""
     messages = {
         State.ASSIGNED: "这个会话已由其他客服接入。",
         State.QUEUED: "这个会话还在排队，没有客服接入。",
@@ -173,8 +175,8 @@ def refused(session: DeskSession) -> Conflict:
     return Conflict(messages[session.state], code="desk_state_conflict", **details)
 
 
-def _told(session: DeskSession) -> dict[str, Any]:
-    """What webhooks learn; the card holds no personal data."""
+def _build_event_data(session: DeskSession) -> dict[str, Any]:
+    """Builds the data that webhooks get; the card holds no personal data."""
     return {
         "session_id": session.session_id,
         "user_id": session.user_id,

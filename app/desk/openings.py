@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
 from agents.understanding.tickets import Priority
-from app.desk.card import TRIED, card
+from app.desk.card import TRIED, build_card
 from app.desk.queue import Queue
-from app.desk.triggers import priority
+from app.desk.queue_notices import build_queue_notice
+from app.desk.triggers import get_priority
 from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
-from app.desk.waiting import queue_notice
 from app.limits.service import RateLimits
 from app.limits.types import NOBODY, Requester
 from app.types import SessionKey
@@ -76,14 +76,14 @@ class Openings:
         Raises RateLimited for one request too many of this customer.
         """
         urgent = request.reason in _URGENT
-        await self._limits.handoff(key.tenant, sender, question.caller or key.session_id, urgent=urgent)
-        before = await self._conversations.last(key.tenant, key.session_id, TRIED) if started else []
-        urgency = priority(request)
-        made = card(question, answer, request, before, urgency)
-        forecast = await self._queue.forecast(key.tenant, urgency, skill)
+        await self._limits.count_handoff(key.tenant, sender, question.caller or key.session_id, urgent=urgent)
+        before = await self._conversations.load_last_turns(key.tenant, key.session_id, TRIED) if started else []
+        urgency = get_priority(request)
+        made = build_card(question, answer, request, before, urgency)
+        forecast = await self._queue.compute_forecast(key.tenant, urgency, skill)
         queue = forecast.queue
         if queue.estimated_wait_s is None:
-            ticket = await self.ticket(key, question.caller, str(made["summary"]), urgency)
+            ticket = await self.open_ticket(key, question.caller, str(made["summary"]), urgency)
             queue = QueueState(queue.state, queue.position, ticket=ticket)
         late = queue.state is State.OUT_OF_HOURS
         opening = Opening(
@@ -98,24 +98,24 @@ class Openings:
             ticket=queue.ticket,
             notice=ENTERED,
         )
-        english = await self._queue.english(key.tenant, question)
-        notice = queue_notice(queue, forecast.opening, english=english, answering=self._answering)
+        english = await self._queue.is_english(key.tenant, question)
+        notice = build_queue_notice(queue, forecast.opening, english=english, answering=self._answering)
         return opening, queue, notice
 
-    async def ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
+    async def open_ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
         """The number of the ticket that stands for the customer while nobody is there."""
-        text, level = description or SUBJECT, _level(urgency)
+        text, level = description or SUBJECT, _choose_level(urgency)
         return (await self._tickets.open(key.tenant, key.session_id, user_id, SUBJECT, text, level)).number
 
     async def require_working(self, tenant: str, agent_id: str) -> None:
         """Raises Conflict where a member of staff is known to be off duty."""
         await self._queue.require_working(tenant, agent_id)
 
-    def opener(self, session: DeskSession) -> Opener:
-        """As `ticket`, for a session that waits, within a transaction."""
-        text, level = str(session.card.get("summary", "")) or SUBJECT, _level(session.priority)
+    def build_opener(self, session: DeskSession) -> Opener:
+        """As `open_ticket`, for a session that waits, within a transaction."""
+        text, level = str(session.card.get("summary", "")) or SUBJECT, _choose_level(session.priority)
         return self._tickets.opener(session.tenant, session.session_id, session.caller, SUBJECT, text, level)
 
 
-def _level(urgency: int) -> Priority:
+def _choose_level(urgency: int) -> Priority:
     return Priority.HIGH if urgency > 0 else Priority.NORMAL

@@ -23,10 +23,10 @@ class Overview:
         ids = [session.session_id for session in sessions]
         if not ids:
             return []
-        customers = await self.contacts.customers(tenant, ids)
-        labels = await self.contacts.rows.labels(tenant, ids)
-        last = await self.reads.last(tenant, ids)
-        unread = await self.reads.unread(tenant, agent_id, ids) if agent_id else {}
+        customers = await self.contacts.load_customers(tenant, ids)
+        labels = await self.contacts.rows.load_labels(tenant, ids)
+        last = await self.reads.load_last_messages(tenant, ids)
+        unread = await self.reads.count_unread(tenant, agent_id, ids) if agent_id else {}
         described = []
         for session in sessions:
             out, id = SessionOut.model_validate(session), session.session_id

@@ -48,14 +48,14 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-def session_of(row: Row[Any]) -> DeskSession:
-    """A row of `COLUMNS`."""
+def build_session(row: Row[Any]) -> DeskSession:
+    """Builds a session from a row of `COLUMNS`."""
     values = tuple(row)
     return DeskSession(values[0], values[1], State(values[2]), *values[3:])
 
 
-def where(key: SessionKey) -> ColumnElement[bool]:
-    """The row of a session."""
+def match_session(key: SessionKey) -> ColumnElement[bool]:
+    """Matches the row of a session."""
     return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
 
 
@@ -63,37 +63,37 @@ def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> Desk
     """The session as the desk knows it; None if it never was there. lock: until the transaction ends."""
     wanted = {"tenant": key.tenant, "session": key.session_id}
     row = connection.execute(_FIND_LOCKED if lock else _FIND, wanted).first()
-    return session_of(row) if row else None
+    return build_session(row) if row else None
 
 
-def states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
-    """Of those sessions that were with the desk; they are locked until the transaction ends."""
+def load_states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
+    """Loads the states of those sessions that were with the desk, and locks them until the transaction ends."""
     wanted = {"keys": sorted((key.tenant, key.session_id) for key in keys)}
     return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(_STATES, wanted)}
 
 
-def enter(connection: Connection, key: SessionKey) -> None:
-    """Makes the row of a session that was never with the desk."""
+def insert_session(connection: Connection, key: SessionKey) -> None:
+    """Inserts the row of a session that was never with the desk."""
     moment = now()
     opened = {"state": State.BOT.value, "version": 0, "messages": 0, "active_at": moment, "updated_at": moment}
     row = insert_into(connection, Table).values(tenant_id=key.tenant, session_id=key.session_id, **(_EMPTY | opened))
     connection.execute(row.on_conflict_do_nothing())
 
 
-def change(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
-    """Writes values where the session still stands as it was read, as its next version."""
-    unchanged = where(before.key) & (Table.version == before.version) & (Table.state == before.state.value)
+def update_session(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
+    """Writes values as the session's next version, if it still stands as it was read. Returns whether it did."""
+    unchanged = match_session(before.key) & (Table.version == before.version) & (Table.state == before.state.value)
     new = {**values, "version": before.version + 1, "updated_at": now()}
     return connection.execute(update(Table).where(unchanged).values(new)).rowcount == 1
 
 
 def set_ticket(connection: Connection, key: SessionKey, number: str) -> None:
-    """Notes the ticket that stands for a person; no transition."""
-    connection.execute(update(Table).where(where(key)).values(ticket=number))
+    """Records the ticket that stands for a person; this is no transition."""
+    connection.execute(update(Table).where(match_session(key)).values(ticket=number))
 
 
 def record(connection: Connection, before: DeskSession, step: Step, target: State) -> None:
-    """Keeps that a transition was made."""
+    """Records a transition that was made."""
     row = {
         "tenant_id": step.key.tenant,
         "session_id": step.key.session_id,
@@ -109,6 +109,6 @@ def record(connection: Connection, before: DeskSession, step: Step, target: Stat
     connection.execute(insert(EventTable).values(row))
 
 
-def proved(connection: Connection, key: SessionKey, caller: str) -> None:
-    """Staff see at once whom they talk to: the conversation turned out to be this member's."""
-    connection.execute(update(Table).where(where(key)).values(caller=caller, user_id=caller))
+def record_member(connection: Connection, key: SessionKey, caller: str) -> None:
+    """Records the member whose conversation it turned out to be, so that staff see at once whom they talk to."""
+    connection.execute(update(Table).where(match_session(key)).values(caller=caller, user_id=caller))

@@ -45,8 +45,8 @@ def follow(connection: Connection, before: DeskSession, step: Step, moment: date
         connection.execute(update(Table).where(mine).values(values))
 
 
-def respond(connection: Connection, key: SessionKey, moment: datetime) -> None:
-    """Keeps the first response of a person, unless there was one."""
+def record_response(connection: Connection, key: SessionKey, moment: datetime) -> None:
+    """Records the first response of a person, unless there was one."""
     unanswered = _open(key) & Table.response_s.is_(None)
     row = connection.execute(select(Table.number, Table.clock_at).where(unanswered)).first()
     if row is not None:

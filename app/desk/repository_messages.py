@@ -61,8 +61,8 @@ def add(
 def find(connection: Connection, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
     """The message that its sender gave this id."""
     same = (Table.sender == sender.value) & (Table.client_id == client_id)
-    row = connection.execute(select(*_COLUMNS).where(_of(key), same)).first()
-    return _message(row) if row else None
+    row = connection.execute(select(*_COLUMNS).where(_match_session(key), same)).first()
+    return _build_message(row) if row else None
 
 
 class DeskMessageRepository:
@@ -71,27 +71,27 @@ class DeskMessageRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
-        """The messages that follow number `seq`, the oldest first, at most `limit`."""
-        query = select(*_COLUMNS).where(_of(key), Table.seq > seq).order_by(Table.seq).limit(limit)
+    async def load_after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
+        """Loads the messages after number `seq`, the oldest first, at most `limit`."""
+        query = select(*_COLUMNS).where(_match_session(key), Table.seq > seq).order_by(Table.seq).limit(limit)
         async with self._database.read() as connection:
-            return [_message(row) for row in await connection.execute(query)]
+            return [_build_message(row) for row in await connection.execute(query)]
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> int:
         """See `mark_seen`; may be lost with the power."""
         return await self._database.transact(lambda connection: mark_seen(connection, key, side, seq), durable=False)
 
-    async def known(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
-        """The message that its sender gave this id."""
+    async def find_by_client_id(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
+        """Finds the message that its sender gave this id."""
         async with self._database.read() as connection:
             return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
 
 
-def _of(key: SessionKey) -> Any:
+def _match_session(key: SessionKey) -> Any:
     return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
 
 
-def _message(row: Any) -> DeskMessage:
+def _build_message(row: Any) -> DeskMessage:
     return DeskMessage(row[0], Sender(row[1]), *row[2:])
 
 

@@ -10,13 +10,13 @@ from app.db.base import now
 from app.db.engine import Database
 from app.desk.tables import DeskNoteRow as Table
 from app.desk.types import DeskNote
-from app.ids import new_id
+from app.ids import create_id
 from app.types import SessionKey
 
 
 def add(connection: Connection, key: SessionKey, agent_id: str, content: str) -> DeskNote:
     """Keeps a note within a transaction that holds the session."""
-    note = DeskNote(new_id(), agent_id, content, now())
+    note = DeskNote(create_id(), agent_id, content, now())
     row = {"id": note.id, "agent_id": agent_id, "content": content, "created_at": note.created_at}
     connection.execute(insert(Table).values(tenant_id=key.tenant, session_id=key.session_id, **row))
     return note
@@ -28,8 +28,8 @@ class NoteRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of(self, key: SessionKey) -> Sequence[DeskNote]:
-        """Those about a session, the oldest first."""
+    async def list_notes(self, key: SessionKey) -> Sequence[DeskNote]:
+        """Lists the notes about a session, the oldest first."""
         own = Table.tenant_id == key.tenant, Table.session_id == key.session_id
         query = select(Table.id, Table.agent_id, Table.content, Table.created_at).where(*own)
         async with self._database.read() as connection:

@@ -44,13 +44,13 @@ class ReadRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def mark(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool | None:
+    async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> bool | None:
         """See `mark_read`; may be lost with the power."""
         return await self._database.transact(
             lambda connection: mark_read(connection, key, agent_id, seq, viewing=viewing), durable=False
         )
 
-    async def unread(self, tenant: str, agent_id: str, sessions: Collection[str]) -> Mapping[str, int]:
+    async def count_unread(self, tenant: str, agent_id: str, sessions: Collection[str]) -> Mapping[str, int]:
         """How many messages of customers this person has not read, since the session was queued the last time; 1 at
         least of a session that they never opened. Sessions of which all is read are left out.
         """
@@ -75,12 +75,12 @@ class ReadRepository:
             .where(session.tenant_id == tenant, session.session_id.in_(sessions))
             .group_by(session.session_id, read.seq)
         )
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         counts = {row[0]: row[2] if row[1] is not None else max(row[2], 1) for row in rows}
         return {id: count for id, count in counts.items() if count}
 
-    async def last(self, tenant: str, sessions: Collection[str]) -> Mapping[str, LastMessage]:
-        """What customer or staff said last to each other, its beginning."""
+    async def load_last_messages(self, tenant: str, sessions: Collection[str]) -> Mapping[str, LastMessage]:
+        """Loads the beginning of the last message between customer and staff, by session."""
         if not sessions:
             return {}
         table = DeskMessageRow
@@ -90,15 +90,15 @@ class ReadRepository:
         columns = table.session_id, table.seq, table.sender, func.substr(table.content, 1, SNIPPET_CHARS)
         same = (table.session_id == latest.c.session_id) & (table.seq == latest.c.seq)
         query = select(*columns, table.created_at).join(latest, same).where(table.tenant_id == tenant)
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         return {row[0]: LastMessage(row[1], Sender(row[2]), row[3], row[4]) for row in rows}
 
-    async def viewers(self, key: SessionKey, besides: str = "") -> list[Viewer]:
-        """Who has a session open, by name. besides: this person is left out."""
+    async def list_viewers(self, key: SessionKey, besides: str = "") -> list[Viewer]:
+        """Lists who has a session open, by name. besides: this person is left out."""
         table = DeskReadRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         name = func.coalesce(DeskStaff.name, table.agent_id)
         own = (table.tenant_id == key.tenant) & (table.session_id == key.session_id) & (table.agent_id != besides)
         query = select(table.agent_id, name).outerjoin(DeskStaff, named).where(own, table.seen_at > now() - VIEWING)
-        rows = await self._database.look(lambda connection: connection.execute(query.order_by(name)).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query.order_by(name)).all())
         return [Viewer(*row) for row in rows]

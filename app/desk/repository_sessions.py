@@ -12,7 +12,7 @@ from app.conversations.tables import StoredTurn
 from app.db.base import now
 from app.db.engine import Database
 from app.desk import repository
-from app.desk.repository import COLUMNS, session_of
+from app.desk.repository import COLUMNS, build_session
 from app.desk.tables import DeskEvent, DeskMessageRow
 from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
@@ -52,19 +52,21 @@ class DeskSessionRepository:
 
     async def find(self, key: SessionKey) -> DeskSession | None:
         """The session as the desk knows it; None if it never was there."""
-        return await self._database.look(lambda connection: repository.find(connection, key))
+        return await self._database.run_in_reader(lambda connection: repository.find(connection, key))
 
-    async def waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
-        """Those that a person may accept, by priority and then by age."""
-        return await self._all(Table.tenant_id == tenant, _WAITING, limit=limit)
+    async def list_waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
+        """Lists the sessions that a person may accept, by priority and then by age."""
+        return await self._load_sessions(Table.tenant_id == tenant, _WAITING, limit=limit)
 
-    async def assigned(self, tenant: str, agent_id: str = "", limit: int = 200) -> list[DeskSession]:
-        """Those that a person has; agent_id: only this person's."""
+    async def list_assigned(self, tenant: str, agent_id: str = "", limit: int = 200) -> list[DeskSession]:
+        """Lists the sessions that a person has. agent_id: only this person's."""
         mine = [Table.agent_id == agent_id] if agent_id else []
-        return await self._all(Table.tenant_id == tenant, Table.state == State.ASSIGNED.value, *mine, limit=limit)
+        return await self._load_sessions(
+            Table.tenant_id == tenant, Table.state == State.ASSIGNED.value, *mine, limit=limit
+        )
 
-    async def recent(self, tenant: str, agent_id: str, limit: int) -> list[DeskSession]:
-        """Those that this person had and has no more: they ended, or went on to somebody else; the latest first."""
+    async def list_recent(self, tenant: str, agent_id: str, limit: int) -> list[DeskSession]:
+        """Lists the sessions that this person had and has no more, the latest first."""
         had = DeskEvent
         theirs = exists().where(
             had.tenant_id == Table.tenant_id,
@@ -77,24 +79,26 @@ class DeskSessionRepository:
         where = Table.tenant_id == tenant, since, ~held, ~_WAITING, theirs
         query = select(*COLUMNS).where(*where).order_by(Table.active_at.desc(), Table.session_id).limit(limit)
         async with self._database.read() as connection:
-            return [session_of(row) for row in await connection.execute(query)]
+            return [build_session(row) for row in await connection.execute(query)]
 
-    async def ahead(self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = "") -> int:
-        """How many are served first; queued_at: None for a session that comes now."""
+    async def count_ahead(
+        self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = ""
+    ) -> int:
+        """Counts the sessions that are served first. queued_at: None for a session that comes now."""
         first: ColumnElement[bool] = Table.priority >= priority
         if queued_at is not None:
             older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
             first = or_(Table.priority > priority, (Table.priority == priority) & older)
         query = select(func.count()).select_from(Table).where(Table.tenant_id == tenant, _WAITING, first)
-        return await self._database.look(lambda connection: connection.execute(query).scalar_one())
+        return await self._database.run_in_reader(lambda connection: connection.execute(query).scalar_one())
 
-    async def active(self) -> Mapping[SessionKey, Standing]:
-        """Where all sessions stand that are with the desk now."""
-        rows = await self._database.look(lambda connection: connection.execute(_ACTIVE).all())
+    async def load_active(self) -> Mapping[SessionKey, Standing]:
+        """Loads where all sessions stand that are with the desk now."""
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(_ACTIVE).all())
         return {SessionKey(row[0], row[1]): Standing(State(row[2]), *row[3:]) for row in rows}
 
-    async def history(self, key: SessionKey) -> list[HistoryEntry]:
-        """All transitions, the first one first."""
+    async def load_history(self, key: SessionKey) -> list[HistoryEntry]:
+        """Loads all transitions of a session, the first one first."""
         table = DeskEvent
         columns = (
             table.version,
@@ -114,20 +118,20 @@ class DeskSessionRepository:
                 for row in rows
             ]
 
-    async def last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
-        """Outcome and agent of the last turn that was taken since a person had the session."""
+    async def find_last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
+        """Finds outcome and agent of the last turn since a person had the session."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
-        row = await self._database.look(lambda connection: connection.execute(_LAST_OUTCOME, wanted).first())
+        row = await self._database.run_in_reader(lambda connection: connection.execute(_LAST_OUTCOME, wanted).first())
         return (row[0], row[1]) if row else None
 
-    async def forgotten(self, silent: timedelta) -> list[DeskSession]:
-        """Active sessions in which nothing happened for so long, nor were they put aside."""
+    async def list_forgotten(self, silent: timedelta) -> list[DeskSession]:
+        """Lists active sessions in which nothing happened for so long and that were not put aside."""
         active, limit = Table.state.in_([state.value for state in ACTIVE]), now() - silent
         aside = func.coalesce(Table.snoozed_until, Table.active_at) >= limit
-        return await self._all(active, Table.active_at < limit, ~aside, limit=500)
+        return await self._load_sessions(active, Table.active_at < limit, ~aside, limit=500)
 
-    async def unanswered(self, silent: timedelta) -> list[DeskSession]:
-        """Sessions with a person who did not answer the customer's last message for so long."""
+    async def list_unanswered(self, silent: timedelta) -> list[DeskSession]:
+        """Lists sessions with a person who did not answer the customer's last message for so long."""
         last = (
             select(DeskMessageRow.sender)
             .where(
@@ -137,7 +141,7 @@ class DeskSessionRepository:
             )
             .scalar_subquery()
         )
-        return await self._all(
+        return await self._load_sessions(
             Table.state == State.ASSIGNED.value,
             Table.active_at < now() - silent,
             last == Sender.CUSTOMER.value,
@@ -145,11 +149,11 @@ class DeskSessionRepository:
             limit=500,
         )
 
-    async def in_state(self, *states: State) -> list[DeskSession]:
-        """All sessions in these states, of every tenant."""
-        return await self._all(Table.state.in_([state.value for state in states]), limit=1000)
+    async def list_in_state(self, *states: State) -> list[DeskSession]:
+        """Lists all sessions in these states, of every tenant."""
+        return await self._load_sessions(Table.state.in_([state.value for state in states]), limit=1000)
 
-    async def _all(self, *wanted: ColumnElement[bool], limit: int) -> list[DeskSession]:
+    async def _load_sessions(self, *wanted: ColumnElement[bool], limit: int) -> list[DeskSession]:
         query = select(*COLUMNS).where(*wanted).order_by(*_IN_TURN).limit(limit)
         async with self._database.read() as connection:
-            return [session_of(row) for row in await connection.execute(query)]
+            return [build_session(row) for row in await connection.execute(query)]

@@ -87,11 +87,11 @@ class SolutionRepository:
             query = select(*_COLUMNS).where(mine, Table.question_hash == gap)
             return Solution(*(await connection.execute(query)).one())
 
-    async def page(
+    async def load_page(
         self, tenant: str, *, session_id: str = "", text: str = "", offset: int = 0, limit: int = 200
     ) -> tuple[list[Solution], int]:
-        """The latest first, and how many there are in all. session_id: of this session alone; text: in question or
-        answer.
+        """Loads solutions, the latest first, and how many there are in all. session_id: of this session alone; text: in
+        question or answer.
         """
         where = Table.tenant_id == tenant
         if session_id:

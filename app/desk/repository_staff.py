@@ -63,21 +63,21 @@ class StaffLoad:
     handling_seconds: Sequence[float]
 
 
-def enlist(connection: Connection, tenant: str, agent_id: str) -> Staff:
-    """A member of staff who acts: known from now on, and seen just now. Locked until the transaction ends, so that
+def register_member(connection: Connection, tenant: str, agent_id: str) -> Staff:
+    """Registers a member of staff who acts as seen just now, and locks the row until the transaction ends, so that
     nobody takes two sessions at once for the last free place.
     """
-    _seen(connection, tenant, agent_id)
-    member = known(connection, tenant, agent_id)
+    _mark_seen(connection, tenant, agent_id)
+    member = lock_member(connection, tenant, agent_id)
     assert member is not None
     return member
 
 
-def known(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
-    """A member of staff, locked as `enlist` does; None for somebody who never was here."""
-    connection.execute(select(Table.agent_id).where(_is(tenant, agent_id)).with_for_update())
-    row = connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id))).first()
-    return _staff(row) if row else None
+def lock_member(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
+    """Locks and returns a member of staff; None for somebody who never was here."""
+    connection.execute(select(Table.agent_id).where(_match_member(tenant, agent_id)).with_for_update())
+    row = connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id))).first()
+    return _build_staff(row) if row else None
 
 
 class StaffRepository:
@@ -86,17 +86,17 @@ class StaffRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self, tenant: str) -> list[Staff]:
-        """Everybody who ever served."""
+    async def list_all(self, tenant: str) -> list[Staff]:
+        """Lists everybody who ever served."""
         query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.agent_id)
         async with self._database.read() as connection:
-            return [_staff(row) for row in await connection.execute(query)]
+            return [_build_staff(row) for row in await connection.execute(query)]
 
     async def get(self, tenant: str, agent_id: str) -> Staff | None:
         """One of them."""
         async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id)))).first()
-        return _staff(row) if row else None
+            row = (await connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id)))).first()
+        return _build_staff(row) if row else None
 
     async def put(
         self,
@@ -116,22 +116,22 @@ class StaffRepository:
             key = [Table.tenant_id, Table.agent_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=values))
 
-    async def named(self, tenant: str, agent_id: str, name: str) -> None:
-        """This person is called so; skills and capacity stay as they are."""
+    async def set_name(self, tenant: str, agent_id: str, name: str) -> None:
+        """Sets the name of a person; skills and capacity stay as they are."""
         values = {"tenant_id": tenant, "agent_id": agent_id, "name": name} | _UNDESCRIBED
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(last_seen=None, **values)
             key = [Table.tenant_id, Table.agent_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"name": name}))
 
-    async def seen(self, tenant: str, agent_id: str) -> None:
-        """This person is there."""
-        await self._database.transact(lambda connection: _seen(connection, tenant, agent_id), durable=False)
+    async def mark_seen(self, tenant: str, agent_id: str) -> None:
+        """Records that this person is on duty."""
+        await self._database.transact(lambda connection: _mark_seen(connection, tenant, agent_id), durable=False)
 
-    async def gone(self, tenant: str, agent_id: str) -> None:
-        """This person leaves."""
+    async def mark_gone(self, tenant: str, agent_id: str) -> None:
+        """Records that this person leaves."""
         async with self._database.write() as connection:
-            await connection.execute(update(Table).where(_is(tenant, agent_id)).values(last_seen=None))
+            await connection.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 
     async def load(self, tenant: str) -> StaffLoad:
         """Of this moment."""
@@ -141,12 +141,12 @@ class StaffRepository:
             present = connection.execute(_PRESENT, {"tenant": tenant, "since": since})
             handled = connection.execute(_HANDLED, {"tenant": tenant})
             times = [(row.resolved_at - row.assigned_at).total_seconds() for row in handled]
-            return StaffLoad([_staff(row) for row in present], times)
+            return StaffLoad([_build_staff(row) for row in present], times)
 
-        return await self._database.look(load)
+        return await self._database.run_in_reader(load)
 
 
-def _seen(connection: Connection, tenant: str, agent_id: str) -> None:
+def _mark_seen(connection: Connection, tenant: str, agent_id: str) -> None:
     moment = now()
     new = {"name": agent_id, "last_seen": moment} | _UNDESCRIBED
     row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, **new)
@@ -154,10 +154,10 @@ def _seen(connection: Connection, tenant: str, agent_id: str) -> None:
     connection.execute(row.on_conflict_do_update(index_elements=key, set_={"last_seen": moment}))
 
 
-def _is(tenant: str, agent_id: str) -> ColumnElement[bool]:
+def _match_member(tenant: str, agent_id: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.agent_id == agent_id)
 
 
-def _staff(row: Row[Any]) -> Staff:
+def _build_staff(row: Row[Any]) -> Staff:
     agent_id, name, skills, capacity, last_seen, assigned, teams, hours = tuple(row)
     return Staff(agent_id, name, tuple(skills), capacity, last_seen, assigned, tuple(teams), tuple(hours))

@@ -16,7 +16,7 @@ from app.desk.types import WAITING, Team
 
 def find(connection: Connection, tenant: str, team_id: str) -> Team | None:
     """The team of that id, without its members; locked, so that it is not removed before the transaction ends."""
-    row = connection.execute(select(Table.id, Table.name).where(_is(tenant, team_id)).with_for_update()).first()
+    row = connection.execute(select(Table.id, Table.name).where(_match_team(tenant, team_id)).with_for_update()).first()
     return Team(row.id, row.name) if row else None
 
 
@@ -40,7 +40,7 @@ class TeamRepository:
             ]
             return sorted(found, key=lambda team: team.name)
 
-        return await self._database.look(read)
+        return await self._database.run_in_reader(read)
 
     async def create(self, tenant: str, name: str) -> Team | None:
         """None for a name that there is already."""
@@ -57,7 +57,7 @@ class TeamRepository:
         """False for a name that there is already."""
         try:
             async with self._database.write() as connection:
-                await connection.execute(update(Table).where(_is(tenant, team_id)).values(name=name))
+                await connection.execute(update(Table).where(_match_team(tenant, team_id)).values(name=name))
         except IntegrityError:
             return False
         return True
@@ -66,7 +66,7 @@ class TeamRepository:
         """Its members stay, without it; False while customers wait for it."""
 
         def work(connection: Connection) -> bool:
-            connection.execute(select(Table.id).where(_is(tenant, team_id)).with_for_update())
+            connection.execute(select(Table.id).where(_match_team(tenant, team_id)).with_for_update())
             waiting = (
                 DeskSessionRow.tenant_id == tenant,
                 DeskSessionRow.team == team_id,
@@ -74,7 +74,7 @@ class TeamRepository:
             )
             if connection.execute(select(func.count()).select_from(DeskSessionRow).where(*waiting)).scalar_one():
                 return False
-            connection.execute(delete(Table).where(_is(tenant, team_id)))
+            connection.execute(delete(Table).where(_match_team(tenant, team_id)))
             mine = select(DeskStaff.agent_id, DeskStaff.teams).where(DeskStaff.tenant_id == tenant).with_for_update()
             for member in connection.execute(mine).all():
                 if team_id in member.teams:
@@ -86,5 +86,5 @@ class TeamRepository:
         return await self._database.transact(work)
 
 
-def _is(tenant: str, team_id: str) -> ColumnElement[bool]:
+def _match_team(tenant: str, team_id: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.id == team_id)

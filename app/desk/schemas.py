@@ -49,7 +49,7 @@ class MessageIn(BaseModel):
     id: MaybeAgentId = Field("", description="发送方自己的消息编号；重发时带同一个编号，只会保留一条")
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _check_content(self) -> Self:
         if not self.content and not self.attachments:
             raise ValueError("content 与 attachments 不能都为空")
         return self
@@ -244,7 +244,7 @@ class DeskMessageOut(BaseModel):
     attachments: list[AttachmentOut] = []
 
     @classmethod
-    def of(cls, message: DeskMessage) -> Self:
+    def from_message(cls, message: DeskMessage) -> Self:
         return cls.model_validate(message)
 
 
@@ -352,6 +352,6 @@ class SolutionList(BaseModel):
     total: int
 
 
-def handoff_out(queue: QueueState) -> HandoffOut:
+def build_handoff(queue: QueueState) -> HandoffOut:
     """What the customer sees."""
-    return HandoffOut(**queue.body())
+    return HandoffOut(**queue.build_body())

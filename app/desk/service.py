@@ -50,7 +50,7 @@ class Desk:
         self._on_commit = on_commit
         self._lifetime = lifetime
 
-    async def request(
+    async def request_person(
         self,
         key: SessionKey,
         *,
@@ -66,10 +66,10 @@ class Desk:
         """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
-            if claim.settled:
+            if claim.is_settled:
                 return session
-            return await self._done(
-                lambda connection: moves.held(connection, key, self._partners, claim, self._lifetime)
+            return await self._run_transaction(
+                lambda connection: moves.get_claimed_session(connection, key, self._partners, claim, self._lifetime)
             )
         opening, _, _ = await self._openings.prepare(
             key,
@@ -81,15 +81,17 @@ class Desk:
             sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
-        return await self._done(
-            lambda connection: moves.request(connection, key, opening, about, self._partners, claim, self._lifetime)
+        return await self._run_transaction(
+            lambda connection: moves.request_person(
+                connection, key, opening, about, self._partners, claim, self._lifetime
+            )
         )
 
-    async def accept(self, key: SessionKey, agent_id: str) -> DeskSession:
-        """See `steps.accept`."""
-        return await self._done(lambda connection: steps.accept(connection, key, agent_id))
+    async def accept_session(self, key: SessionKey, agent_id: str) -> DeskSession:
+        """See `steps.accept_session`."""
+        return await self._run_transaction(lambda connection: steps.accept_session(connection, key, agent_id))
 
-    async def transfer(
+    async def transfer_session(
         self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
     ) -> DeskSession:
         """To a colleague, or back into the queue for a team, or whoever has the skill; a session keeps its age in the
@@ -97,18 +99,24 @@ class Desk:
         """
         if to:
             await self._openings.require_working(key.tenant, to)
-            return await self._done(lambda connection: steps.hand_over(connection, key, to, by, note))
+            return await self._run_transaction(
+                lambda connection: steps.transfer_to_colleague(connection, key, to, by, note)
+            )
         if team:
-            return await self._done(lambda connection: steps.hand_to_team(connection, key, team, skill, by, note))
+            return await self._run_transaction(
+                lambda connection: steps.return_to_team_queue(connection, key, team, skill, by, note)
+            )
         values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
-        return await self._move(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
+        return await self._apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
         """Back to the bot. by: who has it, when the caller says so."""
         partners = self._partners
-        return await self._done(lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners))
+        return await self._run_transaction(
+            lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners)
+        )
 
-    async def say(
+    async def send_message(
         self,
         key: SessionKey,
         content: str,
@@ -117,59 +125,61 @@ class Desk:
         client_id: str = "",
         attachments: Sequence[dict[str, Any]] = (),
     ) -> DeskMessage:
-        """A message of the person who has the session; sent twice under one `client_id` it is kept once. attachments:
-        see `Attachment.brief`.
+        """Sends a message of the person who has the session; sent twice under one `client_id` it is stored once.
+        attachments: see `Attachment.brief`.
         """
         words = words_for(content, attachments)
         message, session = await self._database.transact(
-            lambda connection: steps.say(connection, key, words, by, client_id, self._partners, attachments)
+            lambda connection: steps.send_message(connection, key, words, by, client_id, self._partners, attachments)
         )
-        self._feed.note([session])
+        self._feed.record_changes([session])
         self._on_commit()
         return message
 
-    async def note(self, key: SessionKey, content: str, by: str) -> DeskNote:
-        """See `steps.note`."""
+    async def add_note(self, key: SessionKey, content: str, by: str) -> DeskNote:
+        """See `steps.add_note`."""
         written, session = await self._database.transact(
-            lambda connection: steps.note(connection, key, content, by, self._partners)
+            lambda connection: steps.add_note(connection, key, content, by, self._partners)
         )
-        self._feed.note([session])
+        self._feed.record_changes([session])
         return written
 
     async def set_priority(self, key: SessionKey, priority: int) -> DeskSession:
         """See `steps.set_priority`."""
-        return await self._done(lambda connection: steps.set_priority(connection, key, priority))
+        return await self._run_transaction(lambda connection: steps.set_priority(connection, key, priority))
 
-    async def snooze(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
-        """See `steps.snooze`."""
-        return await self._done(lambda connection: steps.snooze(connection, key, until, by))
+    async def snooze_session(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
+        """See `steps.snooze_session`."""
+        return await self._run_transaction(lambda connection: steps.snooze_session(connection, key, until, by))
 
-    async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
-        """See `moves.raised`."""
-        return await self._done(lambda connection: moves.raised(connection, key, priority, emotion))
+    async def raise_priority(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
+        """See `moves.raise_priority`."""
+        return await self._run_transaction(lambda connection: moves.raise_priority(connection, key, priority, emotion))
 
-    async def ticketed(self, session: DeskSession, notice: str) -> DeskSession:
-        """A ticket stands for a customer who waits. See `moves.ticketed`."""
-        opener = self._openings.opener(session)
-        return await self._done(lambda connection: moves.ticketed(connection, session.key, opener, notice))
+    async def open_ticket(self, session: DeskSession, notice: str) -> DeskSession:
+        """Opens a ticket for a customer who waits. See `moves.open_ticket`."""
+        opener = self._openings.build_opener(session)
+        return await self._run_transaction(
+            lambda connection: moves.open_ticket(connection, session.key, opener, notice)
+        )
 
-    async def leave(self, key: SessionKey) -> DeskSession:
-        """The customer goes back to the bot instead of waiting."""
-        return await self._move(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
+    async def leave_queue(self, key: SessionKey) -> DeskSession:
+        """Takes the customer out of the queue and back to the bot."""
+        return await self._apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
 
     async def close(self, key: SessionKey, actor: Actor, *, by: str = "", note: str = "") -> DeskSession:
-        """Ends it; should the customer write again, the bot answers."""
-        return await self._move(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
+        """Closes a session; should the customer write again, the bot answers."""
+        return await self._apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
 
-    async def system(self, step: Step) -> DeskSession:
-        """A step that follows from the time."""
-        return await self._move(step)
+    async def apply_timed_step(self, step: Step) -> DeskSession:
+        """Applies a step that follows from the time alone."""
+        return await self._apply_step(step)
 
-    async def _move(self, step: Step) -> DeskSession:
-        return await self._done(lambda connection: moves.move(connection, step))
+    async def _apply_step(self, step: Step) -> DeskSession:
+        return await self._run_transaction(lambda connection: moves.apply_step(connection, step))
 
-    async def _done(self, work: Work) -> DeskSession:
+    async def _run_transaction(self, work: Work) -> DeskSession:
         session = await self._database.transact(work)
-        self._feed.note([session])
+        self._feed.record_changes([session])
         self._on_commit()
         return session

@@ -61,8 +61,8 @@ class Signals:
         self._deliver(signal)
         self.relay([signal.kind.value, signal.side.value, signal.key.tenant, signal.key.session_id, signal.seq])
 
-    def hear(self, parts: Sequence[Any]) -> None:
-        """Another process told this. Raises ValueError or TypeError for what is no signal."""
+    def receive_signal(self, parts: Sequence[Any]) -> None:
+        """Delivers a signal that another process sent. Raises ValueError or TypeError for what is no signal."""
         kind, side, tenant, session_id, seq = parts
         key = SessionKey(str(tenant), str(session_id))
         self._deliver(Signal(SignalKind(kind), Side(side), key, int(seq)))
@@ -81,8 +81,8 @@ class Throttle:
         self._seconds = seconds
         self._last = -seconds
 
-    def passes(self) -> bool:
-        """Whether it is time."""
+    def try_pass(self) -> bool:
+        """Whether enough time has passed since the last call that passed; if so, this one counts."""
         moment = asyncio.get_running_loop().time()
         if moment - self._last < self._seconds:
             return False

@@ -39,12 +39,14 @@ RULES: Mapping[Event, TransitionRule] = {
 }
 
 
-def allowed(state: State, event: Event, actor: Actor) -> bool:
+def is_allowed(state: State, event: Event, actor: Actor) -> bool:
     """Whether the event may happen to a session in this state, by this actor."""
     rule = RULES[event]
     return state in rule.sources and actor in rule.actors
 
 
-def silent(state: State, *, answering: bool = True) -> bool:
-    """Whether the bot must not speak. answering: the queue does not silence it, see ANSWER_WHILE_QUEUED."""
+def is_silent(state: State, *, answering: bool = True) -> bool:
+    """Whether the bot must not speak. answering: whether it goes on while the customer is queued, see
+    ANSWER_WHILE_QUEUED.
+    """
     return state in HELD or (state is State.QUEUED and not answering)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
+def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
     """This person takes the session; whoever has it already keeps it, so that a request may be sent twice. Raises
     NotFound, and Conflict when another was faster or there is no place.
     """
-    member = desk_staff.enlist(connection, key.tenant, agent_id)
+    member = desk_staff.register_member(connection, key.tenant, agent_id)
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
@@ -38,12 +38,12 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
     desk_reads.mark_read(connection, key, agent_id, session.messages, viewing=False)
-    return moves.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
+    return moves.apply_step(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
 
 
-def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
-    """To a colleague. Raises NotFound, Conflict."""
-    member = desk_staff.known(connection, key.tenant, to)
+def transfer_to_colleague(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
+    """Transfers the session to a colleague. Raises NotFound, Conflict."""
+    member = desk_staff.lock_member(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
     session = moves.get(connection, key, lock=True)
@@ -51,17 +51,21 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
         raise Conflict("会话已经在这位客服手上。", code="same_agent")
     _require_place(member, "")
     notice = f"已为您转接到客服 {member.name}。"
-    return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
+    return moves.apply_step(
+        connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to})
+    )
 
 
-def hand_to_team(connection: Connection, key: SessionKey, team: str, skill: str, holder: str, note: str) -> DeskSession:
-    """Back into the queue, for members of a team. Raises NotFound, Conflict."""
+def return_to_team_queue(
+    connection: Connection, key: SessionKey, team: str, skill: str, holder: str, note: str
+) -> DeskSession:
+    """Returns the session to the queue, for members of a team. Raises NotFound, Conflict."""
     known = desk_teams.find(connection, key.tenant, team)
     if known is None:
         raise NotFound("没有找到这个客服组。", code="team_not_found", id=team)
     values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": team}
     notice = f"正在为您转接「{known.name}」，请稍候。"
-    return moves.move(connection, Step(key, Event.REQUEUE, Actor.STAFF, holder, holder, note, notice, values))
+    return moves.apply_step(connection, Step(key, Event.REQUEUE, Actor.STAFF, holder, holder, note, notice, values))
 
 
 def resolve(
@@ -72,12 +76,12 @@ def resolve(
     """
     holder = by or moves.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
-    after = moves.move(connection, step)
+    after = moves.apply_step(connection, step)
     partners.served(connection, key)
     return after
 
 
-def say(
+def send_message(
     connection: Connection,
     key: SessionKey,
     content: str,
@@ -86,61 +90,63 @@ def say(
     partners: Partners,
     attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
-    """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
+    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound,
+    Conflict.
+    """
     session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None
     if message is None:
         if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
-            raise moves.refused(session)
+            raise moves.build_conflict(session)
         who = session.agent_id
         message = desk_messages.add(
             connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id, attachments=attachments
         )
-        desk_handlings.respond(connection, key, message.created_at)
+        desk_handlings.record_response(connection, key, message.created_at)
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
 
 
-def note(
+def add_note(
     connection: Connection, key: SessionKey, content: str, by: str, partners: Partners
 ) -> tuple[DeskNote, DeskSession]:
-    """For colleagues, whoever has the session; as its next version, so that every open desk learns of it. Raises
+    """Adds a note for colleagues, as the session's next version, so that every open desk learns of it. Raises
     NotFound.
     """
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
     partners.noted(connection, key, written)
-    if not repository.change(connection, session, {}):
-        raise moves.refused(moves.get(connection, key))
+    if not repository.update_session(connection, session, {}):
+        raise moves.build_conflict(moves.get(connection, key))
     return written, moves.get(connection, key)
 
 
 def set_priority(connection: Connection, key: SessionKey, priority: int) -> DeskSession:
-    """How urgent staff find it, up or down. Raises NotFound, and Conflict for a session that is over."""
-    session = _active(connection, key)
-    if not repository.change(
+    """Sets how urgent staff find the session, up or down. Raises NotFound, and Conflict for a session that is over."""
+    session = _get_active(connection, key)
+    if not repository.update_session(
         connection, session, {"priority": priority, "card": session.card | {"priority": priority}}
     ):
-        raise moves.refused(moves.get(connection, key))
+        raise moves.build_conflict(moves.get(connection, key))
     return moves.get(connection, key)
 
 
-def snooze(connection: Connection, key: SessionKey, until: datetime | None, by: str) -> DeskSession:
-    """Whoever has it puts it aside until then, or with None takes it up again. by: who that is, when the caller says
-    so. Raises NotFound, Conflict.
+def snooze_session(connection: Connection, key: SessionKey, until: datetime | None, by: str) -> DeskSession:
+    """Puts the session aside until then, or with None takes it up again. by: who has it, when the caller says so.
+    Raises NotFound, Conflict.
     """
     session = moves.get(connection, key, lock=True)
     if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
-        raise moves.refused(session)
-    if not repository.change(connection, session, {"snoozed_until": until}):
-        raise moves.refused(moves.get(connection, key))
+        raise moves.build_conflict(session)
+    if not repository.update_session(connection, session, {"snoozed_until": until}):
+        raise moves.build_conflict(moves.get(connection, key))
     return moves.get(connection, key)
 
 
-def _active(connection: Connection, key: SessionKey) -> DeskSession:
+def _get_active(connection: Connection, key: SessionKey) -> DeskSession:
     session = moves.get(connection, key, lock=True)
     if session.state not in ACTIVE:
-        raise moves.refused(session)
+        raise moves.build_conflict(session)
     return session
 
 
@@ -152,10 +158,10 @@ def _require_place(member: Staff, skill: str, team: str = "") -> None:
             agent_id=member.agent_id,
             capacity=member.capacity,
         )
-    if not member.can(skill):
+    if not member.can_take(skill):
         raise Conflict(
             f"{member.name} 没有“{skill}”技能。", code="skill_missing", agent_id=member.agent_id, skill=skill
         )
-    if not member.can("", team):
+    if not member.can_take("", team):
         message = f"这个会话转给了别的客服组，{member.name} 不在其中。"
         raise Conflict(message, code="team_missing", agent_id=member.agent_id, team=team)

@@ -28,14 +28,14 @@ class Teams:
         """Raises Conflict for a name that there is already."""
         made = await self._repository.create(tenant, name)
         if made is None:
-            raise _taken(name)
+            raise _build_name_conflict(name)
         return made
 
     async def rename(self, tenant: str, team_id: str, name: str) -> Team:
         """Raises NotFound, and Conflict for a name that there is already."""
         await self.require_all(tenant, [team_id])
         if not await self._repository.rename(tenant, team_id, name):
-            raise _taken(name)
+            raise _build_name_conflict(name)
         return next(team for team in await self.list_teams(tenant) if team.id == team_id)
 
     async def remove(self, tenant: str, team_id: str) -> None:
@@ -45,5 +45,5 @@ class Teams:
             raise Conflict("还有顾客在等这个客服组，先把他们接走或转走。", code="team_in_use", id=team_id)
 
 
-def _taken(name: str) -> Conflict:
+def _build_name_conflict(name: str) -> Conflict:
     return Conflict(f"已经有一个客服组叫「{name}」。", code="team_name_taken")

@@ -26,34 +26,31 @@ _BY_OUTCOME = {
 """Outcomes that ask for a person by themselves."""
 
 
-def requested(answer: Answer) -> HandoffRequest | None:
-    """What the answer asks for."""
+def get_request(answer: Answer) -> HandoffRequest | None:
+    """Returns the handoff that the answer asks for, or None."""
     reason = _BY_OUTCOME.get(answer.outcome)
     return answer.handoff or (HandoffRequest(reason) if reason else None)
 
 
-def counts(answer: Answer) -> bool:
-    """Whether the turn may be the second of two; all others cost no look at the turn before."""
+def is_helpless(answer: Answer) -> bool:
+    """Whether the turn did not help, so that it may be the second of two; only then the turn before is read."""
     return answer.outcome in HELPLESS and answer.proposal is None and answer.agent not in _ASKS_ON_PURPOSE
 
 
-def repeated(answer: Answer, outcome_before: str, agent_before: str) -> bool:
-    """Whether this turn and the one before it both failed, so that a person is to be offered; nobody is queued who did
-    not ask for one.
+def has_failed_twice(answer: Answer, outcome_before: str, agent_before: str) -> bool:
+    """Whether this turn and the one before it both failed, so that a person is offered. Nobody is queued who did not
+    ask for one.
     """
-    if not counts(answer) or agent_before in _ASKS_ON_PURPOSE:
+    if not is_helpless(answer) or agent_before in _ASKS_ON_PURPOSE:
         return False
     return outcome_before in (HELPLESS if answer.outcome is Outcome.CLARIFY else FAILED)
 
 
-def heard(text: str, threshold: float) -> HandoffRequest:
-    """What the words of somebody who waits tell of how urgent it is, whether or not an agent asks for a person.
-
-    threshold: of emotion, from which it is.
-    """
+def read_urgency(text: str, threshold: float) -> HandoffRequest:
+    """Reads how urgent the words of a waiting customer are. threshold: of emotion, from which they are urgent."""
     return care.build_handoff_request(read(text).emotion, threshold, HandoffReason.ASKED)
 
 
-def priority(request: HandoffRequest) -> int:
-    """Its place in the queue: more is sooner."""
+def get_priority(request: HandoffRequest) -> int:
+    """Returns the priority in the queue: more is sooner."""
     return max(request.priority, PRIORITIES.get(request.reason, 0))

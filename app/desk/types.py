@@ -195,8 +195,8 @@ class Staff:
     teams: tuple[str, ...] = ()
     hours: tuple[str, ...] = ()
 
-    def can(self, skill: str, team: str = "") -> bool:
-        """Whether this person may take what needs the skill and is for the team; empty for any."""
+    def can_take(self, skill: str, team: str = "") -> bool:
+        """Whether this person may take a session that needs the skill and is for the team; empty for any."""
         return (not skill or not self.skills or skill in self.skills) and (not team or team in self.teams)
 
 
@@ -237,8 +237,8 @@ class QueueState:
     agent: str = ""
     ticket: str = ""
 
-    def body(self) -> dict[str, Any]:
-        """As it stands in responses."""
+    def build_body(self) -> dict[str, Any]:
+        """Builds the state as it stands in responses."""
         return {
             "state": self.state.value,
             "position": self.position,

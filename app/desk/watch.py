@@ -44,34 +44,34 @@ class Watch:
         self._release = release
         self._idle = idle
 
-    async def look(self) -> None:
-        """One round."""
-        for session in await self._sessions.in_state(State.OUT_OF_HOURS):
-            if (await self._queue.hours(session.tenant)).open_at(now()):
-                await self._step(Step(session.key, Event.OPEN, Actor.SYSTEM, notice=_OPENED))
-        for session in await self._sessions.unanswered(self._release):
+    async def run_round(self) -> None:
+        """Runs all steps once."""
+        for session in await self._sessions.list_in_state(State.OUT_OF_HOURS):
+            if (await self._queue.load_hours(session.tenant)).is_open_at(now()):
+                await self._try_step(Step(session.key, Event.OPEN, Actor.SYSTEM, notice=_OPENED))
+        for session in await self._sessions.list_unanswered(self._release):
             member = await self._staff.get(session.tenant, session.agent_id)
             if member is None or member.last_seen is None or member.last_seen < now() - self._release:
                 values = {"agent_id": "", "assigned_at": None, "priority": session.priority + 1}
                 step = Step(session.key, Event.RELEASE, Actor.SYSTEM, "", session.agent_id, "", _RELEASED, values)
-                await self._step(step)
-        for session in await self._sessions.forgotten(self._idle):
-            await self._step(Step(session.key, Event.EXPIRE, Actor.SYSTEM, notice=_EXPIRED))
-        await self._tickets(await self._sessions.in_state(State.QUEUED))
+                await self._try_step(step)
+        for session in await self._sessions.list_forgotten(self._idle):
+            await self._try_step(Step(session.key, Event.EXPIRE, Actor.SYSTEM, notice=_EXPIRED))
+        await self._open_tickets(await self._sessions.list_in_state(State.QUEUED))
 
-    async def _tickets(self, queued: Iterable[DeskSession]) -> None:
-        """For those who wait although the last one who could take them left after they came, or never was there."""
+    async def _open_tickets(self, queued: Iterable[DeskSession]) -> None:
+        """Opens tickets for customers who wait although nobody on duty can take them any more."""
         attended: dict[tuple[str, str, str], bool] = {}
         for session in queued:
             needed = session.tenant, session.skill, session.team
             if session.ticket:
                 continue
             if needed not in attended:
-                attended[needed] = await self._queue.attended(*needed)
+                attended[needed] = await self._queue.is_attended(*needed)
             if not attended[needed]:
                 with suppress(Conflict, NotFound):  # it moved on meanwhile, or was deleted
-                    await self._service.ticketed(session, _TICKETED)
+                    await self._service.open_ticket(session, _TICKETED)
 
-    async def _step(self, step: Step) -> None:
+    async def _try_step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster
-            await self._service.system(step)
+            await self._service.apply_timed_step(step)

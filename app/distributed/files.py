@@ -29,7 +29,7 @@ class StoredFile:
         """The content, cut one byte after `max_bytes`. Raises OSError, for a link of this machine too."""
         if self.url == _LOCAL:
             return FoundFile(Path(self.path), self.place).read(max_bytes)
-        store, _ = _opened(self.url)
+        store, _ = _open_store(self.url)
         with store.open(self.path, "rb") as file:
             return bytes(file.read(max_bytes + 1))
 
@@ -46,8 +46,8 @@ def find_stored(
     for location in given:
         plain = location.removeprefix(_LOCAL) if "::" not in location else location
         if "://" in plain:
-            root = put_below(folder, _name(location), alone=len(given) == 1)
-            files = _below(location, skipped or (lambda _path, _why: None), root)
+            root = put_below(folder, _get_name(location), alone=len(given) == 1)
+            files = _list_below(location, skipped or (lambda _path, _why: None), root)
         else:
             path = Path(plain)
             into = folder
@@ -65,11 +65,13 @@ def find_stored(
     return list(found.values())
 
 
-def _below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -> list[StoredFile]:
-    root, found = _listed(url)
+def _list_below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -> list[StoredFile]:
+    root, found = _list_store(url)
     files = []
     for path in found:
-        below = PurePosixPath(_plain(url, path.removeprefix(root)).lstrip("/")).parts or (PurePosixPath(path).name,)
+        below = PurePosixPath(_decode_path(url, path.removeprefix(root)).lstrip("/")).parts or (
+            PurePosixPath(path).name,
+        )
         if any(part.startswith(".") for part in below):
             continue
         kind = PurePosixPath(below[-1]).suffix.lower()
@@ -81,9 +83,9 @@ def _below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -
     return files
 
 
-def _listed(url: str) -> tuple[str, list[str]]:
+def _list_store(url: str) -> tuple[str, list[str]]:
     """The root, and what lies below it. Raises FileNotFoundError, Unavailable where the store does not answer."""
-    store, root = _opened(url)
+    store, root = _open_store(url)
     try:
         found = sorted(store.find(root))
         there = bool(found) or store.exists(root)
@@ -96,24 +98,27 @@ def _listed(url: str) -> tuple[str, list[str]]:
     return root, found
 
 
-def _name(url: str) -> str:
+def _get_name(url: str) -> str:
     """Of the folder, bucket or archive that a URL means."""
     where = url.rpartition("::")[2]
     parts = urlsplit(where)
-    last = PurePosixPath(_plain(where, parts.path if _web(where) else where.partition("://")[2])).name or parts.netloc
+    last = (
+        PurePosixPath(_decode_path(where, parts.path if _is_web(where) else where.partition("://")[2])).name
+        or parts.netloc
+    )
     return PurePosixPath(last).stem if "::" in url else last
 
 
-def _plain(url: str, path: str) -> str:
+def _decode_path(url: str, path: str) -> str:
     """A path as a folder has it: of all stores, web servers alone write it percent-encoded."""
-    return unquote(path) if _web(url) else path
+    return unquote(path) if _is_web(url) else path
 
 
-def _web(url: str) -> bool:
+def _is_web(url: str) -> bool:
     return url.startswith(("http://", "https://"))
 
 
-def _opened(url: str) -> tuple[Any, str]:
+def _open_store(url: str) -> tuple[Any, str]:
     """fsspec keeps what it opened. Raises InvalidConfiguration, MissingDependency, FileNotFoundError."""
     try:
         core = import_module("fsspec.core")

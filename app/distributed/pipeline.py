@@ -33,7 +33,7 @@ class RayOptions:
 
 
 @contextmanager
-def ray_running(options: RayOptions) -> Iterator[None]:
+def run_ray(options: RayOptions) -> Iterator[None]:
     """No dashboard, no usage reports; a Ray of our own listens on the loopback alone. Raises MissingDependency, and
     Unavailable where Ray does not start or the cluster does not answer.
     """
@@ -58,8 +58,8 @@ def ray_running(options: RayOptions) -> Iterator[None]:
         ray.shutdown()
 
 
-def worked(work: Work, options: RayOptions) -> Iterator[Row]:
-    """Rows of all files, in the order in which they are done. Inside `ray_running`. Blocking."""
+def run_stages(work: Work, options: RayOptions) -> Iterator[Row]:
+    """Rows of all files, in the order in which they are done. Inside `run_ray`. Blocking."""
     ray, data = import_module("ray"), import_module("ray.data")
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = data.DataContext.get_current()

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.distributed.files import StoredFile
-from app.distributed.pipeline import RayOptions, worked
-from app.distributed.stages import Row, Work, name_of, vectors_of
-from app.documents.types import Change, FileOutcome, FileReport, HeldFile, Incoming, Labels
+from app.distributed.pipeline import RayOptions, run_stages
+from app.distributed.stages import Row, Work, name_of, read_vectors
+from app.documents.types import Change, FileOutcome, FileReport, Incoming, Labels, PublishedFile
 from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase
 from knowledge.chunking import ChunkOptions
@@ -23,7 +23,7 @@ from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
 
-class ReadElsewhere:
+class PreparedReader:
     """A `DocumentReader` that knows what a worker made of the file at hand; all others are read here."""
 
     def __init__(self, here: DocumentReader) -> None:
@@ -31,7 +31,7 @@ class ReadElsewhere:
         self._content, self._found = b"", None  # type: bytes, ReadDocument | InvalidDocument | None
 
     @contextmanager
-    def knowing(self, content: bytes, found: ReadDocument | InvalidDocument | None) -> Iterator[None]:
+    def use_result(self, content: bytes, found: ReadDocument | InvalidDocument | None) -> Iterator[None]:
         """While this file is taken in."""
         self._content, self._found = content, found
         try:
@@ -67,45 +67,45 @@ class MassIngestion:
     """
 
     base: KnowledgeBase
-    reader: ReadElsewhere
+    reader: PreparedReader
     labels: Labels
     change: Change
 
-    async def work(
+    async def build_work(
         self, settings: Settings, tenant: str, files: Sequence[StoredFile], columns: FaqColumns | None
     ) -> Work:
         """What the workers are told."""
-        held = [] if self.change.draft else await self.base.documents.held(tenant)
+        held = [] if self.change.draft else await self.base.documents.list_published(tenant)
         by_path = {one.path: one for one in held}
-        same = {file.place: one for file in files if (one := by_path.get(file.place)) and self._labelled(one, file)}
+        same = {file.place: one for file in files if (one := by_path.get(file.place)) and self._has_labels(one, file)}
         known = {place: one.content_hash for place, one in same.items()}
-        embedder = (await self.base.generations.of(tenant)).engine.name
+        embedder = (await self.base.generations.get_current(tenant)).engine.name
         contents = frozenset(one.content_hash for one in held)
         return Work(settings, tenant, embedder, tuple(files), known, contents, columns)
 
     async def run(self, work: Work, options: RayOptions) -> AsyncIterator[FileReport]:
         """What became of each file, in the order in which they were done; the index follows behind."""
-        rows = worked(work, options)
+        rows = run_stages(work, options)
         while (row := await asyncio.to_thread(next, rows, None)) is not None:
-            yield await self._taken(work, row)
+            yield await self._ingest_row(work, row)
 
-    def _category(self, file: StoredFile) -> str | None:
+    def _get_category(self, file: StoredFile) -> str | None:
         return self.labels.category if self.labels.category is not None else file.category or None
 
-    def _labelled(self, held: HeldFile, file: StoredFile) -> bool:
+    def _has_labels(self, held: PublishedFile, file: StoredFile) -> bool:
         """Whether it has the labels already that the file would be given."""
-        return self._category(file) in (None, held.category) and self.labels.tags in (None, held.tags)
+        return self._get_category(file) in (None, held.category) and self.labels.tags in (None, held.tags)
 
-    async def _taken(self, work: Work, row: Row) -> FileReport:
+    async def _ingest_row(self, work: Work, row: Row) -> FileReport:
         file = work.files[row["number"]]
         if row["error"]:
             return FileReport(file.place, FileOutcome.FAILED, error=Unavailable(row["error"]))
         if row["held"]:
             return FileReport(file.place, FileOutcome.UNCHANGED)
         found = decode_reply(row["parsed"], name_of(work, row)).result if row["parsed"] else None
-        if vectors := vectors_of(row):
+        if vectors := read_vectors(row):
             await asyncio.to_thread(self.base.embeddings.put_many, vectors)
-        labels, content = Labels(self._category(file), self.labels.tags), row["content"]
-        with self.reader.knowing(content, found if isinstance(found, ReadDocument | InvalidDocument) else None):
+        labels, content = Labels(self._get_category(file), self.labels.tags), row["content"]
+        with self.reader.use_result(content, found if isinstance(found, ReadDocument | InvalidDocument) else None):
             incoming = Incoming(file.place, content, "", labels, work.columns, self.change)
-            return await self.base.ingestion.take(work.tenant, incoming)
+            return await self.base.ingestion.ingest_file(work.tenant, incoming)

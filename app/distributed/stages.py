@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from app.distributed.files import StoredFile
-from app.retrieval import chunk_options, embedder_options
+from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from app.wiring.reading import open_reader
 from knowledge.embeddings.base import make_readable
@@ -52,10 +52,10 @@ def read(row: Row, work: Work) -> Row:
     try:
         content = file.read(work.settings.max_upload_bytes)
     except Exception as error:  # stores raise what they like; one file that cannot be had stops no other
-        return _row(row["number"], error=f"读不到：{type(error).__name__}: {error}"[:500])
+        return _build_row(row["number"], error=f"读不到：{type(error).__name__}: {error}"[:500])
     digest = hash_content(content)
     held = work.columns is None and work.known.get(file.place) == digest
-    return _row(row["number"], b"" if held else content, digest, held=held)
+    return _build_row(row["number"], b"" if held else content, digest, held=held)
 
 
 class Parse:
@@ -66,14 +66,14 @@ class Parse:
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
         self._reader = self._runner.run(self._stack.enter_async_context(open_reader(work.settings)))
-        embedder = get_embedder(work.embedder, None, embedder_options(work.settings))
+        embedder = get_embedder(work.embedder, None, build_embedder_options(work.settings))
         self._options = replace(chunk_options(work.settings), tokenizer=embedder.tokenizer_file)
 
     def __call__(self, row: Row) -> Row:
         if row["held"] or row["error"] or (self._work.columns is None and row["digest"] in self._work.contents):
             return row
         try:
-            return row | {"parsed": encode_reply(ParsedReply(self._runner.run(self._parsed(row)), retires=False))}
+            return row | {"parsed": encode_reply(ParsedReply(self._runner.run(self._parse_file(row)), retires=False))}
         except Unavailable as error:
             return row | {"error": str(error), "content": b""}
 
@@ -82,7 +82,7 @@ class Parse:
         self._runner.run(self._stack.aclose())
         self._runner.close()
 
-    async def _parsed(self, row: Row) -> ReadDocument | InvalidDocument:
+    async def _parse_file(self, row: Row) -> ReadDocument | InvalidDocument:
         work, name = self._work, name_of(self._work, row)
         try:
             return await self._reader.read(work.tenant, name, row["content"], self._options, work.columns)
@@ -96,7 +96,7 @@ class Embed:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._runner = asyncio.Runner()
-        self._embedder = get_embedder(work.embedder, None, embedder_options(work.settings))
+        self._embedder = get_embedder(work.embedder, None, build_embedder_options(work.settings))
 
     def __call__(self, row: Row) -> Row:
         found = decode_reply(row["parsed"], name_of(self._work, row)).result if row["parsed"] else None
@@ -117,7 +117,7 @@ class Embed:
         self._runner.close()
 
 
-def vectors_of(row: Row) -> dict[str, Any]:
+def read_vectors(row: Row) -> dict[str, Any]:
     """The vectors of a row's chunks, float32 of shape (dimension,), by the key that the cache has them under."""
     keys = [row["keys"][start : start + DIGITS] for start in range(0, len(row["keys"]), DIGITS)]
     if not keys:
@@ -130,7 +130,7 @@ def name_of(work: Work, row: Row) -> str:
     return work.files[row["number"]].place.rpartition("/")[2]
 
 
-def _row(number: int, content: bytes = b"", digest: str = "", *, held: bool = False, error: str = "") -> Row:
+def _build_row(number: int, content: bytes = b"", digest: str = "", *, held: bool = False, error: str = "") -> Row:
     """Of one shape, whatever became of the file."""
     stages = {"parsed": b"", "keys": "", "vectors": b""}
     return {"number": number, "content": content, "digest": digest, "held": held, "error": error, **stages}

@@ -25,21 +25,21 @@ class Diagnosis:
     fix: str = ""
 
 
-def fine(subject: str, told: str) -> Diagnosis:
+def report_fine(subject: str, told: str) -> Diagnosis:
     """As it should be."""
     return Diagnosis(Level.OK, subject, told)
 
 
-def note(subject: str, told: str, fix: str) -> Diagnosis:
+def report_note(subject: str, told: str, fix: str) -> Diagnosis:
     """Goes without."""
     return Diagnosis(Level.NOTE, subject, told, fix)
 
 
-def warning(subject: str, told: str, fix: str) -> Diagnosis:
+def report_warning(subject: str, told: str, fix: str) -> Diagnosis:
     """Works, but hardly as meant."""
     return Diagnosis(Level.WARNING, subject, told, fix)
 
 
-def error(subject: str, told: str, fix: str) -> Diagnosis:
+def report_error(subject: str, told: str, fix: str) -> Diagnosis:
     """Does not work."""
     return Diagnosis(Level.ERROR, subject, told, fix)

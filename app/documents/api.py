@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
-from app.documents.ingestion import unknown
+from app.documents.forms import MAX_COLUMN_CHARS, open_form, upload_form
+from app.documents.ingestion import build_not_found
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
 from app.documents.limits import UPLOADS
-from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, asked_folder
+from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, check_folder
 from app.documents.repository import DocumentRow, Filters
 from app.documents.schemas import (
     ChunkOut,
@@ -25,15 +25,15 @@ from app.documents.schemas import (
     DocumentSort,
     Status,
 )
-from app.documents.taking import MAX_WAIT_SECONDS, located, taken
 from app.documents.types import Filing
+from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS, VersionOut
 from app.errors import NotFound
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name, proof_from
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name, read_proof
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.idempotency.header import digest_of_parts, given_key, once, retry_key
+from app.idempotency.header import hash_value, read_key, retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from knowledge.versions import MAX_CHARS
@@ -41,7 +41,7 @@ from knowledge.versions import MAX_CHARS
 router = APIRouter(prefix=UPLOADS, tags=["documents"], route_class=GuardedRoute)
 
 
-def _each(description: str, **schema: Any) -> dict[str, Any]:
+def _build_repeated_field(description: str, **schema: Any) -> dict[str, Any]:
     """A field that may be sent several times; sent once, nothing tells a list of one text from the text."""
     text = {"type": "string", **schema}
     return {"anyOf": [{"type": "array", "items": text}, text], "description": description}
@@ -61,13 +61,15 @@ UPLOAD_BODY: dict[str, Any] = {
                             "items": {"type": "string", "format": "binary"},
                             "description": "文件",
                         },
-                        "paths": _each("与 files 一一对应的路径，例如 北区/政策.md", maxLength=MAX_PATH_CHARS),
-                        "external_ids": _each(
+                        "paths": _build_repeated_field(
+                            "与 files 一一对应的路径，例如 北区/政策.md", maxLength=MAX_PATH_CHARS
+                        ),
+                        "external_ids": _build_repeated_field(
                             "与 files 一一对应的外部编号；有它就按它认文档", maxLength=MAX_EXTERNAL_ID_CHARS
                         ),
-                        "urls": _each("与 files 一一对应的原文网址"),
+                        "urls": _build_repeated_field("与 files 一一对应的原文网址"),
                         "category": {"type": "string", "maxLength": MAX_CATEGORY_CHARS},
-                        "tags": _each("标签", maxLength=MAX_TAG_CHARS),
+                        "tags": _build_repeated_field("标签", maxLength=MAX_TAG_CHARS),
                         "product": {"type": "string", "maxLength": MAX_CHARS, "description": "讲的是哪个产品"},
                         "product_version": {
                             "type": "string",
@@ -99,7 +101,7 @@ _GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的�
     status_code=201,
     openapi_extra=UPLOAD_BODY,
     response_model=JobDetail,
-    responses=_GOING_ON | fails(409, 415),
+    responses=_GOING_ON | list_failures(409, 415),
 )
 async def upload_documents(
     request: Request,
@@ -115,16 +117,16 @@ async def upload_documents(
     that goes away before it has an answer stops it; files that were taken by then stay. Sent again under the same
     `Idempotency-Key`, it returns its first answer; how far the job is by then, the job tells.
     """
-    async with multipart_form(request) as form:
-        sent, own_key = upload_form(form, caller_name(request)), given_key(request)
+    async with open_form(request) as form:
+        sent, own_key = upload_form(form, get_caller_name(request)), read_key(request)
 
         async def work(_: RequestAttempt | None) -> KeptResponse:
-            return await taken(request, wiring, tenant, sent.incoming(wiring.settings.max_upload_bytes), wait)
+            return await accept_upload(request, wiring, tenant, sent.read_files(wiring.settings.max_upload_bytes), wait)
 
         key = None
         if own_key:
-            key = retry_key(request, tenant, own_key, await proof_from(request), digest_of_parts(sent.asked()))
-        return located(await once(request, key, work))
+            key = retry_key(request, tenant, own_key, await read_proof(request), hash_value(sent.build_fingerprint()))
+        return add_location(await run_once(request, key, work))
 
 
 @router.get("", response_model=DocumentPage)
@@ -146,22 +148,22 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
     """One page of documents."""
-    filters = Filters(category, asked_folder(folder) if folder else None, tag, external_id, q)
+    filters = Filters(category, check_folder(folder) if folder else None, tag, external_id, q)
     filters = replace(filters, indexed=None if status is None else status == "ready", live=valid, disabled=disabled)
-    rows, total = await wiring.documents.page(tenant, filters, sort=sort, offset=offset, limit=limit)
-    return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
+    rows, total = await wiring.documents.load_page(tenant, filters, sort=sort, offset=offset, limit=limit)
+    return DocumentPage(items=[DocumentOut.from_row(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
-@router.get("/{document_id}", response_model=DocumentDetail, responses=fails(404))
+@router.get("/{document_id}", response_model=DocumentDetail, responses=list_failures(404))
 async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
-    return await detail(wiring, tenant, document_id)
+    return await load_detail(wiring, tenant, document_id)
 
 
 @router.patch(
     "/{document_id}",
     response_model=DocumentDetail,
-    responses=_CHANGED | fails(404, 409),
+    responses=_CHANGED | list_failures(404, 409),
 )
 async def change_document(
     document_id: str, body: DocumentPatch, response: Response, tenant: AdminTenant, wiring: Wiring
@@ -170,17 +172,17 @@ async def change_document(
 
     200 once searches know, 202 while the index is still at work.
     """
-    row = await _document(wiring, tenant, document_id)
+    row = await _get_document(wiring, tenant, document_id)
     filing = None
     if body.folder is not None:
-        folder = asked_folder(body.folder)
+        folder = check_folder(body.folder)
         filing = Filing(f"{folder}/{row.name}" if folder else row.name, row.external_id)
-    if not await wiring.ingestion.change(tenant, document_id, body.labels(row), filing):
+    if not await wiring.ingestion.change_document(tenant, document_id, body.build_labels(row), filing):
         response.status_code = 202
-    return await detail(wiring, tenant, document_id)
+    return await load_detail(wiring, tenant, document_id)
 
 
-@router.delete("/{document_id}", status_code=204, responses=_INDEXING | fails(404))
+@router.delete("/{document_id}", status_code=204, responses=_INDEXING | list_failures(404))
 async def delete_document(
     document_id: str,
     request: Request,
@@ -191,11 +193,11 @@ async def delete_document(
     """Removes a document, into the bin unless it is to go for good. 204 once no search finds it, 202 while the index is
     still at work.
     """
-    done = await wiring.bin.delete(tenant, document_id, caller_name(request), for_good=permanent)
+    done = await wiring.bin.delete(tenant, document_id, get_caller_name(request), for_good=permanent)
     return Response(status_code=204 if done else 202)
 
 
-@router.get("/{document_id}/chunks", response_model=ChunkPage, responses=fails(404))
+@router.get("/{document_id}/chunks", response_model=ChunkPage, responses=list_failures(404))
 async def list_chunks(
     document_id: str,
     tenant: StaffTenant,
@@ -205,8 +207,8 @@ async def list_chunks(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> ChunkPage:
     """The pieces that a document was split into, in order."""
-    await _document(wiring, tenant, document_id)
-    found, total = await wiring.documents.chunks(tenant, document_id, offset, limit, q)
+    await _get_document(wiring, tenant, document_id)
+    found, total = await wiring.documents.load_chunks(tenant, document_id, offset, limit, q)
     items = [ChunkOut.model_validate(chunk, from_attributes=True) for chunk in found]
     return ChunkPage(items=items, total=total, offset=offset, limit=limit)
 
@@ -218,7 +220,7 @@ _FILE: Responses = {200: {"description": "文件原文", "content": _BYTES}}
 @router.get(
     "/{document_id}/original",
     response_class=Response,
-    responses=_FILE | fails(404),
+    responses=_FILE | list_failures(404),
 )
 async def get_original(
     document_id: str,
@@ -227,9 +229,13 @@ async def get_original(
     version: Annotated[int | None, Query(ge=1, le=2**31, description="不给则为当前版本")] = None,
 ) -> Response:
     """The file as it was uploaded, to be saved: a browser does not show it, since it may hold scripts."""
-    found = await wiring.documents.original(tenant, document_id, version)
+    found = await wiring.documents.load_original(tenant, document_id, version)
     if found is None:
-        raise unknown(document_id) if version is None else NotFound("没有这篇文档或这个版本", document_id=document_id)
+        raise (
+            build_not_found(document_id)
+            if version is None
+            else NotFound("没有这篇文档或这个版本", document_id=document_id)
+        )
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
         "X-Content-Type-Options": "nosniff",
@@ -238,15 +244,17 @@ async def get_original(
     return Response(found.data, media_type="application/octet-stream", headers=headers)
 
 
-async def detail(wiring: Wiring, tenant: str, document_id: str) -> DocumentDetail:
+async def load_detail(wiring: Wiring, tenant: str, document_id: str) -> DocumentDetail:
     """A document with its versions. Raises NotFound."""
-    row = await _document(wiring, tenant, document_id)
-    versions = await wiring.versions.rows.all(tenant, document_id)
-    return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
+    row = await _get_document(wiring, tenant, document_id)
+    versions = await wiring.versions.rows.list_all(tenant, document_id)
+    return DocumentDetail(
+        document=DocumentOut.from_row(row), versions=[VersionOut.from_row(version) for version in versions]
+    )
 
 
-async def _document(wiring: Wiring, tenant: str, document_id: str) -> DocumentRow:
+async def _get_document(wiring: Wiring, tenant: str, document_id: str) -> DocumentRow:
     row = await wiring.documents.get(tenant, document_id)
     if row is None:
-        raise unknown(document_id)
+        raise build_not_found(document_id)
     return row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from app.documents.ingestion import unknown
+from app.documents.ingestion import build_not_found
 from app.documents.repository_labels import PathTaken
 from app.errors import Conflict, NotFound
 
@@ -38,27 +38,27 @@ class DocumentBin:
         else:
             revision = await self.rows.put(tenant, document_id, deleted_by)
         if revision is None:
-            raise unknown(document_id)
-        return await self._ingestion.answers(tenant, revision)
+            raise build_not_found(document_id)
+        return await self._ingestion.wait_until_indexed(tenant, revision)
 
-    async def restore(self, tenant: str, document_id: str) -> bool:
-        """Puts a document back with its id and versions; True when searches find it. Raises Conflict where another one
-        is filed there by now.
+    async def restore_document(self, tenant: str, document_id: str) -> bool:
+        """Restores a document with its id and versions; True when searches find it. Raises Conflict where another one
+        has its place by now.
         """
         try:
-            revision = await self.rows.restore(tenant, document_id)
+            revision = await self.rows.restore_document(tenant, document_id)
         except PathTaken as error:
             message = f"{error} 已有另一篇文档；先把那一篇移到别的目录或删除，再恢复这一篇"
             raise Conflict(message, code="path_taken", path=str(error)) from error
         if revision is None:
-            raise _not_in_bin(document_id)
-        return await self._ingestion.answers(tenant, revision)
+            raise _build_not_in_bin(document_id)
+        return await self._ingestion.wait_until_indexed(tenant, revision)
 
-    async def erase(self, tenant: str, document_id: str) -> None:
-        """Deletes for good what lies in the bin."""
-        if not await self.rows.erase(tenant, document_id):
-            raise _not_in_bin(document_id)
+    async def erase_document(self, tenant: str, document_id: str) -> None:
+        """Deletes a document in the bin for good."""
+        if not await self.rows.erase_document(tenant, document_id):
+            raise _build_not_in_bin(document_id)
 
 
-def _not_in_bin(document_id: str) -> NotFound:
+def _build_not_in_bin(document_id: str) -> NotFound:
     return NotFound(f"回收站里没有编号为 {document_id} 的文档", code="not_in_bin", document_id=document_id)

@@ -26,7 +26,7 @@ class BinnedDocumentOut(BaseModel):
     erased_at: datetime | None = Field(description="从这时起会彻底删除；不自动删除时为 null")
 
     @classmethod
-    def of(cls, row: BinnedRow, days: int) -> Self:
+    def from_row(cls, row: BinnedRow, days: int) -> Self:
         return cls(
             id=row.id,
             name=row.name,

@@ -62,7 +62,7 @@ class Diff:
     truncated: bool
 
 
-def compared(old: Sequence[str], new: Sequence[str], version: int, against: int) -> Diff:
+def compare_paragraphs(old: Sequence[str], new: Sequence[str], version: int, against: int) -> Diff:
     """Blocking."""
     truncated = max(len(old), len(new)) > MAX_PARAGRAPHS
     old, new = old[:MAX_PARAGRAPHS], new[:MAX_PARAGRAPHS]
@@ -71,7 +71,7 @@ def compared(old: Sequence[str], new: Sequence[str], version: int, against: int)
     hunks: list[DiffHunk] = []
     left = MAX_LINES
     for group in matcher.get_grouped_opcodes(CONTEXT) if changes else ():
-        lines = [line for code in group for line in _lines(old, new, code)]
+        lines = [line for code in group for line in _build_lines(old, new, code)]
         truncated |= len(lines) > left
         hunks.append(DiffHunk(group[0][1] + 1, group[0][3] + 1, tuple(islice(lines, left))))
         left -= len(hunks[-1].lines)
@@ -95,15 +95,15 @@ class _Anchored(SequenceMatcher[str]):
     def get_matching_blocks(self) -> list[Match]:
         """See `SequenceMatcher`."""
         old, new = self._old, self._new
-        starts = [(-1, -1), *_anchors(old, new), (len(old), len(new))]
+        starts = [(-1, -1), *_find_anchors(old, new), (len(old), len(new))]
         blocks: list[Match] = []
         for (a, b), (next_a, next_b) in pairwise(starts):
-            blocks.extend(_between(old, new, (a + 1, next_a), (b + 1, next_b)))
+            blocks.extend(_match_between(old, new, (a + 1, next_a), (b + 1, next_b)))
             blocks.append(Match(next_a, next_b, 1))
-        return [*_joined(blocks[:-1]), Match(len(old), len(new), 0)]
+        return [*_join_blocks(blocks[:-1]), Match(len(old), len(new), 0)]
 
 
-def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """The places of paragraphs that stand once in either: the most of them that are in the same order in both."""
     times_old, times_new = Counter(old), Counter(new)
     place = {text: at for at, text in enumerate(new) if times_new[text] == 1}
@@ -123,7 +123,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return kept[::-1]
 
 
-def _between(old: Sequence[str], new: Sequence[str], of: tuple[int, int], to: tuple[int, int]) -> Iterator[Match]:
+def _match_between(old: Sequence[str], new: Sequence[str], of: tuple[int, int], to: tuple[int, int]) -> Iterator[Match]:
     """The same paragraphs of two stretches, from a place until before another."""
     (a, end_a), (b, end_b) = of, to
     first = a, b
@@ -139,7 +139,7 @@ def _between(old: Sequence[str], new: Sequence[str], of: tuple[int, int], to: tu
     yield Match(end_a, end_b, after[0] - end_a)
 
 
-def _joined(blocks: Sequence[Match]) -> list[Match]:
+def _join_blocks(blocks: Sequence[Match]) -> list[Match]:
     """Without empty ones, and with one in the place of two that meet."""
     found: list[Match] = []
     for block in blocks:
@@ -150,7 +150,7 @@ def _joined(blocks: Sequence[Match]) -> list[Match]:
     return found
 
 
-def _lines(old: Sequence[str], new: Sequence[str], code: tuple[str, int, int, int, int]) -> list[DiffLine]:
+def _build_lines(old: Sequence[str], new: Sequence[str], code: tuple[str, int, int, int, int]) -> list[DiffLine]:
     kind, from_old, to_old, from_new, to_new = code
     if kind == "equal":
         return [DiffLine(LineKind.SAME, text[:MAX_LINE_CHARS]) for text in old[from_old:to_old]]

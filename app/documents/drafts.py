@@ -22,9 +22,11 @@ class Drafts:
     def __init__(self, versions: VersionRepository, service: VersionService) -> None:
         self._versions = versions
         self._service = service
-        self._read: TTLCache[tuple[str, ...], PreparedDocument] = TTLCache(_KEPT_BYTES, _KEPT_SECONDS, getsizeof=_size)
+        self._read: TTLCache[tuple[str, ...], PreparedDocument] = TTLCache(
+            _KEPT_BYTES, _KEPT_SECONDS, getsizeof=_measure_size
+        )
 
-    async def chosen(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
+    async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
         """The versions named by document and number, or the newest that is not published of every document that has
         any. Raises NotFound, Conflict, KnowledgeError.
         """
@@ -40,20 +42,20 @@ class Drafts:
             keys = list(newest.items())
         if len(dict(keys)) < len(keys):
             raise Conflict("drafts 里一篇文档只能有一个版本", code="drafts_contradict")
-        return [await self._prepared(tenant, *key) for key in keys]
+        return [await self._prepare_version(tenant, *key) for key in keys]
 
-    async def _prepared(self, tenant: str, document_id: str, number: int) -> PreparedDocument:
-        known, stored = await self._service.found(tenant, document_id, number)
+    async def _prepare_version(self, tenant: str, document_id: str, number: int) -> PreparedDocument:
+        known, stored = await self._service.find_version(tenant, document_id, number)
         # The revision moves with corrections, which are part of what is read.
         place = tenant, stored.row.id, str(known.revision), known.path, known.category, *known.tags
         if (read := self._read.get(place)) is not None:
             return read
         read = await self._service.read_again(tenant, known, stored)
-        if _size(read) <= _KEPT_BYTES:
+        if _measure_size(read) <= _KEPT_BYTES:
             self._read[place] = read
         return read
 
 
-def _size(read: PreparedDocument) -> int:
-    """Bytes, roughly: a token takes as much as four characters."""
+def _measure_size(read: PreparedDocument) -> int:
+    """Estimates the bytes of a draft in memory: a token takes as much as four characters."""
     return len(read.content) + sum(4 * len(chunk.text) for chunk in read.chunks) + 16 * sum(map(len, read.tokens))

@@ -66,10 +66,10 @@ def find_files(
             raise FileNotFoundError(path)
         if path.is_file():
             files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
-            root = _plain(path).parent.name if folder is None else folder
+            root = _make_absolute(path).parent.name if folder is None else folder
         else:
             files = _walk(path.resolve(), skipped or (lambda _path, _why: None))
-            root = put_below(folder, _plain(path).name, alone=len(given) == 1)
+            root = put_below(folder, _make_absolute(path).name, alone=len(given) == 1)
         for file, below in files:
             place = "/".join(part for part in (root, *below) if part)
             earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
@@ -92,7 +92,7 @@ def put_below(folder: str | None, name: str, *, alone: bool) -> str:
 
 def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Files with the folders between `root` and them, and their names."""
-    for file in sorted(_below(root)):
+    for file in sorted(_walk_files(root)):
         below = file.relative_to(root).parts
         if any(part.startswith(".") for part in below):
             continue
@@ -106,14 +106,14 @@ def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tupl
             yield file, below
 
 
-def _below(root: Path) -> Iterator[Path]:
+def _walk_files(root: Path) -> Iterator[Path]:
     """All but plain folders; links to folders are not gone into."""
     for folder, folders, files in os.walk(root, followlinks=False):
         yield from (Path(folder, name) for name in files)
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
 
 
-def _plain(path: Path) -> Path:
+def _make_absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() gives a link the name of what it leads to
 
 

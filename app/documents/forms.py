@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 
-from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, checked_validity
-from app.documents.products import checked_product, checked_version
+from app.documents.labels import MAX_CATEGORY_CHARS, check_tags, check_url, require_valid_period
+from app.documents.products import check_product, check_version
 from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
@@ -44,17 +44,17 @@ class UploadForm:
     columns: FaqColumns | None
     change: Change
 
-    def incoming(self, max_bytes: int) -> Iterator[Incoming]:
-        """The files, read one at a time; one byte over the limit is enough to refuse it."""
+    def read_files(self, max_bytes: int) -> Iterator[Incoming]:
+        """Reads the files, one at a time; one byte over the limit is enough to refuse it."""
         for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
             name = file.filename or ""
             place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
             content, labels = file.file.read(max_bytes + 1), Labels(url=url or None)
             own = Incoming(place, content, external_id, labels, self.columns, self.change)
-            yield own.labelled(self.labels)
+            yield own.add_labels(self.labels)
 
-    def asked(self) -> list[Any]:
-        """All that was sent, in a few words: by it an upload that is sent again is known."""
+    def build_fingerprint(self) -> list[Any]:
+        """Builds a short description of all that was sent, by which a repeated upload is recognised."""
         contents = [hashlib.file_digest(cast(Any, file.file), "sha256").hexdigest() for file in self.files]
         for file in self.files:
             file.file.seek(0)
@@ -62,7 +62,7 @@ class UploadForm:
         return [names, contents, self.paths, self.external_ids, self.urls, self.labels, self.columns, self.change]
 
 
-def multipart_form(request: Request) -> AbstractAsyncContextManager[FormData]:
+def open_form(request: Request) -> AbstractAsyncContextManager[FormData]:
     """See `read_form`. Raises InvalidRequest for what says that it is no multipart form, too."""
     if not is_form(request):
         raise InvalidRequest(f"请用 {FORM} 上传，文件放在 files 字段里")
@@ -70,33 +70,33 @@ def multipart_form(request: Request) -> AbstractAsyncContextManager[FormData]:
 
 
 def upload_form(form: FormData, author: str = "") -> UploadForm:
-    """What was sent, checked. author: who made it, where that is not sent. Raises InvalidRequest."""
+    """Reads and checks the form of an upload. author: who made it, where that is not sent. Raises InvalidRequest."""
     files = tuple(part for part in form.getlist("files") if isinstance(part, UploadFile))
     if not files:
         raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-    urls = tuple(checked_url(url) for url in _parallel(form, "urls", len(files)))
+    urls = tuple(check_url(url) for url in _read_parallel(form, "urls", len(files)))
     labels = Labels(
-        category=_category(form),
-        tags=_tags(form),
-        valid_from=_moment(form, "valid_from"),
-        valid_until=_moment(form, "valid_until"),
-        product=checked_product(_text(form, "product")),
-        product_version=checked_version(_text(form, "product_version")),
+        category=_read_category(form),
+        tags=_read_tags(form),
+        valid_from=_read_moment(form, "valid_from"),
+        valid_until=_read_moment(form, "valid_until"),
+        product=check_product(_read_text(form, "product")),
+        product_version=check_version(_read_text(form, "product_version")),
     )
-    checked_validity(labels.valid_from, labels.valid_until)
-    paths, ids = (_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
-    return UploadForm(files, paths, ids, urls, labels, _columns(form), _change(form, author))
+    require_valid_period(labels.valid_from, labels.valid_until)
+    paths, ids = (_read_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
+    return UploadForm(files, paths, ids, urls, labels, _read_columns(form), _read_change(form, author))
 
 
-def _parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
-    """A field that is sent once for each file, in the same order, or not at all."""
+def _read_parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
+    """Reads a field that is sent once for each file, in the same order, or not at all."""
     values = tuple(value for value in form.getlist(name) if isinstance(value, str))
     if values and len(values) != files:
         raise InvalidRequest(f"{name} 要与 files 一一对应：有 {files} 个文件，却有 {len(values)} 个 {name}", field=name)
     return values or ("",) * files
 
 
-def _category(form: FormData) -> str | None:
+def _read_category(form: FormData) -> str | None:
     value = form.get("category")
     if not isinstance(value, str):
         return None
@@ -106,19 +106,19 @@ def _category(form: FormData) -> str | None:
     return category
 
 
-def _text(form: FormData, name: str) -> str | None:
+def _read_text(form: FormData, name: str) -> str | None:
     value = form.get(name)
     return value if isinstance(value, str) else None
 
 
-def _tags(form: FormData) -> tuple[str, ...] | None:
-    """A field may hold several, separated by commas."""
+def _read_tags(form: FormData) -> tuple[str, ...] | None:
+    """Reads the tags; a field may hold several, separated by commas."""
     values = [value for value in form.getlist("tags") if isinstance(value, str)]
-    return checked_tags(part for value in values for part in value.replace("，", ",").split(",")) if values else None
+    return check_tags(part for value in values for part in value.replace("，", ",").split(",")) if values else None
 
 
-def _columns(form: FormData) -> FaqColumns | None:
-    """Where tables hold questions and answers; both fields or none."""
+def _read_columns(form: FormData) -> FaqColumns | None:
+    """Reads which columns of tables hold questions and answers; both fields or none."""
     values = [form.get(field) for field in ("question_column", "answer_column")]
     question, answer = (clean(value).strip() if isinstance(value, str) else "" for value in values)
     if not question and not answer:
@@ -130,7 +130,7 @@ def _columns(form: FormData) -> FaqColumns | None:
     return FaqColumns(question, answer)
 
 
-def _change(form: FormData, author: str) -> Change:
+def _read_change(form: FormData, author: str) -> Change:
     sent = (form.get(name) for name in ("author", "reason", "draft"))
     said, reason, draft = (clean(value).strip() if isinstance(value, str) else "" for value in sent)
     if len(said) > MAX_AUTHOR_CHARS or len(reason) > MAX_REASON_CHARS:
@@ -140,7 +140,7 @@ def _change(form: FormData, author: str) -> Change:
     return Change(said or author[:MAX_AUTHOR_CHARS], reason, draft.lower() == "true")
 
 
-def _moment(form: FormData, name: str) -> datetime | None:
+def _read_moment(form: FormData, name: str) -> datetime | None:
     value = form.get(name)
     if not isinstance(value, str):
         return None

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
-from app.documents.naming import path_of
-from app.documents.paths import filing as filed
+from app.documents.file_names import build_path
+from app.documents.paths import parse_filing
 from app.documents.products import FIELDS
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
@@ -54,12 +54,12 @@ class _Upload:
     progress: Progress | None
     committed: Committed | None
 
-    def changes(self, known: DocumentRow) -> dict[str, Any]:
-        """The labels that would be others than those known."""
-        given = self.file.labels.given()
+    def find_changes(self, known: DocumentRow) -> dict[str, Any]:
+        """Finds the labels that differ from those known."""
+        given = self.file.labels.list_given()
         return {name: value for name, value in given.items() if value != getattr(known, name)}
 
-    def identity(self, known: DocumentRow | None) -> Identity:
+    def build_identity(self, known: DocumentRow | None) -> Identity:
         labels = self.file.labels
         category = labels.category if labels.category is not None else known.category if known else ""
         tags = labels.tags if labels.tags is not None else known.tags if known else ()
@@ -68,8 +68,8 @@ class _Upload:
         ids = known.id if known else secrets.token_hex(8), secrets.token_hex(8)
         return Identity(*ids, category, tags, self.filing.folder, *about)
 
-    def together(self, report: FileReport) -> Callable[[Any, int], None] | None:
-        """`committed`, with the revision that the commit makes."""
+    def build_commit_hook(self, report: FileReport) -> Callable[[Any, int], None] | None:
+        """Builds the call that reports the file within its commit, with the revision that the commit makes."""
         if (committed := self.committed) is None:
             return None
         return lambda connection, revision: committed(connection, replace(report, revision=revision))
@@ -95,7 +95,7 @@ class IngestionService:
         follower: Follower,
         wait_seconds: float = 60.0,
     ) -> None:
-        """`wait_seconds`: how long `add`, `change` and the bin wait for the index after their commit."""
+        """`wait_seconds`: how long `add`, `change_document` and the bin wait for the index after their commit."""
         self._documents = documents
         self._knowledge = knowledge
         self._versions = versions
@@ -122,25 +122,27 @@ class IngestionService:
         """
         labels = Labels(category, tags)
         sent = (Incoming(path, content, "", labels, columns, change) for path, content in files)
-        taken = [await self.take(tenant, file, progress) for file in sent]
+        taken = [await self.ingest_file(tenant, file, progress) for file in sent]
         revision = max((report.revision for report in taken), default=0)
-        ready = await self.answers(tenant, revision)
+        ready = await self.wait_until_indexed(tenant, revision)
         return [replace(report, ready=ready and report.error is None) for report in taken]
 
-    async def preview(self, tenant: str, file: Incoming, options: ChunkOptions) -> ReadDocument:
-        """What a file would be cut into; waits behind the tenant's other files. Raises InvalidDocument by its
+    async def preview_file(self, tenant: str, file: Incoming, options: ChunkOptions) -> ReadDocument:
+        """Shows what a file would be cut into, behind the tenant's other files. Raises InvalidDocument by its
         subclasses, EmbeddingUnavailable.
         """
         async with self._slots.hold_slot(tenant):
-            name = filed(file.path, file.external_id).name
+            name = parse_filing(file.path, file.external_id).name
             return await self._ingestor.preview(tenant, name, file.content, options, file.columns)
 
-    async def take(
+    async def ingest_file(
         self, tenant: str, file: Incoming, progress: Progress | None = None, committed: Committed | None = None
     ) -> FileReport:
-        """Takes one file in without waiting for the index. Raises what `committed` raises, and nothing of the file."""
+        """Ingests one file without waiting for the index. Raises what `committed` raises, and nothing that is wrong
+        with the file: that is in the report.
+        """
         try:
-            filing = filed(file.path, file.external_id)
+            filing = parse_filing(file.path, file.external_id)
         except InvalidDocument as error:
             return FileReport(error.name, FileOutcome.FAILED, error=error)
         try:
@@ -149,80 +151,88 @@ class IngestionService:
                 upload = _Upload(tenant, filing, file, digest, progress, committed)
                 while True:
                     try:
-                        return await self._store(upload)
+                        return await self._store_document(upload)
                     except (StaleDocument, PathTaken):  # another upload came first: look again at what it left
                         continue
         except KnowledgeError as error:
             return FileReport(filing.path, FileOutcome.FAILED, error=error)
 
-    async def change(
+    async def change_document(
         self, tenant: str, document_id: str, labels: Mapping[str, Any], filing: Filing | None = None
     ) -> bool:
-        """Sets labels, and files it elsewhere; True when searches know. Raises NotFound, Conflict."""
+        """Changes labels or the path of a document; True when searches know of it. Raises NotFound, Conflict."""
         try:
-            revision = await self._labels.change(tenant, document_id, labels, filing)
+            revision = await self._labels.change_labels(tenant, document_id, labels, filing)
         except PathTaken as error:
             raise Conflict(f"{error} 已有另一篇文档", code="path_taken", path=str(error)) from error
         if revision is None:
-            raise unknown(document_id)
-        return await self.answers(tenant, revision)
+            raise build_not_found(document_id)
+        return await self.wait_until_indexed(tenant, revision)
 
     async def expire_copies(self, tenant: str, url: str) -> list[str]:
         """Lets the documents expire that were imported from a URL by itself, since its page is gone; their paths.
         Others that only name the URL stay: what they say was not read there.
         """
         expired = []
-        for row in await self._documents.at_url(tenant, url):
-            if row.path == path_of(httpx.URL(url), PurePosixPath(row.path).suffix):
-                await self.change(tenant, row.id, {"valid_until": now()})
+        for row in await self._documents.list_at_url(tenant, url):
+            if row.path == build_path(httpx.URL(url), PurePosixPath(row.path).suffix):
+                await self.change_document(tenant, row.id, {"valid_until": now()})
                 expired.append(row.path)
         return expired
 
-    async def revive(self, tenant: str, file: Incoming) -> None:
+    async def restore_validity(self, tenant: str, file: Incoming) -> None:
         """Takes an end of the validity that has passed away from the document that a file is to become a version of:
         whoever imports its page again wants it answered from.
         """
         if file.change.draft or file.labels.valid_until is not None:
             return
-        known = await self._documents.filed(tenant, filed(file.path, file.external_id))
+        known = await self._documents.find_filed(tenant, parse_filing(file.path, file.external_id))
         if known is not None and known.valid_until is not None and known.valid_until <= now():
-            await self.change(tenant, known.id, {"valid_until": None})
+            await self.change_document(tenant, known.id, {"valid_until": None})
 
-    async def answers(self, tenant: str, revision: int) -> bool:
-        """Waits until searches know of a revision, `wait_seconds` at most; whether they do."""
-        return revision == 0 or await self._follower.reached(tenant, revision, self._wait_seconds)
+    async def wait_until_indexed(self, tenant: str, revision: int) -> bool:
+        """Waits until searches know of a revision, `wait_seconds` at most. Returns whether they do."""
+        return revision == 0 or await self._follower.wait_for_revision(tenant, revision, self._wait_seconds)
 
-    async def _store(self, upload: _Upload) -> FileReport:
-        known = await self._documents.filed(upload.tenant, upload.filing)
+    async def _store_document(self, upload: _Upload) -> FileReport:
+        known = await self._documents.find_filed(upload.tenant, upload.filing)
         if upload.file.change.draft:
-            return await self._draft(upload, known)
+            return await self._store_draft(upload, known)
         if known is None:
-            twin = await self._documents.holding(upload.tenant, upload.digest)
+            twin = await self._documents.find_by_content(upload.tenant, upload.digest)
             if twin is None:
                 return await self._commit(upload, None)
-            return await self._relabel(upload, twin) if _moves(twin, upload.filing) else _unchanged(upload, twin)
+            return (
+                await self._change_labels(upload, twin)
+                if _is_moved(twin, upload.filing)
+                else _build_unchanged(upload, twin)
+            )
         if known.content_hash != upload.digest or upload.file.columns is not None or not known.published:
             return await self._commit(upload, known)
-        if upload.changes(known) or known.filing != upload.filing:
-            return await self._relabel(upload, known)
-        return _unchanged(upload, known)
+        if upload.find_changes(known) or known.filing != upload.filing:
+            return await self._change_labels(upload, known)
+        return _build_unchanged(upload, known)
 
-    async def _draft(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
+    async def _store_draft(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
         if known is None:
-            twin = await self._documents.holding(upload.tenant, upload.digest)
-            return await self._commit(upload, None) if twin is None else _unchanged(upload, twin)
-        same = known.content_hash == upload.digest and not upload.changes(known)
-        same = same or await self._waits(upload, known)
-        return _unchanged(upload, known) if same and upload.file.columns is None else await self._commit(upload, known)
+            twin = await self._documents.find_by_content(upload.tenant, upload.digest)
+            return await self._commit(upload, None) if twin is None else _build_unchanged(upload, twin)
+        same = known.content_hash == upload.digest and not upload.find_changes(known)
+        same = same or await self._is_waiting_draft(upload, known)
+        return (
+            _build_unchanged(upload, known)
+            if same and upload.file.columns is None
+            else await self._commit(upload, known)
+        )
 
-    async def _waits(self, upload: _Upload, known: DocumentRow) -> bool:
+    async def _is_waiting_draft(self, upload: _Upload, known: DocumentRow) -> bool:
         """Whether the same draft was sent before, and is not published yet."""
         sent = upload.digest, upload.file.labels
-        versions = await self._versions.all(upload.tenant, known.id)
+        versions = await self._versions.list_all(upload.tenant, known.id)
         return any(row.state in UNPUBLISHED and (row.content_hash, row.labels) == sent for row in versions)
 
     async def _commit(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
-        prepared = await self._prepared(upload, upload.identity(known))
+        prepared = await self._prepare_document(upload, upload.build_identity(known))
         change, answering = upload.file.change, known if known and known.published else None
         outcome = FileOutcome.UPDATED if answering else FileOutcome.CREATED
         report = FileReport(
@@ -231,16 +241,16 @@ class IngestionService:
             document_id=prepared.document.id,
             title=prepared.document.title,
             chunks=prepared.size,
-            previous=None if change.draft else _previous(answering),
+            previous=None if change.draft else _build_previous(answering),
             notices=prepared.notices,
         )
-        replaces, together = known.version_id if known else None, upload.together(report)
-        write = self._versions.draft if change.draft else self._knowledge.commit
+        replaces, together = known.version_id if known else None, upload.build_commit_hook(report)
+        write = self._versions.keep_draft if change.draft else self._knowledge.commit
         labels = upload.file.labels
         revision = await write(upload.tenant, prepared, replaces, upload.filing, labels, together, change)
         return replace(report, revision=revision)
 
-    async def _prepared(self, upload: _Upload, identity: Identity) -> PreparedDocument:
+    async def _prepare_document(self, upload: _Upload, identity: Identity) -> PreparedDocument:
         file = upload.file
         return await self.prepare(
             upload.tenant, upload.filing.name, file.content, identity, upload.progress, file.columns
@@ -259,27 +269,27 @@ class IngestionService:
         try:
             return await self._ingestor.prepare(tenant, name, content, identity, progress, columns=columns)
         except EmbeddingUnavailable:
-            if not await self._follower.by_keywords(tenant):
+            if not await self._follower.is_keywords_only(tenant):
                 raise
             return await self._ingestor.prepare(tenant, name, content, identity, columns=columns, embed=False)
 
-    async def _relabel(self, upload: _Upload, known: DocumentRow) -> FileReport:
+    async def _change_labels(self, upload: _Upload, known: DocumentRow) -> FileReport:
         report = replace(
-            _unchanged(upload, known), outcome=FileOutcome.UPDATED, same_as=None, previous=_previous(known)
+            _build_unchanged(upload, known), outcome=FileOutcome.UPDATED, same_as=None, previous=_build_previous(known)
         )
-        changes, together = upload.changes(known), upload.together(report)
-        revision = await self._labels.change(upload.tenant, known.id, changes, upload.filing, together)
+        changes, together = upload.find_changes(known), upload.build_commit_hook(report)
+        revision = await self._labels.change_labels(upload.tenant, known.id, changes, upload.filing, together)
         if revision is None:
             raise StaleDocument(known.path)
         return replace(report, revision=revision)
 
 
-def unknown(document_id: str) -> NotFound:
-    """The error for a document that is not there."""
+def build_not_found(document_id: str) -> NotFound:
+    """Builds the error for a document that is not there."""
     return NotFound(f"没有编号为 {document_id} 的文档", document_id=document_id)
 
 
-def _moves(twin: DocumentRow, filing: Filing) -> bool:
+def _is_moved(twin: DocumentRow, filing: Filing) -> bool:
     """Whether a document of the same content is this one, before folders or external ids were told.
 
     Files of folders that shared a name had their folders in front of it: `网点-说明.md`.
@@ -291,11 +301,11 @@ def _moves(twin: DocumentRow, filing: Filing) -> bool:
     return twin.path == filing.name or filing.path.replace("/", "-").endswith(twin.path)
 
 
-def _previous(known: DocumentRow | None) -> Previous | None:
+def _build_previous(known: DocumentRow | None) -> Previous | None:
     return Previous(known.id, known.path, known.version, known.revision, known.updated_at) if known else None
 
 
-def _unchanged(upload: _Upload, known: DocumentRow) -> FileReport:
+def _build_unchanged(upload: _Upload, known: DocumentRow) -> FileReport:
     return FileReport(
         path=upload.filing.path,
         outcome=FileOutcome.UNCHANGED,

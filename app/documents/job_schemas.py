@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field
 
-from app.documents.jobs import eta_seconds
+from app.documents.jobs import compute_eta
 from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.types import FileOutcome, FileState
 from knowledge.types import NoticeCode
@@ -64,7 +64,7 @@ class FileReportOut(BaseModel):
     retry_at: datetime | None = Field(description="暂时性的错误之后，何时再试")
 
     @classmethod
-    def of(cls, file: FileRow) -> Self:
+    def from_row(cls, file: FileRow) -> Self:
         error = file.error
         return cls(
             name=file.path.rpartition("/")[2],
@@ -105,11 +105,11 @@ class JobOut(BaseModel):
     finished_at: datetime | None
 
     @classmethod
-    def of(cls, job: JobRow) -> Self:
-        eta = eta_seconds(job, datetime.now(UTC))
+    def from_row(cls, job: JobRow) -> Self:
+        eta = compute_eta(job, datetime.now(UTC))
         return cls(
             id=job.id,
-            status=_status(job),
+            status=_get_status(job),
             files=len(job.files),
             counts=Counter(file.state for file in job.files),
             chunks=sum(file.chunks for file in job.files),
@@ -120,7 +120,7 @@ class JobOut(BaseModel):
         )
 
 
-def _status(job: JobRow) -> JobStatus:
+def _get_status(job: JobRow) -> JobStatus:
     states = {file.state for file in job.files}
     if job.finished_at is None:
         return "queued" if states == {FileState.QUEUED} else "running"
@@ -138,8 +138,8 @@ class JobDetail(BaseModel):
     files: list[FileReportOut]
 
     @classmethod
-    def of(cls, job: JobRow) -> Self:
-        return cls(job=JobOut.of(job), files=[FileReportOut.of(file) for file in job.files])
+    def from_row(cls, job: JobRow) -> Self:
+        return cls(job=JobOut.from_row(job), files=[FileReportOut.from_row(file) for file in job.files])
 
 
 class JobPage(BaseModel):

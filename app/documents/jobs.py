@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import datetime
 
-from app.documents.paths import filing
+from app.documents.paths import parse_filing
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_jobs import ALL_JOBS, JobFilter, JobRepository, JobRow, Refused
+from app.documents.repository_jobs import ALL_JOBS, JobFilter, JobRepository, JobRow, RefusedFile
 from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
@@ -27,38 +27,38 @@ class DocumentJobs:
         self._jobs = jobs
         self._wake = wake
 
-    async def submit(self, tenant: str, files: Iterable[Incoming]) -> str:
+    async def submit_files(self, tenant: str, files: Iterable[Incoming]) -> str:
         """Accepts files, and returns the id of their job: from then on no kill loses them.
 
         They are read one by one, so a generator keeps one in memory. Raises Overloaded.
         """
-        waiting, size = await self._jobs.waiting(tenant)
+        waiting, size = await self._jobs.count_waiting(tenant)
         if waiting >= MAX_WAITING_FILES or size >= MAX_WAITING_BYTES:
             message = f"还有 {waiting} 个文件没有处理完，请等它们完成后再上传。"
             raise Overloaded(message, code="too_many_waiting_files", waiting=waiting)
         job_id = secrets.token_hex(8)
         try:
-            accepted, sizes = await self._keep(tenant, job_id, files)
-            await self._jobs.accept(tenant, job_id, accepted, sizes)
+            accepted, sizes = await self._keep_files(tenant, job_id, files)
+            await self._jobs.accept_job(tenant, job_id, accepted, sizes)
         except BaseException:
-            await asyncio.shield(self._jobs.forget(tenant, job_id))
+            await asyncio.shield(self._jobs.forget_originals(tenant, job_id))
             raise
         self._wake()
         return job_id
 
-    async def _keep(
+    async def _keep_files(
         self, tenant: str, job_id: str, files: Iterable[Incoming]
-    ) -> tuple[list[Incoming | Refused], list[int]]:
-        accepted: list[Incoming | Refused] = []
+    ) -> tuple[list[Incoming | RefusedFile], list[int]]:
+        accepted: list[Incoming | RefusedFile] = []
         sizes: list[int] = []
         for number, file in enumerate(files):
             sizes.append(len(file.content))
             try:
-                filed = filing(file.path, file.external_id)
+                filed = parse_filing(file.path, file.external_id)
             except InvalidDocument as error:
-                accepted.append(Refused(error.name, len(file.content), asdict(describe(error))))
+                accepted.append(RefusedFile(error.name, len(file.content), asdict(describe(error))))
                 continue
-            await self._jobs.keep(FileKey(tenant, job_id, number), file.content)
+            await self._jobs.keep_original(FileKey(tenant, job_id, number), file.content)
             accepted.append(replace(file, path=filed.path, external_id=filed.external_id, content=b""))
         return accepted, sizes
 
@@ -69,8 +69,8 @@ class DocumentJobs:
             raise NotFound(f"没有编号为 {job_id} 的导入任务", code="job_not_found", job_id=job_id)
         return job
 
-    async def finished(self, tenant: str, job_id: str, seconds: float) -> JobRow:
-        """The job once it is over, or as it stands after `seconds`. Raises NotFound."""
+    async def wait_until_finished(self, tenant: str, job_id: str, seconds: float) -> JobRow:
+        """Waits until the job is over, `seconds` at most, and returns it as it stands. Raises NotFound."""
         deadline = asyncio.get_running_loop().time() + seconds
         while True:
             job = await self.get(tenant, job_id)
@@ -78,21 +78,21 @@ class DocumentJobs:
                 return job
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def page(
+    async def load_page(
         self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
     ) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all."""
-        return await self._jobs.page(tenant, filters, offset=offset, limit=limit)
+        """Loads jobs, the latest first, and how many there are in all."""
+        return await self._jobs.load_page(tenant, filters, offset=offset, limit=limit)
 
-    async def cancel(self, tenant: str, job_id: str) -> JobRow:
-        """Stops what is not committed yet; what is stays. Raises NotFound."""
+    async def cancel_job(self, tenant: str, job_id: str) -> JobRow:
+        """Cancels the files that are not committed yet; committed ones stay. Raises NotFound."""
         await self.get(tenant, job_id)
-        await self._jobs.cancel(tenant, job_id)
+        await self._jobs.cancel_job(tenant, job_id)
         self._wake()
         return await self.get(tenant, job_id)
 
 
-def eta_seconds(job: JobRow, moment: datetime) -> float | None:
+def compute_eta(job: JobRow, moment: datetime) -> float | None:
     """How long it will still take at `moment`, going by how long the chunks so far took; None while nothing tells.
 
     Files that were not parsed yet count as many chunks for a byte as the others.

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from app.documents.job_schemas import JobDetail, JobOut, JobPage
 from app.documents.repository_jobs import JobFilter
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 
@@ -28,19 +28,19 @@ async def list_jobs(
 ) -> JobPage:
     """Jobs, the latest first."""
     filters = JobFilter(unfinished, failed, q)
-    rows, total = await wiring.document_jobs.page(tenant, filters, offset=offset, limit=limit)
-    return JobPage(items=[JobOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
+    rows, total = await wiring.document_jobs.load_page(tenant, filters, offset=offset, limit=limit)
+    return JobPage(items=[JobOut.from_row(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
-@router.get("/{job_id}", responses=fails(404))
+@router.get("/{job_id}", responses=list_failures(404))
 async def get_job(job_id: str, tenant: StaffTenant, wiring: Wiring) -> JobDetail:
     """One job: the state of each file, its chunks, and how long it will still take."""
-    return JobDetail.of(await wiring.document_jobs.get(tenant, job_id))
+    return JobDetail.from_row(await wiring.document_jobs.get(tenant, job_id))
 
 
-@router.post("/{job_id}/cancel", responses=fails(404))
+@router.post("/{job_id}/cancel", responses=list_failures(404))
 async def cancel_job(job_id: str, tenant: AdminTenant, wiring: Wiring) -> JobDetail:
     """Stops the files of a job that are not in the knowledge base yet; the others stay. Of a job that is over nothing
     changes.
     """
-    return JobDetail.of(await wiring.document_jobs.cancel(tenant, job_id))
+    return JobDetail.from_row(await wiring.document_jobs.cancel_job(tenant, job_id))

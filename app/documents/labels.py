@@ -28,7 +28,7 @@ URL_PATTERN = rf"^ *(?:[Hh][Tt][Tt][Pp][Ss]?://{_HOST}(?:[/?#][!-~{_LETTER}]*)?)
 Tag = Annotated[str, CLEANED, Field(max_length=MAX_TAG_CHARS)]
 
 
-def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
+def check_tags(values: Iterable[str]) -> tuple[str, ...]:
     """Tags in order, without repetitions. Raises InvalidRequest."""
     parts = (clean(value).strip() for value in values)
     tags = tuple(dict.fromkeys(part for part in parts if part))
@@ -37,7 +37,7 @@ def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
     return tags
 
 
-def checked_url(value: str) -> str:
+def check_url(value: str) -> str:
     """The address of a document's page, or nothing. Raises InvalidRequest."""
     url = value.strip()
     try:
@@ -52,7 +52,7 @@ def checked_url(value: str) -> str:
     return url
 
 
-def checked_validity(start: datetime | None, end: datetime | None) -> None:
+def require_valid_period(start: datetime | None, end: datetime | None) -> None:
     """Raises Conflict for a validity that ends before it starts."""
     if start is not None and end is not None and end <= start:
         raise Conflict("valid_until 要晚于 valid_from", code="never_valid")

@@ -10,6 +10,6 @@ FORM_BYTES = 512 * 1024
 """Names, paths and ids of files, boundaries and other fields, beside the files."""
 
 
-def max_bytes(max_file: int) -> int:
+def compute_max_bytes(max_file: int) -> int:
     """Bytes of an upload, given those of a file."""
     return max_file * MAX_BATCH + FORM_BYTES

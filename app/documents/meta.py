@@ -15,7 +15,7 @@ META = (
 """The columns that it takes, besides the id."""
 
 
-def document_meta(document_id: str, row: Any) -> DocumentMeta:
+def build_meta(document_id: str, row: Any) -> DocumentMeta:
     """Of a row with the columns of `META`."""
     place = row.category, tuple(row.tags), Filing(row.path).folder
     dated = row.dated or row.updated_at.date().isoformat()

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from app.documents.api import UPLOAD_BODY
-from app.documents.forms import multipart_form, upload_form
+from app.documents.forms import open_form, upload_form
 from app.errors import InvalidRequest
 from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.retrieval import chunk_options
 from knowledge.chunking import ChunkOptions
@@ -49,7 +49,7 @@ class PreviewOut(BaseModel):
 Tokens = Annotated[int | None, Query(ge=1, le=4000)]
 
 
-@router.post("/preview", openapi_extra=UPLOAD_BODY, responses=fails(400, 415), dependencies=[CHANGES_NOTHING])
+@router.post("/preview", openapi_extra=UPLOAD_BODY, responses=list_failures(400, 415), dependencies=[CHANGES_NOTHING])
 async def preview_document(
     request: Request,
     tenant: AdminTenant,
@@ -67,12 +67,12 @@ async def preview_document(
     least, most, overlap = (size if wish is None else wish for wish, size in zip(given, sizes, strict=True))
     if least > most or overlap >= most:
         raise InvalidRequest("每段最少的字数不能多于最多的，重叠要比最多的少。", code="invalid_chunk_sizes")
-    async with multipart_form(request) as form:
+    async with open_form(request) as form:
         sent = upload_form(form)
         if len(sent.files) != 1:
             raise InvalidRequest("一次预览一个文件。", code="one_file_at_a_time")
-        (file,) = sent.incoming(wiring.settings.max_upload_bytes)
-    found = await wiring.ingestion.preview(tenant, file, ChunkOptions(least, most, overlap))
+        (file,) = sent.read_files(wiring.settings.max_upload_bytes)
+    found = await wiring.ingestion.preview_file(tenant, file, ChunkOptions(least, most, overlap))
     return PreviewOut(
         name=file.path,
         title=found.title,

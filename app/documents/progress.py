@@ -30,29 +30,29 @@ class IngestionBar:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def each(self, files: Iterable[FoundFile], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    def read_files(self, files: Iterable[FoundFile], max_bytes: int) -> Iterator[tuple[str, bytes]]:
         """Paths and contents, read one at a time."""
         for file in files:
-            self._tell(f"{file.name} 解析中")
+            self._show_text(f"{file.name} 解析中")
             yield file.place, file.read(max_bytes)
             self._finished += 1
-            self._move()
+            self._move_bar()
 
-    def step(self, name: str, done: int, total: int) -> None:
+    def show_step(self, name: str, done: int, total: int) -> None:
         """See `knowledge.ingest.Progress`."""
-        self._tell(f"{name} 向量 {done}/{total} 片段", refresh=False)
-        self._move(done / (total + 1))
+        self._show_text(f"{name} 向量 {done}/{total} 片段", refresh=False)
+        self._move_bar(done / (total + 1))
 
-    def finished(self, name: str) -> None:
+    def finish_file(self, name: str) -> None:
         """One more file is done, wherever it was."""
         self._finished += 1
-        self._tell(name, refresh=False)
-        self._move()
+        self._show_text(name, refresh=False)
+        self._move_bar()
 
-    def _tell(self, what: str, *, refresh: bool = True) -> None:
+    def _show_text(self, what: str, *, refresh: bool = True) -> None:
         self._bar.tell(f"{self._finished}/{len(self._sizes)} 个文件，{what}", refresh=refresh)
 
-    def _move(self, share: float = 0.0) -> None:
+    def _move_bar(self, share: float = 0.0) -> None:
         """share: of the next file that is done."""
         position = sum(self._sizes[: self._finished])
         if share:

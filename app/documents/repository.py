@@ -12,9 +12,9 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from app.db.base import now
 from app.db.engine import Database
 from app.db.sorting import sorted_by
-from app.documents.products import labels_of
+from app.documents.products import find_own_labels
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
-from app.documents.types import DocumentKind, Filing, HeldFile
+from app.documents.types import DocumentKind, Filing, PublishedFile
 from knowledge.blocks import Layout, validate_layout
 
 
@@ -57,9 +57,9 @@ class DocumentRow:
 
     @property
     def own_labels(self) -> dict[str, str | None]:
-        """See `labels_of`."""
+        """See `find_own_labels`."""
         known = {"product": self.product, "product_version": self.product_version}
-        return labels_of(self.title, self.filing, known)
+        return find_own_labels(self.title, self.filing, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,53 +131,53 @@ class DocumentRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(
+    async def load_page(
         self, tenant: str, filters: Filters = NO_FILTERS, *, sort: str = "", offset: int = 0, limit: int = 20
     ) -> tuple[list[DocumentRow], int]:
-        """One page of documents, the last changed first unless `sort` says otherwise, and how many there are in all."""
+        """Loads a page of documents, by default the last changed first, and how many there are in all."""
         async with self._database.read() as connection:
-            where = _filtered(tenant, filters, connection.dialect.name)
+            where = _match_filters(tenant, filters, connection.dialect.name)
             order = *sorted_by(sort, _SORTED), Document.revision.desc(), Document.id
-            query = _documents(where).order_by(*order).offset(offset).limit(limit)
+            query = _select_documents(where).order_by(*order).offset(offset).limit(limit)
             total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
-            return [_row(row) for row in await connection.execute(query)], total
+            return [_build_row(row) for row in await connection.execute(query)], total
 
     async def get(self, tenant: str, document_id: str) -> DocumentRow | None:
         """The document of that id."""
-        return await self._one(tenant, Document.id == document_id)
+        return await self._find_one(tenant, Document.id == document_id)
 
-    async def filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
-        """The document that is filed so: of that external id, or where there is none, of that path."""
-        return await self._one(tenant, Document.identity == filing.identity)
+    async def find_filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
+        """Finds the document with that external id, or without one, with that path."""
+        return await self._find_one(tenant, Document.identity == filing.identity)
 
-    async def at_url(self, tenant: str, url: str) -> list[DocumentRow]:
-        """All that are valid now, have that URL and no external id."""
-        where = _files(tenant) & (Document.url == url) & Document.live & (Document.external_id == "")
+    async def list_at_url(self, tenant: str, url: str) -> list[DocumentRow]:
+        """Lists the valid documents that have that URL and no external id."""
+        where = _match_files(tenant) & (Document.url == url) & Document.live & (Document.external_id == "")
         async with self._database.read() as connection:
-            return [_row(row) for row in await connection.execute(_documents(where).order_by(Document.id))]
+            return [_build_row(row) for row in await connection.execute(_select_documents(where).order_by(Document.id))]
 
-    async def held(self, tenant: str) -> list[HeldFile]:
-        """All that is published and has no external id."""
+    async def list_published(self, tenant: str) -> list[PublishedFile]:
+        """Lists the published documents that have no external id."""
         columns = Document.path, Document.content_hash, Document.category, Document.tags
         where = (Document.tenant_id == tenant) & Document.published & (Document.external_id == "")
         query = select(*columns).where(where, Document.kind == DocumentKind.FILE)
         async with self._database.read() as connection:
             rows = await connection.execute(query)
-            return [HeldFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
+            return [PublishedFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
 
-    async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
-        """The oldest document whose published version has that content, has not expired and is not disabled: from one
-        that has or is, nothing is answered.
+    async def find_by_content(self, tenant: str, content_hash: str) -> DocumentRow | None:
+        """Finds the oldest document whose published version has that content, has not expired and is not disabled:
+        else nothing is answered from it.
         """
         lasts = or_(Document.valid_until.is_(None), Document.valid_until > now())
-        return await self._one(
+        return await self._find_one(
             tenant, (Document.content_hash == content_hash) & Document.published & ~Document.disabled & lasts
         )
 
-    async def chunks(
+    async def load_chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
     ) -> tuple[list[ChunkRow], int]:
-        """Some chunks of a document's current version, in order, and how many there are. text: in the passage, or in
+        """Loads chunks of a document's current version, in order, and how many there are. text: in the passage, or in
         the question of a table.
         """
         columns = [getattr(StoredChunk, name) for name in ChunkRow.__dataclass_fields__]
@@ -191,7 +191,7 @@ class DocumentRepository:
             counted = select(func.count()).select_from(StoredChunk).where(where)
             return rows, (await connection.execute(counted)).scalar_one()
 
-    async def passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
+    async def find_passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
         """The piece of a document that holds all the quotes, at least one, word for word; None where none does any
         more, or the document is not valid now. Ids of pieces change when a document is labelled anew, words do not.
         """
@@ -213,26 +213,26 @@ class DocumentRepository:
         text, headings, page, title, url, layout = row
         return PassageRow(text, headings, page, title, url, layout and validate_layout(layout, len(text)))
 
-    async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
-        """The file of a version, without a number of the current one."""
+    async def load_original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
+        """Loads the file of a version, by default of the current one."""
         of = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
         of &= DocumentVersion.id == Document.version_id if version is None else DocumentVersion.number == version
         held = (Content.tenant_id == Document.tenant_id) & (Content.content_hash == DocumentVersion.content_hash)
         name = func.coalesce(func.nullif(DocumentVersion.name, ""), Document.name)
         query = select(name, Document.media_type, Content.data).join(DocumentVersion, of).join(Content, held)
         async with self._database.read() as connection:
-            query = query.where(_files(tenant), Document.id == document_id)
+            query = query.where(_match_files(tenant), Document.id == document_id)
             row = (await connection.execute(query)).first()
         return None if row is None else Original(*row)
 
-    async def _one(self, tenant: str, where: ColumnElement[bool]) -> DocumentRow | None:
-        query = _documents(_files(tenant) & where).order_by(Document.created_at, Document.id).limit(1)
+    async def _find_one(self, tenant: str, where: ColumnElement[bool]) -> DocumentRow | None:
+        query = _select_documents(_match_files(tenant) & where).order_by(Document.created_at, Document.id).limit(1)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-            return _row(row) if row else None
+            return _build_row(row) if row else None
 
 
-def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+def _select_documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     version = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.id == Document.version_id)
     return (
         select(
@@ -268,13 +268,13 @@ def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _files(tenant: str) -> ColumnElement[bool]:
-    """What is listed as a document."""
+def _match_files(tenant: str) -> ColumnElement[bool]:
+    """Matches what is listed as a document."""
     return (Document.tenant_id == tenant) & (Document.kind == DocumentKind.FILE)
 
 
-def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool]:
-    where = _files(tenant)
+def _match_filters(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool]:
+    where = _match_files(tenant)
     if filters.category is not None:
         where &= Document.category == filters.category
     if filters.folder:
@@ -298,6 +298,6 @@ def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool
     return where
 
 
-def _row(row: Any) -> DocumentRow:
+def _build_row(row: Any) -> DocumentRow:
     values = dict(row._mapping)
     return DocumentRow(**values | {"tags": tuple(values["tags"])})

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, func, or_, sel
 from app.db.base import now
 from app.db.engine import Database
 from app.db.sorting import sorted_by
-from app.documents.repository_knowledge import drop_contents, hold_revision, raise_revision, valid
+from app.documents.repository_knowledge import drop_contents, hold_revision, is_valid, raise_revision
 from app.documents.repository_labels import PathTaken
 from app.documents.tables import Document, DocumentVersion
 from app.documents.types import DocumentKind, Filing, VersionState
@@ -45,7 +45,7 @@ class BinRepository:
     async def put(self, tenant: str, document_id: str, deleted_by: str) -> int | None:
         """Deletes a document into the bin; the revision from which on no search finds it, None without the document."""
         async with self._database.write() as connection:
-            one = _one(tenant, document_id, DocumentKind.FILE)
+            one = _match_document(tenant, document_id, DocumentKind.FILE)
             if (await connection.execute(select(Document.id).where(one))).first() is None:
                 return None
             revision = await raise_revision(connection, tenant)
@@ -61,13 +61,13 @@ class BinRepository:
             await connection.execute(update(Document).where(one).values(values))
             return revision
 
-    async def restore(self, tenant: str, document_id: str) -> int | None:
+    async def restore_document(self, tenant: str, document_id: str) -> int | None:
         """Files it where it was; the revision from which on searches find it, None where it is not in the bin. Raises
         PathTaken where another document is filed there by now.
         """
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
-            one = _one(tenant, document_id, DocumentKind.BINNED)
+            one = _match_document(tenant, document_id, DocumentKind.BINNED)
             columns = Document.path, Document.external_id, Document.valid_from, Document.valid_until, Document.disabled
             row = (await connection.execute(select(*columns).where(one))).first()
             if row is None:
@@ -80,7 +80,7 @@ class BinRepository:
             own = (version.tenant_id == tenant) & (version.document_id == document_id)
             answering = select(exists().where(own, version.state == VersionState.PUBLISHED))
             published = bool((await connection.execute(answering)).scalar_one())
-            live = published and not row.disabled and valid(row.valid_from, row.valid_until, now())
+            live = published and not row.disabled and is_valid(row.valid_from, row.valid_until, now())
             revision = await raise_revision(connection, tenant)
             values = {
                 "kind": DocumentKind.FILE,
@@ -95,7 +95,7 @@ class BinRepository:
             await connection.execute(update(Document).where(one).values(values))
             return revision
 
-    async def page(
+    async def load_page(
         self, tenant: str, text: str, offset: int, limit: int, sort: str = ""
     ) -> tuple[list[BinnedRow], int]:
         """What lies in the bin, the last deleted first unless `sort` says otherwise, and how much there is. text: in
@@ -114,13 +114,15 @@ class BinRepository:
             total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
             return [BinnedRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))], total
 
-    async def erase(self, tenant: str, document_id: str) -> bool:
+    async def erase_document(self, tenant: str, document_id: str) -> bool:
         """Deletes what lies in the bin for good; whether it did."""
-        return await self._database.transact(lambda connection: _erase(connection, tenant, document_id), erases=True)
+        return await self._database.transact(
+            lambda connection: _erase_document(connection, tenant, document_id), erases=True
+        )
 
 
-def _erase(connection: Connection, tenant: str, document_id: str) -> bool:
-    one = _one(tenant, document_id, DocumentKind.BINNED)
+def _erase_document(connection: Connection, tenant: str, document_id: str) -> bool:
+    one = _match_document(tenant, document_id, DocumentKind.BINNED)
     if connection.execute(select(Document.id).where(one)).first() is None:
         return False
     connection.execute(delete(Document).where(one))
@@ -128,7 +130,7 @@ def _erase(connection: Connection, tenant: str, document_id: str) -> bool:
     return True
 
 
-def _one(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[bool]:
+def _match_document(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[bool]:
     return (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == kind)
 
 

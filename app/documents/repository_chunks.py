@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import Base
 from app.documents import repository_vocabulary as vocabulary
-from app.documents.meta import META, document_meta
+from app.documents.meta import META, build_meta
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind, StoredPiece
 from knowledge.blocks import validate_layout
@@ -22,7 +22,7 @@ from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, TermIds
 _NO_TERMS: TermIds = np.empty(0, np.int32)
 
 
-async def replace(
+async def replace_chunks(
     connection: AsyncConnection,
     tenant: str,
     document_id: str,
@@ -62,23 +62,23 @@ async def add(
             "question": chunk.question,
             "entry": chunk.entry,
             "layout": chunk.layout,
-            "terms": vocabulary.pack(ids),
+            "terms": vocabulary.pack_terms(ids),
             "correction": corrected.by.get(chunk.id, ""),
             "excluded": chunk.id in left_out,
         }
         for (version_id, chunk), ids in zip(chunks, terms, strict=True)
     ]
-    for part in vocabulary.batches(rows):
+    for part in vocabulary.split_batches(rows):
         await connection.execute(insert(StoredChunk), part)
 
 
-async def all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
+async def load_all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
     """Ids of all chunks of the tenant's current document versions."""
     query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant)
     return frozenset((await connection.execute(query)).scalars())
 
 
-async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
+async def load_live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
     """Those that belong into the index: without what was excluded, and without the documents that are not valid now, of
     which there are few.
     """
@@ -88,7 +88,7 @@ async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
     return frozenset((await connection.execute(query)).scalars())
 
 
-async def renew(
+async def renew_ids(
     connection: AsyncConnection, tenant: str, document_id: str, terms: Mapping[str, bytes] = MappingProxyType({})
 ) -> None:
     """Gives the chunks of a document new ids, so that indexes take them anew, with the labels that it has now.
@@ -110,11 +110,11 @@ async def renew(
     if terms:
         change = change.values(terms=bindparam("made"))
         renamed = [row | {"made": terms[row["old"]]} for row in renamed]
-    for part in vocabulary.batches(renamed):
+    for part in vocabulary.split_batches(renamed):
         await connection.execute(change, part)
 
 
-async def entry(
+async def load_entry(
     connection: AsyncConnection, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
 ) -> list[StoredPiece]:
     """A chunk of a file, by its id or by what corrected it, with the others of its entry, in order; none where there is
@@ -128,31 +128,33 @@ async def entry(
     file &= Document.kind == DocumentKind.FILE
     query = select(chunk.id, chunk.excluded, chunk.correction).join(Document, file).where(*own, chunk.entry == of)
     marks = {row.id: (row.excluded, row.correction) for row in await connection.execute(query)}
-    return [StoredPiece(found, *marks[found.id]) for found, _ in await load(connection, tenant, marks)]
+    return [StoredPiece(found, *marks[found.id]) for found, _ in await load_chunks(connection, tenant, marks)]
 
 
-async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> tuple[tuple[Chunk, TermIds], ...]:
+async def load_chunks(
+    connection: AsyncConnection, tenant: str, ids: Iterable[str]
+) -> tuple[tuple[Chunk, TermIds], ...]:
     """Chunks with their terms, by document and ordinal: an order that does not depend on ids, which are random."""
     wanted = sorted(ids)
     documents: dict[str, DocumentMeta] = {}
     places: dict[str, str] = {}
     loaded: list[tuple[Chunk, TermIds]] = []
-    for part in vocabulary.batches(wanted):
+    for part in vocabulary.split_batches(wanted):
         query = (
             select(StoredChunk, *META, Document.identity)
             .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))
             .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(part))
         )
         for row in await connection.execute(query):
-            meta = document_meta(row.document_id, row)
+            meta = build_meta(row.document_id, row)
             places[meta.id] = row.identity
             # One value per document, not one per chunk: a base of 100,000 chunks has few documents.
-            loaded.append((_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack(row.terms)))
+            loaded.append((_build_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack_terms(row.terms)))
     loaded.sort(key=lambda item: (item[0].document.name, places[item[0].document.id], item[0].ordinal))
     return tuple(loaded)
 
 
-def _chunk(row: Any, document: DocumentMeta) -> Chunk:
+def _build_chunk(row: Any, document: DocumentMeta) -> Chunk:
     return Chunk(
         id=row.id,
         document=document,

@@ -31,9 +31,9 @@ class EntryRepository:
         self, connection: AsyncConnection, tenant: str, revision: int, entries: Sequence[PreparedDocument]
     ) -> None:
         """Writes entries, each in the place of the one of its id; none of them twice."""
-        await self._drop(connection, tenant, [entry.document.id for entry in entries])
+        await self._drop_entries(connection, tenant, [entry.document.id for entry in entries])
         await self._write_contents(connection, tenant, entries)
-        documents = [self._row(tenant, entry, revision) for entry in entries]
+        documents = [self._build_row(tenant, entry, revision) for entry in entries]
         versions = [
             {
                 "tenant_id": tenant,
@@ -47,20 +47,20 @@ class EntryRepository:
             for entry in entries
         ]
         for table, rows in ((Document, documents), (DocumentVersion, versions)):
-            for part in vocabulary.batches(rows):
+            for part in vocabulary.split_batches(rows):
                 await connection.execute(insert(table), part)
-        terms = await vocabulary.assign(connection, tenant, [words for entry in entries for words in entry.tokens])
+        terms = await vocabulary.assign_ids(connection, tenant, [words for entry in entries for words in entry.tokens])
         pieces = [(entry.version_id, chunk) for entry in entries for chunk in entry.chunks]
         await chunks.add(connection, tenant, pieces, terms)
         await drop_unused_contents(connection, tenant)
 
     async def remove(self, connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> None:
         """Removes entries; those that are not there are left out."""
-        await self._drop(connection, tenant, ids)
+        await self._drop_entries(connection, tenant, ids)
         await drop_unused_contents(connection, tenant)
 
-    async def _drop(self, connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> None:
-        for part in vocabulary.batches(ids):
+    async def _drop_entries(self, connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> None:
+        for part in vocabulary.split_batches(ids):
             mine = (Document.tenant_id == tenant) & (Document.kind == self._kind) & Document.id.in_(part)
             await connection.execute(delete(Document).where(mine))
 
@@ -68,15 +68,15 @@ class EntryRepository:
         self, connection: AsyncConnection, tenant: str, entries: Sequence[PreparedDocument]
     ) -> None:
         contents = {entry.content_hash: entry.content for entry in entries}
-        for part in vocabulary.batches(list(contents)):
+        for part in vocabulary.split_batches(list(contents)):
             query = select(Content.content_hash).where(Content.tenant_id == tenant, Content.content_hash.in_(part))
             for known in (await connection.execute(query)).scalars():
                 del contents[known]
         rows = [{"tenant_id": tenant, "content_hash": key, "data": data} for key, data in contents.items()]
-        for batch in vocabulary.batches(rows):
+        for batch in vocabulary.split_batches(rows):
             await connection.execute(insert(Content), batch)
 
-    def _row(self, tenant: str, entry: PreparedDocument, revision: int) -> dict[str, object]:
+    def _build_row(self, tenant: str, entry: PreparedDocument, revision: int) -> dict[str, object]:
         document, moment = entry.document, now()
         return {
             "tenant_id": tenant,

@@ -23,12 +23,12 @@ class IndexFeed:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def heads(self) -> dict[str, Revisions]:
+    async def load_heads(self) -> dict[str, Revisions]:
         """All tenants that ever had a document; one small read, cheap enough to poll."""
-        rows = await self._database.look(lambda connection: connection.execute(_HEADS).all())
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(_HEADS).all())
         return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 
-    async def since(self) -> dict[str, datetime]:
+    async def load_oldest(self) -> dict[str, datetime]:
         """Tenants that have documents, and since when they have the oldest of these."""
         async with self._database.read() as connection:
             query = select(Document.tenant_id, func.min(Document.created_at).label("since")).group_by(
@@ -36,11 +36,11 @@ class IndexFeed:
             )
             return {row.tenant_id: row.since for row in await connection.execute(query)}
 
-    async def delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
+    async def load_delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
         """What an index with the chunks `held` and the first `terms` terms lacks. Raises OutdatedTokens."""
-        return await self.behind(tenant, lambda live: (live - held, held - live), terms)
+        return await self.load_missing(tenant, lambda live: (live - held, held - live), terms)
 
-    async def behind(self, tenant: str, difference: Difference, terms: int) -> IndexDelta:
+    async def load_missing(self, tenant: str, difference: Difference, terms: int) -> IndexDelta:
         """What an index with the first `terms` terms lacks, all as of one moment.
 
         Raises OutdatedTokens where not all terms are of the newest vocabulary: half of them in an index would be found
@@ -51,10 +51,10 @@ class IndexFeed:
             revision, words = (await connection.execute(head)).one_or_none() or (0, 0)
             if await connection.run_sync(is_outdated, tenant, words):
                 raise OutdatedTokens(tenant)
-            live = await chunks.live_ids(connection, tenant)
+            live = await chunks.load_live_ids(connection, tenant)
             lacking, surplus = await asyncio.to_thread(difference, live)
-            added = await chunks.load(connection, tenant, lacking)
-            new_terms = await vocabulary.terms_from(connection, tenant, terms)
+            added = await chunks.load_chunks(connection, tenant, lacking)
+            new_terms = await vocabulary.load_terms(connection, tenant, terms)
             return IndexDelta(revision, added, surplus, new_terms, words)
 
     async def set_indexed(self, tenant: str, revision: int) -> None:

@@ -35,14 +35,14 @@ class FileKey:
         return own & (_ORIGINAL.number == self.number)
 
 
-def to_json(labels: Labels) -> dict[str, Any]:
+def dump_labels(labels: Labels) -> dict[str, Any]:
     """What is said, in types that JSON knows."""
-    given = labels.given()
+    given = labels.list_given()
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in given.items()}
 
 
 def from_json(labels: dict[str, Any]) -> Labels:
-    """The labels that `to_json` made this of."""
+    """The labels that `dump_labels` made this of."""
     values = dict(labels)
     for name in {"valid_from", "valid_until"} & values.keys():
         values[name] = datetime.fromisoformat(values[name])
@@ -51,7 +51,7 @@ def from_json(labels: dict[str, Any]) -> Labels:
     return Labels(**values)
 
 
-def drop(connection: Connection, key: FileKey) -> None:
+def drop_original(connection: Connection, key: FileKey) -> None:
     """Deletes the bytes of a file that is settled."""
     connection.execute(delete(_ORIGINAL).where(key.original))
 

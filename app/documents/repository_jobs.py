@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, 
 
 from app.db.base import now
 from app.db.engine import Database
-from app.documents.repository_job_rows import FileKey, drop, finish, to_json
+from app.documents.repository_job_rows import FileKey, drop_original, dump_labels, finish
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal
 from app.documents.types import AT_WORK, OPEN, FileOutcome, FileState, Incoming
 
@@ -66,7 +66,7 @@ ALL_JOBS = JobFilter()
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedFile:
     """A file that was refused before anything of it was kept."""
 
     path: str
@@ -80,17 +80,19 @@ class JobRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def keep(self, key: FileKey, data: bytes) -> None:
-        """Keeps an original whose job will be accepted."""
+    async def keep_original(self, key: FileKey, data: bytes) -> None:
+        """Stores the bytes of a file whose job will be accepted."""
         values = {"tenant_id": key.tenant, "job_id": key.job_id, "number": key.number, "data": data}
         row = insert(_ORIGINAL).values(values | {"created_at": now()})
         await self._database.transact(lambda connection: connection.execute(row) and None)
 
-    async def accept(self, tenant: str, job_id: str, files: Sequence[Incoming | Refused], sizes: Sequence[int]) -> None:
-        """From here on the job is not lost. The contents of `files` were kept before, and are not looked at."""
+    async def accept_job(
+        self, tenant: str, job_id: str, files: Sequence[Incoming | RefusedFile], sizes: Sequence[int]
+    ) -> None:
+        """Stores the job; from here on it is not lost. The contents of `files` were stored before, and are not read."""
         moment = now()
         rows = [
-            _new(tenant, job_id, number, file, size, moment)
+            _build_row(tenant, job_id, number, file, size, moment)
             for number, (file, size) in enumerate(zip(files, sizes, strict=True))
         ]
         job = {"tenant_id": tenant, "id": job_id, "files": len(rows), "created_at": moment, "finished_at": None}
@@ -102,13 +104,13 @@ class JobRepository:
 
         await self._database.transact(work)
 
-    async def forget(self, tenant: str, job_id: str) -> None:
-        """Drops the originals of an upload that was not accepted."""
+    async def forget_originals(self, tenant: str, job_id: str) -> None:
+        """Deletes the bytes of an upload that was not accepted."""
         own = (_ORIGINAL.tenant_id == tenant) & (_ORIGINAL.job_id == job_id)
         await self._database.transact(lambda connection: connection.execute(delete(_ORIGINAL).where(own)) and None)
 
-    async def waiting(self, tenant: str) -> tuple[int, int]:
-        """How many of the tenant's files are not settled, and how many bytes they have."""
+    async def count_waiting(self, tenant: str) -> tuple[int, int]:
+        """Counts the tenant's files that are not settled, and their bytes."""
         query = select(func.count(), func.coalesce(func.sum(_FILE.size), 0))
         query = query.where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
         async with self._database.read() as connection:
@@ -117,13 +119,13 @@ class JobRepository:
 
     async def get(self, tenant: str, job_id: str) -> JobRow | None:
         """The job of that id."""
-        found = await self._jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
+        found = await self._load_jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
         return found[0] if found else None
 
-    async def page(
+    async def load_page(
         self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
     ) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all."""
+        """Loads jobs, the latest first, and how many there are in all."""
         where = _JOB.tenant_id == tenant
         files = exists().where(_FILE.tenant_id == _JOB.tenant_id, _FILE.job_id == _JOB.id)
         if filters.unfinished:
@@ -134,9 +136,9 @@ class JobRepository:
             where &= files.where(_FILE.path.icontains(filters.text, autoescape=True))
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(_JOB).where(where))).scalar_one()
-        return await self._jobs(where, tenant, offset, limit), total
+        return await self._load_jobs(where, tenant, offset, limit), total
 
-    async def _jobs(self, where: ColumnElement[bool], tenant: str, offset: int, limit: int) -> list[JobRow]:
+    async def _load_jobs(self, where: ColumnElement[bool], tenant: str, offset: int, limit: int) -> list[JobRow]:
         jobs = select(_JOB.id, _JOB.created_at, _JOB.finished_at).where(where)
         jobs = jobs.order_by(_JOB.created_at.desc(), _JOB.id).offset(offset).limit(limit)
         columns = [getattr(_FILE, field.name) for field in fields(FileRow)]
@@ -144,11 +146,11 @@ class JobRepository:
             found = (await connection.execute(jobs)).all()
             ids = [row.id for row in found]
             query = select(*columns).where(_FILE.tenant_id == tenant, _FILE.job_id.in_(ids)).order_by(_FILE.number)
-            files = [_file(row) for row in await connection.execute(query)]
+            files = [_build_file(row) for row in await connection.execute(query)]
         return [JobRow(*row, tuple(file for file in files if file.job_id == row.id)) for row in found]
 
-    async def cancel(self, tenant: str, job_id: str) -> None:
-        """Stops what is not committed yet."""
+    async def cancel_job(self, tenant: str, job_id: str) -> None:
+        """Cancels the files of a job that are not committed yet."""
         stopped = (*AT_WORK, FileState.QUEUED)
         own = (_FILE.tenant_id == tenant) & (_FILE.job_id == job_id) & _FILE.state.in_(stopped)
 
@@ -157,23 +159,23 @@ class JobRepository:
             values = {"state": FileState.CANCELLED, "worker": "", "leased_until": None, "finished_at": now()}
             connection.execute(update(_FILE).where(own).values(values))
             for number in numbers:
-                drop(connection, FileKey(tenant, job_id, number))
+                drop_original(connection, FileKey(tenant, job_id, number))
             finish(connection, tenant, job_id)
 
         await self._database.transact(work)
 
 
-def _new(
-    tenant: str, job_id: str, number: int, file: Incoming | Refused, size: int, moment: datetime
+def _build_row(
+    tenant: str, job_id: str, number: int, file: Incoming | RefusedFile, size: int, moment: datetime
 ) -> dict[str, Any]:
-    refused = file if isinstance(file, Refused) else None
+    refused = file if isinstance(file, RefusedFile) else None
     return {
         "tenant_id": tenant,
         "job_id": job_id,
         "number": number,
         "path": file.path,
         "external_id": file.external_id if isinstance(file, Incoming) else "",
-        "labels": to_json(file.labels) if isinstance(file, Incoming) else {},
+        "labels": dump_labels(file.labels) if isinstance(file, Incoming) else {},
         "columns": asdict(file.columns) if isinstance(file, Incoming) and file.columns else None,
         "change": asdict(file.change) if isinstance(file, Incoming) else {},
         "size": size,
@@ -198,6 +200,6 @@ def _new(
     }
 
 
-def _file(row: Any) -> FileRow:
+def _build_file(row: Any) -> FileRow:
     values = dict(row._mapping)
     return FileRow(**values | {"state": FileState(values["state"])})

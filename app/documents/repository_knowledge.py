@@ -63,21 +63,21 @@ class KnowledgeRepository:
         async with self._database.write() as connection:
             revision = await raise_revision(connection, tenant)
             document = prepared.document
-            current = await current_version(connection, tenant, filing.identity)
+            current = await find_current_version(connection, tenant, filing.identity)
             if current != (None if replaces is None else (document.id, replaces)):
                 raise StaleDocument(document.name)
             await write_content(connection, tenant, prepared)
-            values = await document_values(connection, tenant, prepared, filing, labels)
+            values = await build_document_values(connection, tenant, prepared, filing, labels)
             await write_document(connection, tenant, document.id, values | {"revision": revision}, current is None)
             if approval is None:
                 await versions.add(connection, tenant, prepared, change, labels)
             else:
-                await versions.publish(connection, tenant, prepared, approval)
-            terms = await vocabulary.assign(connection, tenant, prepared.tokens)
+                await versions.publish_version(connection, tenant, prepared, approval)
+            terms = await vocabulary.assign_ids(connection, tenant, prepared.tokens)
             corrected = prepared.corrected
             place = connection, tenant, document.id, prepared.version_id
-            await chunks.replace(*place, prepared.chunks, terms, corrected)
-            if corrected is not None and not await self._settled(connection, tenant, document.id, corrected):
+            await chunks.replace_chunks(*place, prepared.chunks, terms, corrected)
+            if corrected is not None and not await self._settle_corrections(connection, tenant, document.id, corrected):
                 raise StaleDocument(document.name)
             if together is not None:
                 await connection.run_sync(together, revision)
@@ -96,7 +96,7 @@ class KnowledgeRepository:
             await drop_unused_contents(connection, tenant)
             return revision
 
-    async def _settled(
+    async def _settle_corrections(
         self, connection: AsyncConnection, tenant: str, document_id: str, corrected: CorrectedChunks
     ) -> bool:
         return self._settle is None or await connection.run_sync(self._settle, tenant, document_id, corrected)
@@ -109,22 +109,22 @@ class KnowledgeRepository:
 
 async def raise_revision(connection: AsyncConnection, tenant: str) -> int:
     """Locks the tenant's row, creating it at the first commit, and returns the revision that this commit makes."""
-    return await _locked(connection, tenant, 1)
+    return await _lock_revision(connection, tenant, 1)
 
 
 async def hold_revision(connection: AsyncConnection, tenant: str) -> int:
     """The same for a commit that searches do not see: the revision stays as it is."""
-    return await _locked(connection, tenant, 0)
+    return await _lock_revision(connection, tenant, 0)
 
 
-async def _locked(connection: AsyncConnection, tenant: str, step: int) -> int:
+async def _lock_revision(connection: AsyncConnection, tenant: str, step: int) -> int:
     first = insert_into(connection, KbState).values(tenant_id=tenant, revision=0, indexed_revision=0, terms=0)
     await connection.execute(first.on_conflict_do_nothing())
     raised = update(KbState).where(KbState.tenant_id == tenant).values(revision=KbState.revision + step)
     return (await connection.execute(raised.returning(KbState.revision))).scalar_one()
 
 
-async def current_version(connection: AsyncConnection, tenant: str, identity: str) -> tuple[str, str] | None:
+async def find_current_version(connection: AsyncConnection, tenant: str, identity: str) -> tuple[str, str] | None:
     """Document id and version id of what is filed so."""
     query = select(Document.id, Document.version_id).where(Document.tenant_id == tenant, Document.identity == identity)
     row = (await connection.execute(query)).first()
@@ -142,7 +142,7 @@ async def write_content(connection: AsyncConnection, tenant: str, prepared: Prep
 _KEPT = Document.valid_from, Document.valid_until, Document.disabled
 
 
-async def document_values(
+async def build_document_values(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, filing: Filing, labels: Labels
 ) -> dict[str, Any]:
     """The columns of a document; what `labels` do not say stays as it is. Raises InvalidDocument."""
@@ -172,13 +172,13 @@ async def document_values(
         "vocabulary": prepared.vocabulary,
         "valid_from": start,
         "valid_until": end,
-        "live": not (known and known.disabled) and valid(start, end, now()),
+        "live": not (known and known.disabled) and is_valid(start, end, now()),
         "published": True,
         "updated_at": now(),
     } | ({} if labels.url is None else {"url": labels.url})
 
 
-def valid(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
+def is_valid(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
     """Whether a document with this validity is to be found; from its start on, until its end."""
     return (start is None or start <= moment) and (end is None or moment < end)
 

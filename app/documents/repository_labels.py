@@ -13,8 +13,8 @@ from app.db.base import now
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents.labels import check_validity
-from app.documents.products import FIELDS, renamed_values
-from app.documents.repository_knowledge import Together, hold_revision, raise_revision, valid
+from app.documents.products import FIELDS, compute_renamed_values
+from app.documents.repository_knowledge import Together, hold_revision, is_valid, raise_revision
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 
@@ -32,7 +32,7 @@ class LabelRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def change(
+    async def change_labels(
         self,
         tenant: str,
         document_id: str,
@@ -52,28 +52,32 @@ class LabelRepository:
             known = (await connection.execute(select(Document.__table__).where(key))).mappings().first()
             if known is None:
                 return None
-            values = await self._values(connection, known, labels, filing)
-            revision = await self._revision(connection, known, values)
+            values = await self._build_values(connection, known, labels, filing)
+            revision = await self._get_revision(connection, known, values)
             if values:
                 change = update(Document).where(key).values(**values, revision=revision, updated_at=now())
                 await connection.execute(change)
             if _SEARCHED & values.keys():
-                await chunks.renew(connection, tenant, document_id)
+                await chunks.renew_ids(connection, tenant, document_id)
             if together is not None:
                 await connection.run_sync(together, revision)
             return revision
 
-    async def turn(self) -> list[str]:
+    async def apply_validity(self) -> list[str]:
         """Takes in and out of the indexes what became valid or invalid since; the tenants of which there was any."""
         async with self._database.read() as connection:
-            tenants = list((await connection.execute(select(Document.tenant_id).where(_turned()).distinct())).scalars())
-        return [tenant for tenant in tenants if await self._turn(tenant)]
+            tenants = list(
+                (
+                    await connection.execute(select(Document.tenant_id).where(_match_validity_changed()).distinct())
+                ).scalars()
+            )
+        return [tenant for tenant in tenants if await self._apply_tenant_validity(tenant)]
 
-    async def _turn(self, tenant: str) -> bool:
+    async def _apply_tenant_validity(self, tenant: str) -> bool:
         """Whether there was anything left to do: another process may have been quicker."""
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
-            mine = (Document.tenant_id == tenant) & _turned()
+            mine = (Document.tenant_id == tenant) & _match_validity_changed()
             if (await connection.execute(select(Document.id).where(mine).limit(1))).first() is None:
                 return False
             revision = await raise_revision(connection, tenant)
@@ -82,11 +86,11 @@ class LabelRepository:
             return True
 
     @staticmethod
-    async def _values(
+    async def _build_values(
         connection: AsyncConnection, known: Mapping[Any, Any], labels: Mapping[str, Any], filing: Filing | None
     ) -> dict[str, Any]:
         """The columns that get another value."""
-        values: dict[str, Any] = {**labels, **renamed_values(known, labels, filing)}
+        values: dict[str, Any] = {**labels, **compute_renamed_values(known, labels, filing)}
         if "tags" in values:
             values["tags"] = list(values["tags"])
         if filing is not None:
@@ -99,17 +103,17 @@ class LabelRepository:
         if {"valid_from", "valid_until"} & labels.keys():
             check_validity(known["name"], start, end)
         enabled = not values.get("disabled", known["disabled"])
-        values["live"] = known["published"] and enabled and valid(start, end, now())
+        values["live"] = known["published"] and enabled and is_valid(start, end, now())
         return {name: value for name, value in values.items() if value != known[name]}
 
     @staticmethod
-    async def _revision(connection: AsyncConnection, known: Mapping[Any, Any], values: Mapping[str, Any]) -> int:
+    async def _get_revision(connection: AsyncConnection, known: Mapping[Any, Any], values: Mapping[str, Any]) -> int:
         if values.keys() & {*_SEARCHED, "live"}:
             return await raise_revision(connection, known["tenant_id"])
         return int(known["revision"])
 
 
-def _turned() -> ColumnElement[bool]:
+def _match_validity_changed() -> ColumnElement[bool]:
     moment: datetime = now()
     started = or_(Document.valid_from.is_(None), Document.valid_from <= moment)
     lasts = or_(Document.valid_until.is_(None), Document.valid_until > moment)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 
 from app.db.base import is_due, now
 from app.db.engine import Database
-from app.documents.repository_job_rows import FileKey, drop, finish, from_json
+from app.documents.repository_job_rows import FileKey, drop_original, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
 from app.documents.types import (
     AT_WORK,
@@ -22,7 +22,7 @@ from app.documents.types import (
     FileState,
     Incoming,
 )
-from app.webhooks.events import emit
+from app.webhooks.events import emit_event
 from knowledge.types import FaqColumns
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
@@ -36,7 +36,7 @@ _SOON = 3
 _PUT_BACK: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None}
 
 
-class Lost(Exception):
+class FileLeaseLost(Exception):
     """The file is no longer this worker's: it was cancelled, or the worker was silent for too long."""
 
 
@@ -46,20 +46,20 @@ class JobQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def tenants(self) -> list[str]:
-        """Those that have files to be begun, in no order."""
+    async def list_tenants(self) -> list[str]:
+        """Lists the tenants that have files to be begun, in no order."""
         async with self._database.read() as connection:
-            return list((await connection.execute(select(_FILE.tenant_id).where(_due()).distinct())).scalars())
+            return list((await connection.execute(select(_FILE.tenant_id).where(_match_due()).distinct())).scalars())
 
     async def claim(self, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
-        """The next file of a tenant, its job's first; of several jobs the one that got least far."""
+        """Claims the next file of a tenant, its job's first; of several jobs the one that got least far."""
         return await self._database.transact(lambda connection: _claim(connection, tenant, worker), durable=False)
 
-    async def beat(self, key: FileKey, worker: str, done: int, total: int) -> bool:
-        """Says that the worker is alive, and how far it came; False where the file is no longer its to commit."""
+    async def renew_lease(self, key: FileKey, worker: str, done: int, total: int) -> bool:
+        """Renews the lease on a file and stores its progress; False where the file is no longer this worker's."""
         state = FileState.EMBEDDING if total else FileState.PARSING
         values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
-        change = update(_FILE).where(_held(key, worker)).values(values)
+        change = update(_FILE).where(_match_leased(key, worker)).values(values)
         is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
 
         def work(connection: Connection) -> bool:
@@ -68,9 +68,11 @@ class JobQueue:
 
         return await self._database.transact(work, durable=False)
 
-    async def give_back(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
-        """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""
-        await self._database.transact(lambda connection: _give_back(connection, key, worker, error))
+    async def return_file(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
+        """Returns a file to the queue, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at
+        most.
+        """
+        await self._database.transact(lambda connection: _return_file(connection, key, worker, error))
 
     async def count_death(self, key: FileKey, worker: str, error: dict[str, Any]) -> bool:
         """The process that read the file ended: the file is put back, or at the last of MAX_READER_DEATHS failed, with
@@ -78,38 +80,40 @@ class JobQueue:
         """
 
         def work(connection: Connection) -> bool:
-            deaths = connection.execute(select(_FILE.interruptions).where(_held(key, worker))).scalar_one_or_none()
+            deaths = connection.execute(
+                select(_FILE.interruptions).where(_match_leased(key, worker))
+            ).scalar_one_or_none()
             if deaths is None:
                 return False
             connection.execute(update(_FILE).where(key.row).values(interruptions=deaths + 1))
             if deaths + 1 < MAX_READER_DEATHS:
-                _give_back(connection, key, worker, error)
+                _return_file(connection, key, worker, error)
                 return False
-            _fail(connection, key, _held(key, worker), error)
+            _fail_file(connection, key, _match_leased(key, worker), error)
             return True
 
         return await self._database.transact(work)
 
-    async def unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
-        """A file that needed no commit. Raises Lost."""
-        await self._database.transact(lambda connection: committed(connection, report, key=key, worker=worker))
+    async def record_unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
+        """Records a file that needed no commit. Raises FileLeaseLost."""
+        await self._database.transact(lambda connection: record_commit(connection, report, key=key, worker=worker))
 
-    async def fail(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
-        """A file that cannot be taken in; those who subscribed are told."""
+    async def fail_file(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
+        """Records that a file cannot be ingested, and tells those who subscribed."""
 
         def work(connection: Connection) -> None:
-            if _fail(connection, key, _held(key, worker), error):
-                drop(connection, key)
+            if _fail_file(connection, key, _match_leased(key, worker), error):
+                drop_original(connection, key)
 
         await self._database.transact(work)
 
-    async def settle(self) -> int:
-        """Marks what searches find by now, and returns how many files that were; those who subscribed are told."""
+    async def settle_indexed(self) -> int:
+        """Marks the files that searches find by now, and returns how many that were; those who subscribed are told."""
         async with self._database.read() as connection:
-            found = (await connection.execute(_indexed(_FILE.number).limit(1))).first()
-        return 0 if found is None else await self._database.transact(_settle)
+            found = (await connection.execute(_select_indexed(_FILE.number).limit(1))).first()
+        return 0 if found is None else await self._database.transact(_settle_indexed)
 
-    async def recover(self, worker: str, alone_since: datetime | None) -> None:
+    async def recover_files(self, worker: str, alone_since: datetime | None) -> None:
         """Puts back what processes that ended had, and drops what was sent to them and never accepted. That they ended
         is no fault of a file; but one that many had waits a while, so that others get in before it is tried again.
 
@@ -126,13 +130,13 @@ class JobQueue:
             found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
             if found.first() is None and alone_since is None:
                 return
-        await self._database.transact(lambda connection: _recover(connection, _FILE.state.in_(AT_WORK) & lost))
+        await self._database.transact(lambda connection: _recover_files(connection, _FILE.state.in_(AT_WORK) & lost))
         dropped = delete(_ORIGINAL).where(abandoned, ~exists().where(of))
         await self._database.transact(lambda connection: connection.execute(dropped) and None)
 
 
-def committed(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:
-    """Writes, within the commit of a document, that its file is in. Raises Lost, which undoes that commit."""
+def record_commit(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:
+    """Records, within the commit of a document, that its file is in. Raises FileLeaseLost, which undoes that commit."""
     previous = report.previous
     values = {
         "state": FileState.INDEXING,
@@ -150,17 +154,19 @@ def committed(connection: Connection, report: FileReport, *, key: FileKey, worke
         "worker": "",
         "leased_until": None,
     }
-    if not connection.execute(update(_FILE).where(_held(key, worker)).values(values)).rowcount:
-        raise Lost(key)
-    drop(connection, key)
+    if not connection.execute(update(_FILE).where(_match_leased(key, worker)).values(values)).rowcount:
+        raise FileLeaseLost(key)
+    drop_original(connection, key)
 
 
-def _held(key: FileKey, worker: str) -> ColumnElement[bool]:
+def _match_leased(key: FileKey, worker: str) -> ColumnElement[bool]:
     return key.row & (_FILE.worker == worker) & _FILE.state.in_(AT_WORK)
 
 
-def _due() -> ColumnElement[bool]:
-    """To be begun now: those of a job one after the other, so that what comes twice ends as the last one says."""
+def _match_due() -> ColumnElement[bool]:
+    """Matches files to be begun now: those of a job one after the other, so that what comes twice ends as the last one
+    says.
+    """
     other = aliased(_FILE)
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
@@ -168,25 +174,25 @@ def _due() -> ColumnElement[bool]:
     return (_FILE.state == FileState.QUEUED) & due & ~busy
 
 
-def _pause(retries: int) -> timedelta:
+def _compute_pause(retries: int) -> timedelta:
     pause: timedelta = min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
     return pause
 
 
-def _give_back(connection: Connection, key: FileKey, worker: str, error: dict[str, Any] | None) -> None:
-    retries = connection.execute(select(_FILE.retries).where(_held(key, worker))).scalar_one_or_none()
+def _return_file(connection: Connection, key: FileKey, worker: str, error: dict[str, Any] | None) -> None:
+    retries = connection.execute(select(_FILE.retries).where(_match_leased(key, worker))).scalar_one_or_none()
     if retries is None:
         return
     values = _PUT_BACK | {"due_at": now()}
     if error is not None:
-        values |= {"error": error, "retries": retries + 1, "due_at": now() + _pause(retries)}
+        values |= {"error": error, "retries": retries + 1, "due_at": now() + _compute_pause(retries)}
     connection.execute(update(_FILE).where(key.row).values(values))
 
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
     query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change)
-    query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
+    query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _match_due()).order_by(_FILE.number, _JOB.created_at)
     row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
     if row is None:
         return None
@@ -204,8 +210,8 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns, Change(**row.change))
 
 
-def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> bool:
-    """Whether there was such a file."""
+def _fail_file(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> bool:
+    """Marks a file as failed. Returns whether there was such a file."""
     values = {
         "state": FileState.FAILED,
         "outcome": FileOutcome.FAILED,
@@ -221,35 +227,35 @@ def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], erro
     connection.execute(update(_FILE).where(key.row).values(values))
     told = {"code": error["code"], "message": error["message"]}
     about = {"job_id": key.job_id, "path": row.path, "external_id": row.external_id, "error": told}
-    emit(connection, key.tenant, "document.failed", about)
+    emit_event(connection, key.tenant, "document.failed", about)
     finish(connection, key.tenant, key.job_id)
     return True
 
 
-def _indexed(*columns: Any) -> Any:
-    """Files of which the index has the revision, or a later one."""
+def _select_indexed(*columns: Any) -> Any:
+    """Selects the files of which the index has the revision, or a later one."""
     follows = (KbState.tenant_id == _FILE.tenant_id) & (KbState.indexed_revision >= _FILE.revision)
     return select(*columns).join(KbState, follows).where(_FILE.state == FileState.INDEXING)
 
 
-def _settle(connection: Connection) -> int:
+def _settle_indexed(connection: Connection) -> int:
     told = _FILE.path, _FILE.external_id, _FILE.document_id, _FILE.outcome, _FILE.chunks, _FILE.revision, _FILE.same_as
-    query = _indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
+    query = _select_indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
     rows = connection.execute(query.limit(500).with_for_update(of=_FILE, skip_locked=True)).all()
     for row in rows:
         key = FileKey(row.tenant_id, row.job_id, row.number)
         connection.execute(update(_FILE).where(key.row).values(state=FileState.READY, finished_at=now()))
         about = {column.key: getattr(row, column.key) for column in told}
         if row.outcome != FileOutcome.DRAFTED:  # nobody finds a draft
-            emit(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
+            emit_event(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
     for tenant, job_id in {(row.tenant_id, row.job_id) for row in rows}:
         finish(connection, tenant, job_id)
     return len(rows)
 
 
-def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
+def _recover_files(connection: Connection, lost: ColumnElement[bool]) -> None:
     query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.retries).where(lost)
     for row in connection.execute(query.with_for_update(skip_locked=True)).all():
         key, often = FileKey(row.tenant_id, row.job_id, row.number), row.retries - _SOON
-        values = {"retries": row.retries + 1, "due_at": now() + (_pause(often) if often >= 0 else timedelta())}
+        values = {"retries": row.retries + 1, "due_at": now() + (_compute_pause(often) if often >= 0 else timedelta())}
         connection.execute(update(_FILE).where(key.row).values(_PUT_BACK | values))

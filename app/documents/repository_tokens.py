@@ -13,7 +13,7 @@ from sqlalchemy.sql import ColumnElement
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as terms
-from app.documents.products import told_by_names
+from app.documents.products import read_names
 from app.documents.repository_knowledge import raise_revision
 from app.documents.tables import Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, OutdatedBatch, OutdatedDocument, RenewedDocument
@@ -34,7 +34,7 @@ class TokenRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def outdated(self, tenant: str) -> OutdatedBatch | None:
+    async def find_outdated(self, tenant: str) -> OutdatedBatch | None:
         """The next documents to do; None when all are of the newest vocabulary."""
         async with self._database.read() as connection:
             head = select(KbState.vocabulary).where(KbState.tenant_id == tenant)
@@ -52,7 +52,7 @@ class TokenRepository:
             rows = (await connection.execute(query)).all()
             sizes = accumulate(row.chunks for row in rows)
             rows = [row for row, size in zip(rows, sizes, strict=True) if size - row.chunks < CHUNKS_AT_ONCE]
-            held = await _chunks_of(connection, tenant, [row.id for row in rows])
+            held = await _load_chunks(connection, tenant, [row.id for row in rows])
             if not rows:
                 return None
             return OutdatedBatch(
@@ -65,20 +65,20 @@ class TokenRepository:
                 ),
             )
 
-    async def renew(self, tenant: str, vocabulary: int, documents: Sequence[RenewedDocument]) -> int:
+    async def renew_terms(self, tenant: str, vocabulary: int, documents: Sequence[RenewedDocument]) -> int:
         """Writes terms that this version of the vocabulary made; a document that changed meanwhile stays as it is, to
         be looked at again. Returns the revision.
         """
         async with self._database.write() as connection:
             revision = await raise_revision(connection, tenant)
-            now_held = await _ids_of(connection, tenant, [document.id for document in documents])
+            now_held = await _load_ids(connection, tenant, [document.id for document in documents])
             same = [item for item in documents if now_held.get(item.id, set()) == {chunk.id for chunk in item.chunks}]
             rewritten = [item for item in same if item.tokens is not None]
             every = [tokens for item in rewritten for tokens in item.tokens or ()]
-            packed = iter(await terms.assign(connection, tenant, every)) if every else iter(())
+            packed = iter(await terms.assign_ids(connection, tenant, every)) if every else iter(())
             for item in rewritten:
-                made = {chunk.id: terms.pack(next(packed)) for chunk in item.chunks}
-                await chunks.renew(connection, tenant, item.id, made)
+                made = {chunk.id: terms.pack_terms(next(packed)) for chunk in item.chunks}
+                await chunks.renew_ids(connection, tenant, item.id, made)
             done = (Document.tenant_id == tenant) & Document.id.in_([item.id for item in same])
             await _describe(connection, done)
             current = {"text_version": text.VERSION, "vocabulary": vocabulary}
@@ -108,7 +108,7 @@ def _raise_vocabulary(connection: Connection, tenant: str) -> int:
     return version
 
 
-def vocabulary_version(connection: Connection, tenant: str) -> int:
+def get_vocabulary_version(connection: Connection, tenant: str) -> int:
     """The newest version of the tenant's vocabulary; 0 before the first."""
     query = select(KbState.vocabulary).where(KbState.tenant_id == tenant)
     return connection.execute(query).scalar_one_or_none() or 0
@@ -118,10 +118,10 @@ def _is_outdated(vocabulary: int) -> ColumnElement[bool]:
     return or_(Document.text_version != text.VERSION, Document.vocabulary != vocabulary)
 
 
-async def _chunks_of(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, ...]]:
-    held = await _ids_of(connection, tenant, ids)
+async def _load_chunks(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, ...]]:
+    held = await _load_ids(connection, tenant, ids)
     found: dict[str, list[Chunk]] = {}
-    for chunk, _ in await chunks.load(
+    for chunk, _ in await chunks.load_chunks(
         connection, tenant, [one for of_document in held.values() for one in of_document]
     ):
         found.setdefault(chunk.document.id, []).append(chunk)
@@ -134,13 +134,13 @@ async def _describe(connection: AsyncConnection, where: ColumnElement[bool]) -> 
     unsaid = (Document.product == "") & (Document.product_version == "") & (Document.text_version != text.VERSION)
     query = select(*columns).where(where, unsaid, Document.kind == DocumentKind.FILE)
     for row in (await connection.execute(query)).all():
-        told = told_by_names(row.title, Filing(row.path))
+        told = read_names(row.title, Filing(row.path))
         one = (Document.tenant_id == row.tenant_id) & (Document.id == row.id)
         if any(told.values()):
             await connection.execute(update(Document).where(one).values(**told))
 
 
-async def _ids_of(connection: AsyncConnection, tenant: str, documents: Sequence[str]) -> dict[str, set[str]]:
+async def _load_ids(connection: AsyncConnection, tenant: str, documents: Sequence[str]) -> dict[str, set[str]]:
     query = select(StoredChunk.document_id, StoredChunk.id)
     own = StoredChunk.tenant_id == tenant, StoredChunk.document_id.in_(documents)
     held: dict[str, set[str]] = {}

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
-from app.documents.repository_job_rows import from_json, to_json
+from app.documents.repository_job_rows import dump_labels, from_json
 from app.documents.tables import Document, DocumentVersion
 from app.documents.types import Change, Labels, VersionState
 from knowledge.ingest import PreparedDocument
@@ -41,13 +41,13 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class VersionDecision:
     """Who moves a version on, and what they say of it."""
 
     author: str = ""
     note: str = ""
 
-    def values(self) -> dict[str, Any]:
+    def build_values(self) -> dict[str, Any]:
         """The columns that keep it."""
         return {"decided_by": self.author, "note": self.note, "decided_at": now()}
 
@@ -56,7 +56,7 @@ class Ruling:
 class Approval:
     """A decision to publish a version that is in one of these states."""
 
-    decision: Ruling
+    decision: VersionDecision
     states: tuple[VersionState, ...]
 
 
@@ -64,7 +64,7 @@ class WrongState(Exception):
     """The version is not, or no longer, in a state that allows this."""
 
 
-def versions_of(tenant: str, document_id: str) -> ColumnElement[bool]:
+def match_versions(tenant: str, document_id: str) -> ColumnElement[bool]:
     """The condition on the versions of a document."""
     return (_VERSION.tenant_id == tenant) & (_VERSION.document_id == document_id)
 
@@ -74,7 +74,7 @@ def select_versions(where: ColumnElement[bool], *also: Any) -> Select[*tuple[Any
     return select(*(getattr(_VERSION, field.name) for field in fields(VersionRow)), *also).where(where)
 
 
-def version_row(row: Any) -> VersionRow:
+def build_version(row: Any) -> VersionRow:
     """Of a row that begins with the columns of `select_versions`."""
     values = {field.name: getattr(row, field.name) for field in fields(VersionRow)}
     columns = values["columns"]
@@ -93,7 +93,7 @@ async def add(
 ) -> None:
     """A new version: a draft, or the published one in place of that before it. labels: of a draft, for later."""
     if not change.draft:
-        await _archive(connection, tenant, prepared.document.id)
+        await _archive_published(connection, tenant, prepared.document.id)
     own = (Document.tenant_id == tenant) & (Document.id == prepared.document.id)
     given = update(Document).where(own).values(last_number=Document.last_number + 1).returning(Document.last_number)
     values = {
@@ -103,7 +103,7 @@ async def add(
         "chunks": prepared.size,
         "name": prepared.document.name,
         "columns": asdict(prepared.columns) if prepared.columns else None,
-        "labels": to_json(labels) if change.draft else {},
+        "labels": dump_labels(labels) if change.draft else {},
         "author": change.author,
         "reason": change.reason,
         "state": VersionState.DRAFT if change.draft else VersionState.PUBLISHED,
@@ -112,17 +112,19 @@ async def add(
     await connection.execute(insert(_VERSION).values(tenant_id=tenant, document_id=prepared.document.id, **values))
 
 
-async def publish(connection: AsyncConnection, tenant: str, prepared: PreparedDocument, approval: Approval) -> None:
+async def publish_version(
+    connection: AsyncConnection, tenant: str, prepared: PreparedDocument, approval: Approval
+) -> None:
     """A version that is there already becomes the published one. Raises WrongState."""
-    await _archive(connection, tenant, prepared.document.id)
-    mine = versions_of(tenant, prepared.document.id) & (_VERSION.id == prepared.version_id)
+    await _archive_published(connection, tenant, prepared.document.id)
+    mine = match_versions(tenant, prepared.document.id) & (_VERSION.id == prepared.version_id)
     values = {"state": VersionState.PUBLISHED, "publish_at": None, "chunks": prepared.size}
     change = update(_VERSION).where(mine, _VERSION.state.in_(approval.states))
-    if not (await connection.execute(change.values(values | approval.decision.values()))).rowcount:
+    if not (await connection.execute(change.values(values | approval.decision.build_values()))).rowcount:
         raise WrongState(prepared.document.name)
 
 
-async def _archive(connection: AsyncConnection, tenant: str, document_id: str) -> None:
-    published = versions_of(tenant, document_id) & (_VERSION.state == VersionState.PUBLISHED)
+async def _archive_published(connection: AsyncConnection, tenant: str, document_id: str) -> None:
+    published = match_versions(tenant, document_id) & (_VERSION.state == VersionState.PUBLISHED)
     values = {"state": VersionState.ARCHIVED, "archived_at": now()}
     await connection.execute(update(_VERSION).where(published).values(values))

@@ -14,21 +14,21 @@ from app.db.engine import Database
 from app.documents.repository_knowledge import (
     StaleDocument,
     Together,
-    current_version,
-    document_values,
+    build_document_values,
     drop_unused_contents,
+    find_current_version,
     hold_revision,
     write_content,
     write_document,
 )
 from app.documents.repository_version_rows import (
-    Ruling,
+    VersionDecision,
     VersionRow,
     WrongState,
     add,
+    build_version,
+    match_versions,
     select_versions,
-    version_row,
-    versions_of,
 )
 from app.documents.tables import Content, Document, DocumentVersion
 from app.documents.types import UNPUBLISHED, Change, DocumentKind, Filing, Labels, VersionState
@@ -63,7 +63,7 @@ class VersionRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def draft(
+    async def keep_draft(
         self,
         tenant: str,
         prepared: PreparedDocument,
@@ -80,13 +80,13 @@ class VersionRepository:
         filing, document = filing or Filing(prepared.document.name), prepared.document
         async with self._database.write() as connection:
             revision = await hold_revision(connection, tenant)
-            current = await current_version(connection, tenant, filing.identity)
+            current = await find_current_version(connection, tenant, filing.identity)
             if current != (None if replaces is None else (document.id, replaces)):
                 raise StaleDocument(document.name)
             await write_content(connection, tenant, prepared)
             published = select(Document.published).where(Document.tenant_id == tenant, Document.id == document.id)
             if not (await connection.execute(published)).scalar_one_or_none():
-                values = await document_values(connection, tenant, prepared, filing, labels)
+                values = await build_document_values(connection, tenant, prepared, filing, labels)
                 values |= {"published": False, "live": False, "revision": revision}
                 await write_document(connection, tenant, document.id, values, current is None)
                 labels = Labels()  # the document has them already, and may be given others
@@ -97,21 +97,21 @@ class VersionRepository:
 
     async def get(self, tenant: str, document_id: str, number: int) -> StoredVersion | None:
         """A version with what was uploaded."""
-        where = versions_of(tenant, document_id) & (_VERSION.number == number)
+        where = match_versions(tenant, document_id) & (_VERSION.number == number)
         held = (Content.tenant_id == _VERSION.tenant_id) & (Content.content_hash == _VERSION.content_hash)
         async with self._database.read() as connection:
             row = (await connection.execute(select_versions(where, Content.data).join(Content, held))).first()
-        return None if row is None else StoredVersion(version_row(row), row.data)
+        return None if row is None else StoredVersion(build_version(row), row.data)
 
-    async def all(self, tenant: str, document_id: str) -> list[VersionRow]:
+    async def list_all(self, tenant: str, document_id: str) -> list[VersionRow]:
         """Of a document, the newest first."""
-        query = select_versions(versions_of(tenant, document_id)).order_by(_VERSION.number.desc())
+        query = select_versions(match_versions(tenant, document_id)).order_by(_VERSION.number.desc())
         async with self._database.read() as connection:
-            return [version_row(row) for row in await connection.execute(query)]
+            return [build_version(row) for row in await connection.execute(query)]
 
-    async def before(self, tenant: str, document_id: str, number: int) -> int:
+    async def find_previous(self, tenant: str, document_id: str, number: int) -> int:
         """The version before this one, of those that are still there; 0 for the first."""
-        query = select(func.max(_VERSION.number)).where(versions_of(tenant, document_id), _VERSION.number < number)
+        query = select(func.max(_VERSION.number)).where(match_versions(tenant, document_id), _VERSION.number < number)
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar_one() or 0
 
@@ -120,38 +120,38 @@ class VersionRepository:
     ) -> tuple[list[OpenVersion], int]:
         """Versions in these states, the latest first, and how many there are in all."""
         where = (_VERSION.tenant_id == tenant) & _VERSION.state.in_(states)
-        query = _with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
+        query = _select_with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(query.subquery()))).scalar_one()
             return [_open(row) for row in await connection.execute(query.offset(offset).limit(limit))], total
 
-    async def due(self) -> list[OpenVersion]:
+    async def list_due(self) -> list[OpenVersion]:
         """Of all tenants, those whose moment has come, in the order of these moments."""
         where = (_VERSION.state == VersionState.SCHEDULED) & (_VERSION.publish_at <= now())
         async with self._database.read() as connection:
-            query = _with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
+            query = _select_with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
             return [_open(row) for row in await connection.execute(query)]
 
-    async def move(
+    async def move_version(
         self,
         tenant: str,
         document_id: str,
         number: int,
         states: tuple[VersionState, ...],
         to: VersionState,
-        decision: Ruling,
+        decision: VersionDecision,
         publish_at: datetime | None = None,
     ) -> None:
         """From one of `states` to another that is not published. Raises WrongState."""
-        mine = versions_of(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(states)
-        values = {"state": to, "publish_at": publish_at} | decision.values()
+        mine = match_versions(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(states)
+        values = {"state": to, "publish_at": publish_at} | decision.build_values()
         async with self._database.write() as connection:
             if not (await connection.execute(update(_VERSION).where(mine).values(values))).rowcount:
                 raise WrongState(document_id)
 
-    async def discard(self, tenant: str, document_id: str, number: int) -> None:
+    async def discard_version(self, tenant: str, document_id: str, number: int) -> None:
         """Deletes a version that never was published, nor is all that its document has. Raises WrongState."""
-        mine = versions_of(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(UNPUBLISHED)
+        mine = match_versions(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(UNPUBLISHED)
         shown = select(Document.version_id).where(Document.tenant_id == tenant, Document.id == document_id)
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
@@ -161,7 +161,7 @@ class VersionRepository:
             await drop_unused_contents(connection, tenant)
 
 
-def _with_documents(where: Any) -> Any:
+def _select_with_documents(where: Any) -> Any:
     own = (Document.tenant_id == _VERSION.tenant_id) & (Document.id == _VERSION.document_id)
     own &= Document.kind != DocumentKind.BINNED
     told = Document.tenant_id, Document.id.label("document_id"), Document.title, Document.path, Document.published
@@ -169,4 +169,4 @@ def _with_documents(where: Any) -> Any:
 
 
 def _open(row: Any) -> OpenVersion:
-    return OpenVersion(row.tenant_id, row.document_id, row.title, row.path, row.published, version_row(row))
+    return OpenVersion(row.tenant_id, row.document_id, row.title, row.path, row.published, build_version(row))

@@ -19,58 +19,58 @@ BATCH = 500
 T = TypeVar("T")
 
 
-async def assign(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequence[str]]) -> list[TermIds]:
+async def assign_ids(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequence[str]]) -> list[TermIds]:
     """Term ids of each text's tokens; unknown terms get the next ids.
 
     The caller's transaction must hold the tenant's `kb_state` row, else two commits could give one id twice.
     """
     texts = list(tokens)
     # Plain loops over every token of a document: in a thread, so that chat goes on meanwhile.
-    terms = await asyncio.to_thread(_distinct, texts)
-    ids = await _known(connection, tenant, terms)
+    terms = await asyncio.to_thread(_collect_distinct, texts)
+    ids = await _load_known(connection, tenant, terms)
     if new := [term for term in terms if term not in ids]:
         first = (await connection.execute(select(KbState.terms).where(KbState.tenant_id == tenant))).scalar_one()
         ids.update({term: first + offset for offset, term in enumerate(new)})
         rows = [{"tenant_id": tenant, "id": ids[term], "term": term} for term in new]
-        for part in batches(rows):
+        for part in split_batches(rows):
             await connection.execute(insert(Term), part)
         await connection.execute(update(KbState).where(KbState.tenant_id == tenant).values(terms=first + len(new)))
-    return await asyncio.to_thread(_as_ids, texts, ids)
+    return await asyncio.to_thread(_convert_to_ids, texts, ids)
 
 
-def batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+def split_batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
     """Slices of at most `BATCH`: below every database's limit on parameters, and short enough for the event loop."""
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
 
 
-async def terms_from(connection: AsyncConnection, tenant: str, first: int) -> tuple[str, ...]:
+async def load_terms(connection: AsyncConnection, tenant: str, first: int) -> tuple[str, ...]:
     """The vocabulary from id `first` on, in order of ids."""
     query = select(Term.term).where(Term.tenant_id == tenant, Term.id >= first).order_by(Term.id)
     return tuple((await connection.execute(query)).scalars())
 
 
-def pack(terms: TermIds) -> bytes:
+def pack_terms(terms: TermIds) -> bytes:
     """Term ids as they are stored: little-endian int32."""
     return terms.astype("<i4").tobytes()
 
 
-def unpack(blob: bytes) -> TermIds:
-    """The inverse of `pack`."""
+def unpack_terms(blob: bytes) -> TermIds:
+    """The inverse of `pack_terms`."""
     return np.frombuffer(blob, dtype="<i4").astype(np.int32)
 
 
-async def _known(connection: AsyncConnection, tenant: str, terms: Sequence[str]) -> dict[str, int]:
+async def _load_known(connection: AsyncConnection, tenant: str, terms: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for part in batches(terms):
+    for part in split_batches(terms):
         query = select(Term.term, Term.id).where(Term.tenant_id == tenant, Term.term.in_(part))
         found.update((row.term, row.id) for row in await connection.execute(query))
     return found
 
 
-def _distinct(texts: Sequence[Sequence[str]]) -> list[str]:
+def _collect_distinct(texts: Sequence[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(token for text in texts for token in text))
 
 
-def _as_ids(texts: Sequence[Sequence[str]], ids: dict[str, int]) -> list[TermIds]:
+def _convert_to_ids(texts: Sequence[Sequence[str]], ids: dict[str, int]) -> list[TermIds]:
     return [np.array([ids[token] for token in text], dtype=np.int32) for text in texts]

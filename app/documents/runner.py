@@ -16,9 +16,9 @@ from loguru import logger
 
 from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT, IngestionService
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_queue import JobQueue, Lost, committed
+from app.documents.repository_queue import FileLeaseLost, JobQueue, record_commit
 from app.documents.types import FileOutcome, FileReport, Incoming
-from app.errors import describe, outage_of
+from app.errors import describe, find_outage
 from knowledge.errors import ReaderDied, Unavailable
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class JobRunner:
         self._task = asyncio.create_task(self._run(after), name="document jobs")
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Tells the worker that there is something to do."""
         self._wake.set()
 
     async def close(self) -> None:
@@ -87,12 +87,14 @@ class JobRunner:
         while True:
             try:
                 if reached:  # after an outage the others first have to say again that they are alive
-                    await self._queue.recover(self._worker, self._began if self._alone and not recovered else None)
+                    await self._queue.recover_files(
+                        self._worker, self._began if self._alone and not recovered else None
+                    )
                     recovered = True
-                await self._round()
+                await self._run_round()
                 reached = True
             except Exception as error:  # the database may be away for a while; the task must outlive that
-                if reached or outage_of(error) is None:  # an outage is told once, not every second
+                if reached or find_outage(error) is None:  # an outage is told once, not every second
                     logger.exception("document jobs cannot be worked on")
                 reached = False
             with suppress(TimeoutError):
@@ -100,81 +102,81 @@ class JobRunner:
                     await self._wake.wait()
             self._wake.clear()
 
-    async def _round(self) -> None:
-        await self._queue.settle()
-        for tenant in sorted(await self._queue.tenants(), key=lambda tenant: self._busy[tenant]):
+    async def _run_round(self) -> None:
+        await self._queue.settle_indexed()
+        for tenant in sorted(await self._queue.list_tenants(), key=lambda tenant: self._busy[tenant]):
             while self._busy[tenant] < MAX_FILES_OF_A_TENANT and self._busy.total() < MAX_CONCURRENT_FILES:
                 claimed = await self._queue.claim(tenant, self._worker)
                 if claimed is None:
                     break
                 self._busy[tenant] += 1
-                task = asyncio.create_task(self._work(*claimed), name="document job")
+                task = asyncio.create_task(self._work_on_file(*claimed), name="document job")
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, key: FileKey, file: Incoming) -> None:
+    async def _work_on_file(self, key: FileKey, file: Incoming) -> None:
         try:
-            if revision := await self._settled(key, file):
-                await self._follower.reached(key.tenant, revision, INDEX_SECONDS)
-                await self._queue.settle()
+            if revision := await self._process_file(key, file):
+                await self._follower.wait_for_revision(key.tenant, revision, INDEX_SECONDS)
+                await self._queue.settle_indexed()
         except Exception:  # what cannot be written now is taken up again: a lease ends, a commit is settled later
             logger.bind(tenant=key.tenant).exception("what became of a document cannot be written down")
 
-    async def _settled(self, key: FileKey, file: Incoming) -> int:
-        """See `_taken`; whatever happens to a file, the others go on."""
+    async def _process_file(self, key: FileKey, file: Incoming) -> int:
+        """See `_ingest_file`; whatever happens to a file, the others go on."""
         try:
-            return await self._taken(key, file)
+            return await self._ingest_file(key, file)
         except asyncio.CancelledError:
-            await self._queue.give_back(key, self._worker)
+            await self._queue.return_file(key, self._worker)
             raise
         except Exception as error:
             log = logger.bind(tenant=key.tenant).opt(exception=error)
-            if outage_of(error) is not None:  # the file is as good as before
+            if find_outage(error) is not None:  # the file is as good as before
                 log.warning("a document has to wait")
-                await self._queue.give_back(key, self._worker, asdict(describe(error)))
+                await self._queue.return_file(key, self._worker, asdict(describe(error)))
             else:
                 log.error("a document was not taken in")
-                await self._fail(key, error)
+                await self._fail_file(key, error)
             return 0
         finally:
             self._busy[key.tenant] -= 1
             self.wake()
 
-    async def _taken(self, key: FileKey, file: Incoming) -> int:
-        """The revision that has the file; 0 where none will have it, or not now."""
+    async def _ingest_file(self, key: FileKey, file: Incoming) -> int:
+        """Ingests a file and returns the revision that has it; 0 where none will have it, or not now."""
         progress = _Progress()
-        together = partial(committed, key=key, worker=self._worker)
-        taking = asyncio.create_task(self._ingestion.take(key.tenant, file, progress.step, together))
+        together = partial(record_commit, key=key, worker=self._worker)
+        taking = asyncio.create_task(self._ingestion.ingest_file(key.tenant, file, progress.note_step, together))
         try:
             while not (await asyncio.wait({taking}, timeout=BEAT_SECONDS))[0]:
-                if not await self._queue.beat(key, self._worker, progress.done, progress.total):
+                if not await self._queue.renew_lease(key, self._worker, progress.done, progress.total):
                     logger.bind(tenant=key.tenant).info("a document is not taken in: its job was cancelled")
                     return 0
-            return await self._noted(key, taking.result())
-        except Lost:
+            return await self._record_report(key, taking.result())
+        except FileLeaseLost:
             return 0
         finally:
             taking.cancel()
             await asyncio.gather(taking, return_exceptions=True)
 
-    async def _noted(self, key: FileKey, report: FileReport) -> int:
+    async def _record_report(self, key: FileKey, report: FileReport) -> int:
         if isinstance(report.error, Unavailable):
-            await self._queue.give_back(key, self._worker, asdict(describe(report.error)))
+            await self._queue.return_file(key, self._worker, asdict(describe(report.error)))
             return 0
         if isinstance(report.error, ReaderDied):
             if await self._queue.count_death(key, self._worker, asdict(describe(report.error))):
                 self._on_file(key.tenant, FileOutcome.FAILED)
             return 0
         if report.error is not None:
-            await self._fail(key, report.error)
+            await self._fail_file(key, report.error)
             return 0
         self._on_file(key.tenant, report.outcome)
         if report.outcome is FileOutcome.UNCHANGED:
-            await self._queue.unchanged(key, self._worker, report)
+            await self._queue.record_unchanged(key, self._worker, report)
         return report.revision
 
-    async def _fail(self, key: FileKey, error: Exception) -> None:
-        await self._queue.fail(key, self._worker, asdict(describe(error)))
+    async def _fail_file(self, key: FileKey, error: Exception) -> None:
+        await self._queue.fail_file(key, self._worker, asdict(describe(error)))
         self._on_file(key.tenant, FileOutcome.FAILED)
 
 
@@ -183,6 +185,6 @@ class _Progress:
 
     done = total = 0
 
-    def step(self, _: str, done: int, total: int) -> None:
+    def note_step(self, _: str, done: int, total: int) -> None:
         """See `knowledge.ingest.Progress`."""
         self.done, self.total = done, total

@@ -32,4 +32,4 @@ async def sample_questions(tenant: str, documents: DocumentRepository, *, englis
     others only.
     """
     questions: dict[str, str] = yaml.safe_load(QUESTIONS.read_text("utf-8"))["en" if english else "zh"]
-    return [text for path, text in questions.items() if await documents.filed(tenant, Filing(path))]
+    return [text for path, text in questions.items() if await documents.find_filed(tenant, Filing(path))]

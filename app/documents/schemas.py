@@ -13,11 +13,11 @@ from app.documents.labels import (
     MAX_URL_CHARS,
     URL_PATTERN,
     Tag,
-    checked_tags,
-    checked_validity,
+    check_tags,
+    require_valid_period,
 )
 from app.documents.paths import MAX_PATH_CHARS
-from app.documents.products import checked_version
+from app.documents.products import check_version
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED, TIDIED, Moment
@@ -59,7 +59,7 @@ class DocumentOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, row: DocumentRow) -> Self:
+    def from_row(cls, row: DocumentRow) -> Self:
         return cls(
             id=row.id,
             name=row.name,
@@ -147,16 +147,16 @@ class DocumentPatch(BaseModel):
     disabled: StrictBool | None = Field(None, description="停用：马上检索不到，内容、版本和有效期都在；可以再启用")
     folder: str | None = Field(None, max_length=MAX_PATH_CHARS, description="移到这个目录；空字符串为最上层")
 
-    def labels(self, known: DocumentRow) -> dict[str, Any]:
+    def build_labels(self, known: DocumentRow) -> dict[str, Any]:
         """The labels that were sent, checked. Raises InvalidRequest, Conflict."""
         sent = self.model_dump(include=self.model_fields_set - {"folder"})
         values = {name: value for name, value in sent.items() if value is not None or name.startswith(_MAY_BE_NULL)}
         if "product_version" in values:
-            values["product_version"] = checked_version(values["product_version"])
+            values["product_version"] = check_version(values["product_version"])
         if "tags" in values:
-            values["tags"] = checked_tags(values["tags"])
+            values["tags"] = check_tags(values["tags"])
         if "url" in sent:
             values["url"] = sent["url"] or ""
         start, end = (values.get(name, getattr(known, name)) for name in ("valid_from", "valid_until"))
-        checked_validity(start, end)
+        require_valid_period(start, end)
         return values

@@ -93,7 +93,7 @@ class Filing:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFile:
+class PublishedFile:
     """What a published document is known by when its file comes again."""
 
     path: str
@@ -114,7 +114,7 @@ class Labels:
     product: str | None = None
     product_version: str | None = None
 
-    def given(self) -> dict[str, Any]:
+    def list_given(self) -> dict[str, Any]:
         """Those that say something."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}
@@ -142,9 +142,9 @@ class Incoming:
     columns: FaqColumns | None = None
     change: Change = Change()
 
-    def labelled(self, labels: Labels) -> Incoming:
+    def add_labels(self, labels: Labels) -> Incoming:
         """The same file under these labels, besides its own."""
-        return replace(self, labels=replace(labels, **self.labels.given()))
+        return replace(self, labels=replace(labels, **self.labels.list_given()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,20 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from app.documents.file_names import build_path, choose_suffix
 from app.documents.job_schemas import JobDetail
-from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, Tag, checked_tags, checked_validity
-from app.documents.naming import path_of, suffix_of
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, Tag, check_tags, require_valid_period
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS
-from app.documents.products import checked_version
-from app.documents.taking import MAX_WAIT_SECONDS, located, taken
+from app.documents.products import check_version
 from app.documents.types import Change, Incoming, Labels
+from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import FetchFailed
-from app.http.deps import AdminTenant, Wiring, caller_name, proof_from
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, Wiring, get_caller_name, read_proof
+from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
-from app.idempotency.header import digest_of_parts, given_key, once, retry_key
+from app.idempotency.header import hash_value, read_key, retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.net.fetcher import Fetched
@@ -60,27 +60,29 @@ class UrlImport(BaseModel):
     )
     reason: Annotated[str, CLEANED, Field(max_length=MAX_REASON_CHARS)] = Field(default="", description="为什么改")
 
-    def incoming(self, fetched: Fetched, caller: str) -> Incoming:
+    def build_incoming(self, fetched: Fetched, caller: str) -> Incoming:
         """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
-        suffix = suffix_of(fetched.url, fetched.media_type, pictures=True)
+        suffix = choose_suffix(fetched.url, fetched.media_type, pictures=True)
         if suffix is None:
             raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")
-        own = path_of(fetched.url, suffix)
+        own = build_path(fetched.url, suffix)
         path = f"{self.path}{own.rpartition('/')[2]}" if self.path.endswith("/") else self.path or own
         content = fetched.text if suffix == ".html" else fetched.content
         change = Change(self.author or caller[:MAX_AUTHOR_CHARS], self.reason, self.draft)
-        return Incoming(path, content, self.external_id, self.labels(str(fetched.url)), change=change)
+        return Incoming(path, content, self.external_id, self.build_labels(str(fetched.url)), change=change)
 
-    def labels(self, url: str) -> Labels:
+    def build_labels(self, url: str) -> Labels:
         """What is said of the document; url: where it was found. Raises InvalidRequest, Conflict."""
-        checked_validity(self.valid_from, self.valid_until)
-        tags = None if self.tags is None else checked_tags(self.tags)
+        require_valid_period(self.valid_from, self.valid_until)
+        tags = None if self.tags is None else check_tags(self.tags)
         known = url if len(url) <= MAX_URL_CHARS else None
         validity = self.valid_from, self.valid_until
-        return Labels(self.category, tags, known, *validity, self.product, checked_version(self.product_version))
+        return Labels(self.category, tags, known, *validity, self.product, check_version(self.product_version))
 
 
-@router.post("/from-url", status_code=201, response_model=JobDetail, responses=_GOING_ON | fails(400, 409, 415, 502))
+@router.post(
+    "/from-url", status_code=201, response_model=JobDetail, responses=_GOING_ON | list_failures(400, 409, 415, 502)
+)
 async def import_from_url(
     body: UrlImport,
     request: Request,
@@ -95,25 +97,25 @@ async def import_from_url(
     The same URL again makes a version where its content changed, and nothing otherwise; of a page that is gone, what
     was imported before expires.
     """
-    body.labels("")
+    body.build_labels("")
 
     async def work(_: RequestAttempt | None) -> KeptResponse:
-        fetched = await _fetched(wiring, tenant, body.url)
-        incoming = body.incoming(fetched, caller_name(request))
-        await wiring.ingestion.revive(tenant, incoming)
-        return await taken(request, wiring, tenant, [incoming], wait)
+        fetched = await _fetch_url(wiring, tenant, body.url)
+        incoming = body.build_incoming(fetched, get_caller_name(request))
+        await wiring.ingestion.restore_validity(tenant, incoming)
+        return await accept_upload(request, wiring, tenant, [incoming], wait)
 
     key = None
-    if own_key := given_key(request):
-        key = retry_key(
-            request, tenant, own_key, await proof_from(request), digest_of_parts([body.model_dump(mode="json")])
-        )
-    return located(await once(request, key, work))
+    if own_key := read_key(request):
+        key = retry_key(request, tenant, own_key, await read_proof(request), hash_value([body.model_dump(mode="json")]))
+    return add_location(await run_once(request, key, work))
 
 
-async def _fetched(wiring: Wiring, tenant: str, url: str) -> Fetched:
-    fetched = await wiring.fetcher.fetch(url, wanted=lambda at, kind: suffix_of(at, kind, pictures=True) is not None)
-    if fetched.gone and (expired := await wiring.ingestion.expire_copies(tenant, url)):
+async def _fetch_url(wiring: Wiring, tenant: str, url: str) -> Fetched:
+    fetched = await wiring.fetcher.fetch(
+        url, wanted=lambda at, kind: choose_suffix(at, kind, pictures=True) is not None
+    )
+    if fetched.is_gone and (expired := await wiring.ingestion.expire_copies(tenant, url)):
         message = f"这个网址返回 HTTP {fetched.status}，网页已经没有了；由它导入的 {'、'.join(expired)} 已设为失效"
         raise FetchFailed(message, code="fetch_gone", status=fetched.status, paths=expired)
     if fetched.status != 200:

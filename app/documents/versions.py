@@ -10,12 +10,12 @@ from datetime import datetime
 from loguru import logger
 
 from app.db.base import now
-from app.documents.diff import Diff, compared
-from app.documents.ingestion import IngestionService, unknown
+from app.documents.diff import Diff, compare_paragraphs
+from app.documents.ingestion import IngestionService, build_not_found
 from app.documents.products import FIELDS
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
-from app.documents.repository_version_rows import Approval, Ruling, VersionRow, WrongState
+from app.documents.repository_version_rows import Approval, VersionDecision, VersionRow, WrongState
 from app.documents.repository_versions import StoredVersion, VersionRepository
 from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
 from app.errors import Conflict, NotFound
@@ -50,75 +50,79 @@ class VersionService:
         self._ingestion = ingestion
         self._ingestor = ingestor
 
-    async def submit(self, tenant: str, document_id: str, number: int, decision: Ruling) -> None:
-        """A draft is to be reviewed. Raises NotFound, Conflict."""
-        await self._move(tenant, document_id, number, (_DRAFT,), _REVIEW, decision)
+    async def submit_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> None:
+        """Submits a draft for review. Raises NotFound, Conflict."""
+        await self._move_version(tenant, document_id, number, (_DRAFT,), _REVIEW, decision)
 
-    async def reject(self, tenant: str, document_id: str, number: int, decision: Ruling) -> None:
-        """What was submitted, or is scheduled, is a draft again. Raises NotFound, Conflict."""
-        await self._move(tenant, document_id, number, _APPROVABLE, _DRAFT, decision)
+    async def reject_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> None:
+        """Makes a submitted or scheduled version a draft again. Raises NotFound, Conflict."""
+        await self._move_version(tenant, document_id, number, _APPROVABLE, _DRAFT, decision)
 
-    async def schedule(
-        self, tenant: str, document_id: str, number: int, decision: Ruling, publish_at: datetime
+    async def schedule_version(
+        self, tenant: str, document_id: str, number: int, decision: VersionDecision, publish_at: datetime
     ) -> None:
-        """Approves what was submitted, for a moment to come. Raises NotFound, Conflict."""
+        """Approves a submitted version for a later moment. Raises NotFound, Conflict."""
         if publish_at <= now():
             raise Conflict("publish_at 要晚于现在；要马上发布，就不要给它", code="publish_at_past")
-        await self._move(tenant, document_id, number, _APPROVABLE, _SCHEDULED, decision, publish_at)
+        await self._move_version(tenant, document_id, number, _APPROVABLE, _SCHEDULED, decision, publish_at)
 
-    async def approve(self, tenant: str, document_id: str, number: int, decision: Ruling) -> bool:
-        """Publishes what was submitted; True once it answers. Raises NotFound, Conflict, KnowledgeError."""
-        known, stored = await self.found(tenant, document_id, number)
+    async def approve_version(self, tenant: str, document_id: str, number: int, decision: VersionDecision) -> bool:
+        """Publishes a submitted version; True once it answers. Raises NotFound, Conflict, KnowledgeError."""
+        known, stored = await self.find_version(tenant, document_id, number)
         _require(stored.row, _APPROVABLE)
-        revision = await self._publish(tenant, known, stored, Approval(decision, _APPROVABLE))
-        return await self._ingestion.answers(tenant, revision)
+        revision = await self._publish_version(tenant, known, stored, Approval(decision, _APPROVABLE))
+        return await self._ingestion.wait_until_indexed(tenant, revision)
 
-    async def discard(self, tenant: str, document_id: str, number: int) -> None:
+    async def discard_version(self, tenant: str, document_id: str, number: int) -> None:
         """Deletes a version that was not published. Raises NotFound, Conflict."""
-        stored = await self._stored(tenant, document_id, number)
+        stored = await self._get_stored(tenant, document_id, number)
         _require(stored.row, UNPUBLISHED)
         try:
-            await self._versions.discard(tenant, document_id, number)
+            await self._versions.discard_version(tenant, document_id, number)
         except WrongState as error:
             message = "新文档的最新一份草稿不能单独删除，或它刚刚被改过；不要这篇文档时，请删除文档"
             raise Conflict(message, code="version_conflict", version=number) from error
 
-    async def rollback(self, tenant: str, document_id: str, number: int, change: Change) -> bool:
-        """What was published once is published again, as a new version; True once it answers. Raises NotFound,
+    async def roll_back(self, tenant: str, document_id: str, number: int, change: Change) -> bool:
+        """Publishes the content of an archived version again, as a new version; True once it answers. Raises NotFound,
         Conflict, KnowledgeError.
         """
-        known, stored = await self.found(tenant, document_id, number)
+        known, stored = await self.find_version(tenant, document_id, number)
         _require(stored.row, (VersionState.ARCHIVED,))
-        return await self._again(tenant, known, stored, change)
+        return await self._publish_again(tenant, known, stored, change)
 
-    async def reread(self, tenant: str, document_id: str, change: Change) -> bool:
-        """What is published is read from its bytes again, as a new version; True once it answers. Raises as `rollback`
+    async def read_published_again(self, tenant: str, document_id: str, change: Change) -> bool:
+        """Reads the bytes of the published version again, as a new version; True once it answers. Raises as `roll_back`
         does.
         """
         known = await self._documents.get(tenant, document_id)
         if known is None or not known.published:
-            raise unknown(document_id)
-        return await self._again(tenant, known, await self._stored(tenant, document_id, known.version), change)
+            raise build_not_found(document_id)
+        return await self._publish_again(
+            tenant, known, await self._get_stored(tenant, document_id, known.version), change
+        )
 
-    async def _again(self, tenant: str, known: DocumentRow, stored: StoredVersion, change: Change) -> bool:
-        filing = _filing(known, stored.row)
+    async def _publish_again(self, tenant: str, known: DocumentRow, stored: StoredVersion, change: Change) -> bool:
+        filing = _build_filing(known, stored.row)
         prepared = await self.read_again(tenant, known, stored, secrets.token_hex(8))
         try:
             revision = await self._knowledge.commit(tenant, prepared, known.version_id, filing, change=change)
         except StaleDocument as error:
-            raise _changed_meanwhile(stored.row.number) from error
-        return await self._ingestion.answers(tenant, revision)
+            raise _build_conflict(stored.row.number) from error
+        return await self._ingestion.wait_until_indexed(tenant, revision)
 
-    async def turn(self) -> list[str]:
-        """Publishes what was scheduled until now; returns the documents. What cannot be read is a draft again."""
+    async def publish_due(self) -> list[str]:
+        """Publishes the versions whose scheduled moment has come, and returns their documents. What cannot be read
+        becomes a draft again.
+        """
         done: list[str] = []
-        for due in await self._versions.due():
+        for due in await self._versions.list_due():
             tenant, document_id, row = due.tenant, due.document_id, due.row
             log = logger.bind(tenant=tenant, document_id=document_id, version=row.number)
-            approval = Approval(Ruling(row.decided_by, row.note), (_SCHEDULED,))
+            approval = Approval(VersionDecision(row.decided_by, row.note), (_SCHEDULED,))
             try:
-                known, stored = await self.found(tenant, document_id, row.number)
-                await self._publish(tenant, known, stored, approval)
+                known, stored = await self.find_version(tenant, document_id, row.number)
+                await self._publish_version(tenant, known, stored, approval)
                 done.append(document_id)
             except (Conflict, NotFound) as error:  # another replica was quicker, or somebody changed it
                 log.info("a scheduled version is not published now: {}", error)
@@ -127,29 +131,31 @@ class VersionService:
             except InvalidDocument as error:
                 log.warning("a scheduled version cannot be published: {}", error)
                 with suppress(Conflict, NotFound):  # somebody changed it meanwhile
-                    await self.reject(tenant, document_id, row.number, Ruling("", str(error)))
+                    await self.reject_version(tenant, document_id, row.number, VersionDecision("", str(error)))
             except Exception:  # one tenant's trouble must not keep the others waiting
                 log.exception("a scheduled version has to wait")
         return done
 
-    async def diff(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
+    async def compare_versions(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
         """What a version changed of another one: 0 is nothing at all; by default what is published for one that is not,
         else the one before of those that are still there. Raises NotFound, InvalidDocument, Unavailable.
         """
-        known, stored = await self.found(tenant, document_id, number)
+        known, stored = await self.find_version(tenant, document_id, number)
         if against is None:
             answering = known.version if stored.row.state in UNPUBLISHED and known.published else 0
-            against = answering or await self._versions.before(tenant, document_id, number)
-        new = await self._paragraphs(tenant, stored)
-        old = await self._paragraphs(tenant, await self._stored(tenant, document_id, against)) if against else ()
-        return await asyncio.to_thread(compared, old, new, number, against)
+            against = answering or await self._versions.find_previous(tenant, document_id, number)
+        new = await self._load_paragraphs(tenant, stored)
+        old = (
+            await self._load_paragraphs(tenant, await self._get_stored(tenant, document_id, against)) if against else ()
+        )
+        return await asyncio.to_thread(compare_paragraphs, old, new, number, against)
 
-    async def found(self, tenant: str, document_id: str, number: int) -> tuple[DocumentRow, StoredVersion]:
-        """A document and a version of it. Raises NotFound."""
+    async def find_version(self, tenant: str, document_id: str, number: int) -> tuple[DocumentRow, StoredVersion]:
+        """Finds a document and one of its versions. Raises NotFound."""
         known = await self._documents.get(tenant, document_id)
         if known is None:
-            raise unknown(document_id)
-        return known, await self._stored(tenant, document_id, number)
+            raise build_not_found(document_id)
+        return known, await self._get_stored(tenant, document_id, number)
 
     async def read_again(
         self, tenant: str, known: DocumentRow, stored: StoredVersion, version_id: str = ""
@@ -160,49 +166,49 @@ class VersionService:
         labels = stored.row.labels if stored.row.state in UNPUBLISHED else Labels()
         category = known.category if labels.category is None else labels.category
         tags = known.tags if labels.tags is None else labels.tags
-        own, filing = known.own_labels, _filing(known, stored.row)
+        own, filing = known.own_labels, _build_filing(known, stored.row)
         about = (own[name] if getattr(labels, name) is None else getattr(labels, name) for name in FIELDS)
         identity = Identity(known.id, version_id or stored.row.id, category, tags, filing.folder, *about)
         columns = stored.row.columns
         return await self._ingestion.prepare(tenant, filing.name, stored.content, identity, columns=columns)
 
-    async def _publish(self, tenant: str, known: DocumentRow, stored: StoredVersion, approval: Approval) -> int:
+    async def _publish_version(self, tenant: str, known: DocumentRow, stored: StoredVersion, approval: Approval) -> int:
         prepared = await self.read_again(tenant, known, stored)
-        filing, labels = _filing(known, stored.row), stored.row.labels
+        filing, labels = _build_filing(known, stored.row), stored.row.labels
         try:
             return await self._knowledge.commit(tenant, prepared, known.version_id, filing, labels, approval=approval)
         except (StaleDocument, WrongState) as error:
-            raise _changed_meanwhile(stored.row.number) from error
+            raise _build_conflict(stored.row.number) from error
 
-    async def _move(
+    async def _move_version(
         self,
         tenant: str,
         document_id: str,
         number: int,
         states: tuple[VersionState, ...],
         to: VersionState,
-        decision: Ruling,
+        decision: VersionDecision,
         publish_at: datetime | None = None,
     ) -> None:
-        stored = await self._stored(tenant, document_id, number)
+        stored = await self._get_stored(tenant, document_id, number)
         _require(stored.row, states)
         try:
-            await self._versions.move(tenant, document_id, number, states, to, decision, publish_at)
+            await self._versions.move_version(tenant, document_id, number, states, to, decision, publish_at)
         except WrongState as error:
-            raise _changed_meanwhile(number) from error
+            raise _build_conflict(number) from error
 
-    async def _stored(self, tenant: str, document_id: str, number: int) -> StoredVersion:
+    async def _get_stored(self, tenant: str, document_id: str, number: int) -> StoredVersion:
         stored = await self._versions.get(tenant, document_id, number)
         if stored is None:
             raise NotFound("没有这篇文档或这个版本", document_id=document_id, version=number)
         return stored
 
-    async def _paragraphs(self, tenant: str, stored: StoredVersion) -> tuple[str, ...]:
+    async def _load_paragraphs(self, tenant: str, stored: StoredVersion) -> tuple[str, ...]:
         row = stored.row
         return await self._ingestor.list_paragraphs(tenant, row.name, stored.content, row.columns)
 
 
-def _filing(known: DocumentRow, row: VersionRow) -> Filing:
+def _build_filing(known: DocumentRow, row: VersionRow) -> Filing:
     """Where the document lies once the version is published: one that an external id names may bring another file name,
     by whose suffix it is read.
     """
@@ -219,5 +225,5 @@ def _require(row: VersionRow, states: tuple[VersionState, ...]) -> None:
         raise Conflict(message, code="wrong_version_state", version=row.number, state=row.state)
 
 
-def _changed_meanwhile(number: int) -> Conflict:
+def _build_conflict(number: int) -> Conflict:
     return Conflict("这篇文档或这个版本刚刚被改过，请刷新后再试", code="version_conflict", version=number)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.documents.api import detail
-from app.documents.repository_version_rows import Ruling
+from app.documents.api import load_detail
+from app.documents.repository_version_rows import VersionDecision
 from app.documents.schemas import DocumentDetail
 from app.documents.types import UNPUBLISHED, Change, VersionState
 from app.documents.versions_schemas import (
@@ -20,8 +20,8 @@ from app.documents.versions_schemas import (
     RejectionIn,
     RollbackIn,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 
@@ -45,10 +45,12 @@ async def list_drafts(
 ) -> OpenVersionPage:
     """Versions that wait for somebody, of all documents, the latest first."""
     rows, total = await wiring.versions.rows.open(tenant, state or UNPUBLISHED, offset=offset, limit=limit)
-    return OpenVersionPage(items=[OpenVersionOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
+    return OpenVersionPage(
+        items=[OpenVersionOut.from_version(row) for row in rows], total=total, offset=offset, limit=limit
+    )
 
 
-@router.get(f"{_ONE}/diff", responses=fails(404, 415))
+@router.get(f"{_ONE}/diff", responses=list_failures(404, 415))
 async def diff_versions(
     document_id: str,
     version: Number,
@@ -60,19 +62,19 @@ async def diff_versions(
     ] = None,
 ) -> DiffOut:
     """What a version changed, by paragraphs of the text as it is read."""
-    return DiffOut.of(await wiring.versions.diff(tenant, document_id, version, against))
+    return DiffOut.from_diff(await wiring.versions.compare_versions(tenant, document_id, version, against))
 
 
-@router.post(f"{_ONE}/submit", responses=fails(404, 409))
+@router.post(f"{_ONE}/submit", responses=list_failures(404, 409))
 async def submit_version(
     document_id: str, version: Number, body: DecisionIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> DocumentDetail:
     """A draft is to be reviewed."""
-    await wiring.versions.submit(tenant, document_id, version, _decision(body, request))
-    return await detail(wiring, tenant, document_id)
+    await wiring.versions.submit_version(tenant, document_id, version, _build_decision(body, request))
+    return await load_detail(wiring, tenant, document_id)
 
 
-@router.post(f"{_ONE}/approve", response_model=DocumentDetail, responses=_INDEXING | fails(404, 409, 415))
+@router.post(f"{_ONE}/approve", response_model=DocumentDetail, responses=_INDEXING | list_failures(404, 409, 415))
 async def approve_version(
     document_id: str,
     version: Number,
@@ -85,27 +87,27 @@ async def approve_version(
     """Publishes what was submitted, at once or at a moment to come. 200 once it answers, or is scheduled; 202 while the
     index is still at work.
     """
-    versions, decision = wiring.versions, _decision(body, request)
+    versions, decision = wiring.versions, _build_decision(body, request)
     if body.publish_at is not None:
-        await versions.schedule(tenant, document_id, version, decision, body.publish_at)
-    elif not await versions.approve(tenant, document_id, version, decision):
+        await versions.schedule_version(tenant, document_id, version, decision, body.publish_at)
+    elif not await versions.approve_version(tenant, document_id, version, decision):
         response.status_code = 202
-    return await detail(wiring, tenant, document_id)
+    return await load_detail(wiring, tenant, document_id)
 
 
-@router.post(f"{_ONE}/reject", responses=fails(404, 409))
+@router.post(f"{_ONE}/reject", responses=list_failures(404, 409))
 async def reject_version(
     document_id: str, version: Number, body: RejectionIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> DocumentDetail:
     """What was submitted, or is scheduled, becomes a draft again."""
-    await wiring.versions.reject(tenant, document_id, version, _decision(body, request))
-    return await detail(wiring, tenant, document_id)
+    await wiring.versions.reject_version(tenant, document_id, version, _build_decision(body, request))
+    return await load_detail(wiring, tenant, document_id)
 
 
-@router.delete(_ONE, status_code=204, responses=fails(404, 409))
+@router.delete(_ONE, status_code=204, responses=list_failures(404, 409))
 async def discard_version(document_id: str, version: Number, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes a version that was not published."""
-    await wiring.versions.discard(tenant, document_id, version)
+    await wiring.versions.discard_version(tenant, document_id, version)
     return Response(status_code=204)
 
 
@@ -113,7 +115,7 @@ async def discard_version(document_id: str, version: Number, tenant: AdminTenant
     "/documents/{document_id}/rollback",
     status_code=201,
     response_model=DocumentDetail,
-    responses=_INDEXING | fails(404, 409, 415),
+    responses=_INDEXING | list_failures(404, 409, 415),
 )
 async def rollback_document(
     document_id: str, body: RollbackIn, request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
@@ -121,15 +123,15 @@ async def rollback_document(
     """Publishes the content of an earlier version again, as a new one. 201 once it answers, 202 while the index is
     still at work.
     """
-    change = Change(_author(body, request), body.reason or f"回滚到第 {body.version} 版")
-    if not await wiring.versions.rollback(tenant, document_id, body.version, change):
+    change = Change(_get_author(body, request), body.reason or f"回滚到第 {body.version} 版")
+    if not await wiring.versions.roll_back(tenant, document_id, body.version, change):
         response.status_code = 202
-    return await detail(wiring, tenant, document_id)
+    return await load_detail(wiring, tenant, document_id)
 
 
-def _decision(body: DecisionIn, request: Request) -> Ruling:
-    return Ruling(_author(body, request), body.reason)
+def _build_decision(body: DecisionIn, request: Request) -> VersionDecision:
+    return VersionDecision(_get_author(body, request), body.reason)
 
 
-def _author(body: DecisionIn, request: Request) -> str:
-    return body.author or caller_name(request)[:MAX_AUTHOR_CHARS]
+def _get_author(body: DecisionIn, request: Request) -> str:
+    return body.author or get_caller_name(request)[:MAX_AUTHOR_CHARS]

@@ -39,7 +39,7 @@ class VersionOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, row: VersionRow) -> Self:
+    def from_row(cls, row: VersionRow) -> Self:
         same = {name: getattr(row, name) for name in cls.model_fields if name != "version"}
         return cls(version=row.number, **same)
 
@@ -98,7 +98,7 @@ class DiffOut(BaseModel):
     truncated: bool = Field(description="改动太多，只列出了一部分")
 
     @classmethod
-    def of(cls, diff: Diff) -> Self:
+    def from_diff(cls, diff: Diff) -> Self:
         return cls.model_validate(diff, from_attributes=True)
 
 
@@ -112,13 +112,13 @@ class OpenVersionOut(BaseModel):
     version: VersionOut
 
     @classmethod
-    def of(cls, found: OpenVersion) -> Self:
+    def from_version(cls, found: OpenVersion) -> Self:
         return cls(
             document_id=found.document_id,
             title=found.title,
             path=found.path,
             published=found.published,
-            version=VersionOut.of(found.row),
+            version=VersionOut.from_row(found.row),
         )
 
 

@@ -13,7 +13,7 @@ class KeptEmbeddings(EmbeddingCache, Protocol):
     def count(self) -> int:
         """How many vectors there are."""
 
-    def unused(self, days: int) -> int:
+    def count_unused(self, days: int) -> int:
         """How many were not used for so many days, as far as that is known."""
 
     def forget(self, days: int) -> int:

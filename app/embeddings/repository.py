@@ -37,7 +37,7 @@ class DatabaseEmbeddingCache:
         """Stores vectors; a key that is there already keeps its value. Blocking."""
         # In order: replicas that store the same vectors at once wait for each other instead of dying by a deadlock.
         rows = [
-            {"key": key, "vector": np.asarray(vector, dtype="<f4").tobytes(), "used_on": _today()}
+            {"key": key, "vector": np.asarray(vector, dtype="<f4").tobytes(), "used_on": _get_today()}
             for key, vector in sorted(vectors.items())
         ]
         for start in range(0, len(rows), _BATCH):
@@ -50,15 +50,15 @@ class DatabaseEmbeddingCache:
 
     def count(self) -> int:
         """How many vectors there are. Blocking."""
-        return self._wait(self._counted(None))
+        return self._wait(self._count_vectors(None))
 
-    def unused(self, days: int) -> int:
+    def count_unused(self, days: int) -> int:
         """How many were not used for so many days. Blocking."""
-        return self._wait(self._counted(_today() - days))
+        return self._wait(self._count_vectors(_get_today() - days))
 
     def forget(self, days: int) -> int:
         """Deletes some of those that were not used for so many days, and returns how many; 0 when none is left."""
-        return self._wait(self._forget(_today() - days))
+        return self._wait(self._forget(_get_today() - days))
 
     def close(self) -> None:
         """The database is closed by whoever opened it."""
@@ -75,19 +75,19 @@ class DatabaseEmbeddingCache:
                 rows = await connection.execute(query.where(Embedding.key.in_(keys[start : start + _BATCH])))
                 for key, blob, used_on in rows:
                     found[key] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-                    if used_on < _today() - _PRECISION_DAYS:
+                    if used_on < _get_today() - _PRECISION_DAYS:
                         stale.append(key)
         for start in range(0, len(stale), _BATCH):
-            await self._touch(stale[start : start + _BATCH])
+            await self._mark_used(stale[start : start + _BATCH])
         return found
 
-    async def _touch(self, keys: Sequence[str]) -> None:
+    async def _mark_used(self, keys: Sequence[str]) -> None:
         """Notes that vectors are used, to the week: a start reads them all, and should not write them all."""
 
-        def touch(connection: Connection) -> None:
-            connection.execute(update(Embedding).where(Embedding.key.in_(keys)).values(used_on=_today()))
+        def mark_used(connection: Connection) -> None:
+            connection.execute(update(Embedding).where(Embedding.key.in_(keys)).values(used_on=_get_today()))
 
-        await self._database.transact(touch, durable=False)
+        await self._database.transact(mark_used, durable=False)
 
     async def _put(self, rows: Sequence[dict[str, Any]]) -> None:
         def put(connection: Connection) -> None:
@@ -99,7 +99,7 @@ class DatabaseEmbeddingCache:
         dropped = delete(Embedding).where(Embedding.key.in_(keys))
         await self._database.transact(lambda connection: connection.execute(dropped) and None)
 
-    async def _counted(self, before: int | None) -> int:
+    async def _count_vectors(self, before: int | None) -> int:
         query = select(func.count()).select_from(Embedding)
         if before is not None:
             query = query.where(Embedding.used_on < before)
@@ -117,5 +117,5 @@ class DatabaseEmbeddingCache:
         return await self._database.transact(forget)
 
 
-def _today() -> int:
+def _get_today() -> int:
     return datetime.now(UTC).toordinal()

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from app.errors import outage_of
+from app.errors import find_outage
 from knowledge.damage import is_damage, set_aside
 from knowledge.types import Vector
 
@@ -54,13 +54,13 @@ class SqliteEmbeddingCache:
     def put_many(self, vectors: dict[str, Vector]) -> None:
         """Stores vectors, all or none; a key that is there already keeps its value."""
         rows = [(key, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors.items()]
-        today = _today()
+        today = _get_today()
 
         def put(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO uses VALUES (?, ?)", [(key, today) for key, _ in rows])
 
-        self._transact(put)
+        self._run_transaction(put)
 
     def drop_many(self, keys: Sequence[str]) -> None:
         """Deletes vectors; keys that are missing already do no harm."""
@@ -69,15 +69,15 @@ class SqliteEmbeddingCache:
             connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
             connection.executemany("DELETE FROM uses WHERE key = ?", [(key,) for key in keys])
 
-        self._transact(drop)
+        self._run_transaction(drop)
 
     def count(self) -> int:
         """How many vectors there are."""
         return self._run(lambda connection: int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0]))
 
-    def unused(self, days: int) -> int:
+    def count_unused(self, days: int) -> int:
         """How many were not used for so many days, as far as that is known."""
-        query, before = "SELECT count(*) FROM uses WHERE day < ?", _today() - days
+        query, before = "SELECT count(*) FROM uses WHERE day < ?", _get_today() - days
         return self._run(lambda connection: int(connection.execute(query, [before]).fetchone()[0]))
 
     def forget(self, days: int) -> int:
@@ -88,14 +88,14 @@ class SqliteEmbeddingCache:
 
         def forget(connection: sqlite3.Connection) -> int:
             query = "SELECT key FROM uses WHERE day < ? LIMIT ?"
-            keys = connection.execute(query, [_today() - days, _BATCH]).fetchall()
+            keys = connection.execute(query, [_get_today() - days, _BATCH]).fetchall()
             connection.executemany("DELETE FROM vectors WHERE key = ?", keys)
             connection.executemany("DELETE FROM uses WHERE key = ?", keys)
             if not keys:
-                connection.execute(f"INSERT OR IGNORE INTO uses SELECT key, {_today()} FROM vectors")
+                connection.execute(f"INSERT OR IGNORE INTO uses SELECT key, {_get_today()} FROM vectors")
             return len(keys)
 
-        return self._transact(forget)
+        return self._run_transaction(forget)
 
     def vacuum(self) -> None:
         """Gives the space of what was deleted back to the system."""
@@ -107,15 +107,15 @@ class SqliteEmbeddingCache:
             if self._connection is not None:
                 self._connection.close()
 
-    def _transact(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        return self._run(partial(_transact, work=work))
+    def _run_transaction(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        return self._run(partial(_run_transaction, work=work))
 
     def _run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         with self._lock:
             try:
                 return work(self._open())
             except sqlite3.DatabaseError as error:
-                if (outage := outage_of(error)) is not None:
+                if (outage := find_outage(error)) is not None:
                     raise outage from error
                 if not is_damage(error):
                     raise
@@ -141,26 +141,26 @@ class SqliteEmbeddingCache:
 def _get(connection: sqlite3.Connection, keys: Sequence[str]) -> list[tuple[str, bytes]]:
     places = ",".join("?" * len(keys))
     rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({places})", keys).fetchall()
-    _touch(connection, keys, places)
+    _mark_used(connection, keys, places)
     return rows
 
 
-def _touch(connection: sqlite3.Connection, keys: Sequence[str], places: str) -> None:
+def _mark_used(connection: sqlite3.Connection, keys: Sequence[str], places: str) -> None:
     """Notes that vectors are used, to the week: a start reads them all, and should not write them all. It is noted
     another time where the disk is full, or another process writes for long.
     """
     stale = f"SELECT key FROM uses WHERE day < ? AND key IN ({places})"
-    found = connection.execute(stale, [_today() - _PRECISION_DAYS, *keys]).fetchall()
+    found = connection.execute(stale, [_get_today() - _PRECISION_DAYS, *keys]).fetchall()
     if not found:
         return
     try:
-        connection.executemany(f"UPDATE uses SET day = {_today()} WHERE key = ?", found)
+        connection.executemany(f"UPDATE uses SET day = {_get_today()} WHERE key = ?", found)
     except sqlite3.OperationalError as error:
-        if outage_of(error) is None:
+        if find_outage(error) is None:
             raise
 
 
-def _transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
+def _run_transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = work(connection)
@@ -172,5 +172,5 @@ def _transact(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection
     return result
 
 
-def _today() -> int:
+def _get_today() -> int:
     return datetime.now(UTC).toordinal()

@@ -59,7 +59,7 @@ class LabelledTurn:
     expect: Expectation
     page: Page | None = None
 
-    def said_on(self, today: date) -> str:
+    def fill_dates(self, today: date) -> str:
         """The message with `{d-2}` as the date two days ago, YYYYMMDD, as numbers of orders hold it."""
         return _DAYS_AGO.sub(lambda match: f"{today - timedelta(int(match[1])):%Y%m%d}", self.say)
 
@@ -75,7 +75,7 @@ class Dialogue:
 
 def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
     """The conversations of a JSONL file. Raises InvalidConfiguration, which names what is wrong."""
-    dialogues = tuple(dialogue_of(row) for row in read_rows(path, id=str, turns=list))
+    dialogues = tuple(parse_dialogue(row) for row in read_rows(path, id=str, turns=list))
     ids = [dialogue.id for dialogue in dialogues]
     if not ids:
         raise InvalidConfiguration(f"{path} 里没有对话")
@@ -84,20 +84,20 @@ def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
     return dialogues
 
 
-def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
+def parse_dialogue(row: Mapping[str, Any]) -> Dialogue:
     """A row of such a file: `id`, `user_id` and `turns`. Raises InvalidConfiguration."""
     if not row["turns"]:
         raise InvalidConfiguration(f"对话 {row['id']} 没有内容")
-    turns = tuple(_turn(f"{row['id']}.{number}", turn) for number, turn in enumerate(row["turns"], 1))
+    turns = tuple(_parse_turn(f"{row['id']}.{number}", turn) for number, turn in enumerate(row["turns"], 1))
     return Dialogue(row["id"], turns, row.get("user_id") or "")
 
 
-def row_of(dialogue: Dialogue) -> dict[str, Any]:
-    """What `dialogue_of` reads."""
-    return {"id": dialogue.id, "user_id": dialogue.user_id, "turns": [_turn_row(turn) for turn in dialogue.turns]}
+def build_row(dialogue: Dialogue) -> dict[str, Any]:
+    """What `parse_dialogue` reads."""
+    return {"id": dialogue.id, "user_id": dialogue.user_id, "turns": [_build_turn_row(turn) for turn in dialogue.turns]}
 
 
-def _turn_row(turn: LabelledTurn) -> dict[str, Any]:
+def _build_turn_row(turn: LabelledTurn) -> dict[str, Any]:
     expect = turn.expect
     told = {
         "kind": sorted(expect.kinds),
@@ -111,15 +111,15 @@ def _turn_row(turn: LabelledTurn) -> dict[str, Any]:
     return {"say": turn.say, "tag": turn.tag, "expect": told} | ({"page": asdict(turn.page)} if turn.page else {})
 
 
-def _turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
+def _parse_turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
     try:
-        page = PageIn.model_validate(turn["page"]).page() if turn.get("page") else None
-        return LabelledTurn(name, turn["say"], turn.get("tag") or "", _expectation(turn["expect"]), page)
+        page = PageIn.model_validate(turn["page"]).build_page() if turn.get("page") else None
+        return LabelledTurn(name, turn["say"], turn.get("tag") or "", _parse_expectation(turn["expect"]), page)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InvalidConfiguration(f"对话 {name} 这一轮写错了：{error}") from error
 
 
-def _expectation(row: Mapping[str, Any]) -> Expectation:
+def _parse_expectation(row: Mapping[str, Any]) -> Expectation:
     expectation = Expectation(
         frozenset(map(TurnKind, row["kind"])),
         tuple(tuple(group) for group in row.get("must_any") or ()),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def gate(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
+def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
     """Why figures of conversations are not good enough, in Chinese; nothing where they are.
 
     fail_under: the least share of correct turns; fail_over: the largest share of false answers; None asks for nothing.

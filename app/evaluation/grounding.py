@@ -11,27 +11,27 @@ from collections.abc import Iterable, Sequence
 from agents.types import RowSource, Source
 from agents.verification.evidence import Statement
 from agents.verification.quantities import COUNT, Quantity, is_known
-from app.evaluation.wording import without_marks
+from app.evaluation.text_match import remove_marks
 from knowledge.text import fold
 from knowledge.types import Chunk
 
 
-def unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) -> tuple[str, ...]:
+def find_unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) -> tuple[str, ...]:
     """The numbers with a unit and the model names or codes of a reply that no ground holds, in a readable form.
 
     grounds: full texts of the cited chunks and rows, and the question; rows: it tells of rows, how many of which there
     are is counted and stands in none of them.
     """
-    claim = Statement(fold(without_marks(reply)))
+    claim = Statement(fold(remove_marks(reply)))
     held = [Statement(fold(text)) for text in grounds]
     known = frozenset(quantity for ground in held for quantity in ground.numbers.known)
     passed_over = {"", COUNT} if rows else {""}
     numbers = [one for one in claim.numbers.said if one[1] not in passed_over and not is_known(one, known)]
     codes = [code for code in claim.latin if _is_code(code) and not any(code in ground.joined for ground in held)]
-    return tuple(sorted([*map(_readable, numbers), *codes]))
+    return tuple(sorted([*map(_join_quantity, numbers), *codes]))
 
 
-def cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chunk], page: str) -> list[str]:
+def list_cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chunk], page: str) -> list[str]:
     """The full texts behind the sources of an answer. chunks: of the knowledge base; page: the customer's page as
     text, which is source 0.
     """
@@ -42,26 +42,28 @@ def cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chunk], 
         elif source.index == 0:
             texts.append(page)
         else:
-            texts += [full_text(chunk) for chunk in cited_chunks(source, chunks)]
+            texts += [build_full_text(chunk) for chunk in find_cited_chunks(source, chunks)]
     return texts
 
 
-def cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
+def find_cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
     """The chunks that a source may stand for: of its document and place, those that hold its words; all of the place
     where none does, as with words that were put together anew.
     """
-    near = [chunk for chunk in chunks if chunk.document.id == source.document_id and _place(chunk) == source.heading]
+    near = [
+        chunk for chunk in chunks if chunk.document.id == source.document_id and _get_place(chunk) == source.heading
+    ]
     quotes = [line.strip() for line in source.snippet.splitlines() if line.strip()]
     return [chunk for chunk in near if all(quote in chunk.text for quote in quotes)] or near
 
 
-def full_text(chunk: Chunk) -> str:
+def build_full_text(chunk: Chunk) -> str:
     """With title, day and headings, which say what its numbers are about."""
     above = f"{chunk.document.title} {chunk.document.dated}\n{' '.join(chunk.heading_path)}"
     return f"{above}\n{chunk.question or ''}\n{chunk.text}"
 
 
-def _place(chunk: Chunk) -> str:
+def _get_place(chunk: Chunk) -> str:
     return " > ".join(chunk.heading_path) if chunk.question is None else chunk.question
 
 
@@ -69,5 +71,5 @@ def _is_code(name: str) -> bool:
     return any(character.isdigit() for character in name)
 
 
-def _readable(quantity: Quantity) -> str:
+def _join_quantity(quantity: Quantity) -> str:
     return " ".join(quantity)

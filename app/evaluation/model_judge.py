@@ -12,10 +12,10 @@ from agents.llm.critique import MAX_CLAIMS, Critic, read_critique
 from agents.llm.replies import UnreadableReply
 from agents.passages.sentences import split_sentences
 from agents.types import Source
-from app.evaluation.grounding import cited_chunks
-from app.evaluation.playing import PlayedTurn
+from app.evaluation.grounding import find_cited_chunks
+from app.evaluation.playback import PlayedTurn
 from app.evaluation.results import TurnResult
-from app.evaluation.wording import without_marks
+from app.evaluation.text_match import remove_marks
 from knowledge.types import Chunk
 
 
@@ -30,13 +30,13 @@ class ModelJudge:
         """Of the model."""
         return str(getattr(self._critic.model, "name", ""))
 
-    async def judged(self, played: PlayedTurn, result: TurnResult, chunks: Sequence[Chunk]) -> TurnResult:
+    async def judge_turn(self, played: PlayedTurn, result: TurnResult, chunks: Sequence[Chunk]) -> TurnResult:
         """With faithfulness and relevance: of answers that cite passages, as far as the model's words can be read.
 
         Of a long answer the first MAX_CLAIMS sentences count.
         """
-        fragments = _cited(played, chunks)
-        claims = _claims(result.reply)
+        fragments = _find_cited(played, chunks)
+        claims = _split_claims(result.reply)
         if not fragments or not claims:
             return result
         try:
@@ -49,17 +49,17 @@ class ModelJudge:
         return replace(result, faithfulness=round(faithfulness, 4), relevance=round(critique.relevance, 4))
 
 
-def _claims(reply: str) -> list[str]:
-    sentences = [one for one in split_sentences(without_marks(reply)) if not one.is_question]
+def _split_claims(reply: str) -> list[str]:
+    sentences = [one for one in split_sentences(remove_marks(reply)) if not one.is_question]
     return [one.text for one in sentences if any(character.isalnum() for character in one.text)][:MAX_CLAIMS]
 
 
-def _cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
+def _find_cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
     """By the number that the reply gives it; the customer's page, which is 0, is no passage."""
     sources = played.told.answer.sources if played.told.answer else ()
     found: dict[int, Chunk] = {}
     for source in sources:
-        stood_for = cited_chunks(source, chunks) if isinstance(source, Source) and source.index else []
+        stood_for = find_cited_chunks(source, chunks) if isinstance(source, Source) and source.index else []
         if stood_for:
             found[int(source.index)] = stood_for[0]
     return found

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.evaluation.playing import PlayedTurn
-from app.evaluation.results import figures, result_of
+from app.evaluation.playback import PlayedTurn
+from app.evaluation.results import build_result, compute_figures
 
 
-def dialogue_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
-    """See `figures`."""
-    return figures([result_of(turn) for turn in played])
+def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
+    """See `compute_figures`."""
+    return compute_figures([build_result(turn) for turn in played])
 
 
-def turn_row(turn: PlayedTurn) -> dict[str, Any]:
+def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
     """One turn with all that is known of it, as JSON."""
     data = turn.told.body.get("data") or {}
     return {
@@ -36,12 +36,12 @@ def turn_row(turn: PlayedTurn) -> dict[str, Any]:
     }
 
 
-def failures(played: Iterable[PlayedTurn]) -> list[str]:
+def describe_failures(played: Iterable[PlayedTurn]) -> list[str]:
     """What a person reads about each turn that is not correct, a paragraph each."""
-    return [_paragraph(turn_row(turn)) for turn in played if not turn.judgement.correct]
+    return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.judgement.correct]
 
 
-def _paragraph(row: Mapping[str, Any]) -> str:
+def _write_paragraph(row: Mapping[str, Any]) -> str:
     trace = "，".join(f"{name} {value}" for name, value in row["trace"].items() if value)
     lines = [
         f"{row['id']} {row['verdict']} [{row['tag']}] {row['say']}",

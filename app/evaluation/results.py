@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import mean, quantiles
 from typing import Any
 
-from app.evaluation.judging import FACTS, TurnVerdict, right_sources
-from app.evaluation.playing import PlayedTurn
+from app.evaluation.judgement import FACTS, TurnVerdict, find_right_sources
+from app.evaluation.playback import PlayedTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class TurnResult:
         return self.verdict is TurnVerdict.CORRECT
 
 
-def result_of(played: PlayedTurn) -> TurnResult:
+def build_result(played: PlayedTurn) -> TurnResult:
     """Without what a model may judge besides."""
     data, heard, judgement = played.told.body.get("data") or {}, played.heard, played.judgement
-    precision, recall = _citations(played)
+    precision, recall = _measure_citations(played)
     return TurnResult(
         case=played.dialogue,
         turn=int(played.labelled.id.rpartition(".")[2]),
@@ -79,7 +79,7 @@ def result_of(played: PlayedTurn) -> TurnResult:
     )
 
 
-def figures(results: Sequence[TurnResult]) -> dict[str, Any]:
+def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     """The figures of a file or set of conversations; shares are of all turns but where said otherwise.
 
     hallucination_rate: share of the answers from documents or rows, `answers`, that state a quantity or code which
@@ -96,50 +96,52 @@ def figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     return {
         "conversations": len(by_case),
         "turns": len(results),
-        "correct": _correct(results),
+        "correct": _share_correct(results),
         "partly": sum(one.verdict is TurnVerdict.PARTLY for one in results),
-        "accuracy": share(_correct(results), len(results)),
-        "false_answers": share(sum(one.false_answer for one in results), len(results)),
+        "accuracy": compute_share(_share_correct(results), len(results)),
+        "false_answers": compute_share(sum(one.false_answer for one in results), len(results)),
         "brush_offs": sum(one.brush_off for one in results),
         "swallowed": sum(one.swallowed for one in results),
-        "conversations_clean": sum(_correct(turns) == len(turns) for turns in by_case.values()),
+        "conversations_clean": sum(_share_correct(turns) == len(turns) for turns in by_case.values()),
         "answers": len(answers),
-        "hallucination_rate": share(sum(bool(one.unfounded) for one in answers), len(answers)),
-        "citation_precision": _mean(one.precision for one in results),
-        "citation_recall": _mean(one.recall for one in results),
+        "hallucination_rate": compute_share(sum(bool(one.unfounded) for one in answers), len(answers)),
+        "citation_precision": _compute_mean(one.precision for one in results),
+        "citation_recall": _compute_mean(one.recall for one in results),
         "judged": sum(one.faithfulness is not None for one in results),
         "degraded": sum(bool(one.degraded) for one in results),
-        "faithfulness": _mean(one.faithfulness for one in results),
-        "relevance": _mean(one.relevance for one in results),
-        "seconds": _spread([one.seconds for one in results]),
-        "by_tag": {tag: {"correct": _correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())},
+        "faithfulness": _compute_mean(one.faithfulness for one in results),
+        "relevance": _compute_mean(one.relevance for one in results),
+        "seconds": _compute_spread([one.seconds for one in results]),
+        "by_tag": {
+            tag: {"correct": _share_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
+        },
     }
 
 
-def share(part: int, whole: int) -> float:
+def compute_share(part: int, whole: int) -> float:
     """0.0 of nothing."""
     return round(part / whole, 4) if whole else 0.0
 
 
-def _citations(played: PlayedTurn) -> tuple[float | None, float | None]:
+def _measure_citations(played: PlayedTurn) -> tuple[float | None, float | None]:
     expect, heard = played.labelled.expect, played.heard
     if not (expect.sources or expect.documents) or not heard.kinds & FACTS:
         return None, None
-    right = right_sources(expect, heard)
+    right = find_right_sources(expect, heard)
     return (sum(right) / len(right) if right else None), float(any(right))
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def _compute_mean(values: Iterable[float | None]) -> float | None:
     there = [value for value in values if value is not None]
     return round(mean(there), 4) if there else None
 
 
-def _spread(seconds: Sequence[float]) -> dict[str, float]:
+def _compute_spread(seconds: Sequence[float]) -> dict[str, float]:
     if len(seconds) < 2:
         return dict.fromkeys(("p50", "p95"), seconds[0] if seconds else 0.0)
     cuts = quantiles(seconds, n=20, method="inclusive")
     return {"p50": round(cuts[9], 3), "p95": round(cuts[18], 3)}
 
 
-def _correct(results: Iterable[TurnResult]) -> int:
+def _share_correct(results: Iterable[TurnResult]) -> int:
     return sum(one.correct for one in results)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
-from app.evaluation.judging import TurnVerdict
+from app.evaluation.judgement import TurnVerdict
 from app.evaluation_runs.schemas import (
     EvaluationReportOut,
     EvaluationReportPage,
@@ -16,7 +16,7 @@ from app.evaluation_runs.schemas import (
     TurnResultPage,
 )
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 
@@ -26,10 +26,10 @@ ReportId = Annotated[str, Path(max_length=32)]
 Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-@router.post("/runs", status_code=202, responses=fails(404, 409))
+@router.post("/runs", status_code=202, responses=list_failures(404, 409))
 async def start_evaluation_run(body: EvaluationRunIn, tenant: AdminTenant, wiring: Wiring) -> EvaluationReportOut:
     """Plays a set through the whole product, beside customers; while a run of the same set is not over, that one."""
-    return EvaluationReportOut.of(await wiring.evaluation_runs.start(tenant, body.model_dump()))
+    return EvaluationReportOut.from_run(await wiring.evaluation_runs.start(tenant, body.model_dump()))
 
 
 @router.get("/reports")
@@ -44,17 +44,17 @@ async def list_evaluation_reports(
     offset: Offset = 0,
 ) -> EvaluationReportPage:
     """A page of reports."""
-    reports, total = await wiring.evaluation_runs.reports(tenant, set_id, limit, offset, sort)
-    return EvaluationReportPage(reports=list(map(EvaluationReportOut.of, reports)), total=total)
+    reports, total = await wiring.evaluation_runs.list_reports(tenant, set_id, limit, offset, sort)
+    return EvaluationReportPage(reports=list(map(EvaluationReportOut.from_run, reports)), total=total)
 
 
-@router.get("/reports/{report_id}", responses=fails(404))
+@router.get("/reports/{report_id}", responses=list_failures(404))
 async def get_evaluation_report(report_id: ReportId, tenant: StaffTenant, wiring: Wiring) -> EvaluationReportOut:
     """One report, and how far its run is."""
-    return EvaluationReportOut.of(await wiring.evaluation_runs.get(tenant, report_id))
+    return EvaluationReportOut.from_run(await wiring.evaluation_runs.get(tenant, report_id))
 
 
-@router.get("/reports/{report_id}/results", responses=fails(404))
+@router.get("/reports/{report_id}/results", responses=list_failures(404))
 async def list_evaluation_results(
     report_id: ReportId,
     tenant: StaffTenant,
@@ -66,13 +66,13 @@ async def list_evaluation_results(
     offset: Offset = 0,
 ) -> TurnResultPage:
     """What came of every turn, in the order of the set."""
-    results, total = await wiring.evaluation_runs.results(
+    results, total = await wiring.evaluation_runs.list_results(
         tenant, report_id, verdict=verdict, text=q, tag=tag, limit=limit, offset=offset
     )
-    return TurnResultPage(results=list(map(TurnResultOut.of, results)), total=total)
+    return TurnResultPage(results=list(map(TurnResultOut.from_result, results)), total=total)
 
 
-@router.get("/reports/{report_id}/compare", responses=fails(404))
+@router.get("/reports/{report_id}/compare", responses=list_failures(404))
 async def compare_evaluation_reports(
     report_id: ReportId,
     tenant: StaffTenant,
@@ -80,11 +80,11 @@ async def compare_evaluation_reports(
     before: Annotated[str, Query(min_length=1, max_length=32, description="先前的报告")],
 ) -> ReportComparisonOut:
     """What changed since another report, turn by turn."""
-    return ReportComparisonOut.of(await wiring.evaluation_runs.compare(tenant, before, report_id))
+    return ReportComparisonOut.from_comparison(await wiring.evaluation_runs.compare_reports(tenant, before, report_id))
 
 
-@router.delete("/reports/{report_id}", status_code=204, responses=fails(404, 409))
+@router.delete("/reports/{report_id}", status_code=204, responses=list_failures(404, 409))
 async def delete_evaluation_report(report_id: ReportId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes a report with its results."""
-    await wiring.evaluation_runs.drop(tenant, report_id)
+    await wiring.evaluation_runs.delete_report(tenant, report_id)
     return Response(status_code=204)

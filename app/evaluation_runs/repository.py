@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from app.db.engine import insert_into
 from app.db.sorting import sorted_by
-from app.evaluation.judging import TurnVerdict
+from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
 from app.evaluation_runs.tables import EvaluationReportRow, EvaluationResultRow
 from app.evaluation_runs.types import EvaluationReport
@@ -34,10 +34,10 @@ def begin(connection: Connection, tenant: str, report: EvaluationReport) -> None
 
 def describe(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
     """Writes columns of a report."""
-    connection.execute(update(_REPORT).where(_own(tenant, report_id)).values(**values))
+    connection.execute(update(_REPORT).where(_match_report(tenant, report_id)).values(**values))
 
 
-def reports(
+def list_reports(
     connection: Connection, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
 ) -> tuple[list[EvaluationReport], int]:
     """Reports, the latest first unless `sort` says otherwise, and how many there are."""
@@ -50,20 +50,20 @@ def reports(
     return [EvaluationReport(*row) for row in connection.execute(query)], total
 
 
-def report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:
+def find_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:
     """The report of that id."""
-    row = connection.execute(select(*_HEAD).where(_own(tenant, report_id))).first()
+    row = connection.execute(select(*_HEAD).where(_match_report(tenant, report_id))).first()
     return None if row is None else EvaluationReport(*row)
 
 
-def drop(connection: Connection, tenant: str, report_id: str) -> bool:
+def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
     """With its results; False where there is none of this id."""
-    return connection.execute(delete(_REPORT).where(_own(tenant, report_id))).rowcount == 1
+    return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount == 1
 
 
-def judged_cases(connection: Connection, tenant: str, report_id: str) -> set[str]:
+def list_judged_cases(connection: Connection, tenant: str, report_id: str) -> set[str]:
     """The conversations that have their results."""
-    return set(connection.execute(select(_RESULT.case).where(_of(tenant, report_id)).distinct()).scalars())
+    return set(connection.execute(select(_RESULT.case).where(_match_results(tenant, report_id)).distinct()).scalars())
 
 
 def add_results(connection: Connection, tenant: str, report_id: str, place: int, results: Sequence[TurnResult]) -> None:
@@ -76,7 +76,7 @@ def add_results(connection: Connection, tenant: str, report_id: str, place: int,
     connection.execute(insert(_RESULT), rows)
 
 
-def results(
+def list_results(
     connection: Connection,
     tenant: str,
     report_id: str,
@@ -88,7 +88,7 @@ def results(
     offset: int = 0,
 ) -> tuple[list[TurnResult], int]:
     """What came of turns, in the order of the set, and how many there are. text: in what was said."""
-    where = _of(tenant, report_id)
+    where = _match_results(tenant, report_id)
     if verdict is not None:
         where &= _RESULT.verdict == verdict
     if text:
@@ -97,10 +97,10 @@ def results(
         where &= _RESULT.tag == tag
     total = connection.execute(select(func.count()).select_from(_RESULT).where(where)).scalar_one()
     query = select(*_RESULTS).where(where).order_by(_RESULT.place, _RESULT.case, _RESULT.turn)
-    return [_result(row) for row in connection.execute(query.limit(limit).offset(offset))], total
+    return [_build_result(row) for row in connection.execute(query.limit(limit).offset(offset))], total
 
 
-def forget(connection: Connection, tenant: str, said: Sequence[str]) -> None:
+def forget_results(connection: Connection, tenant: str, said: Sequence[str]) -> None:
     """Deletes the results of turns that say what a customer said, who is gone."""
     mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(said))
     connection.execute(delete(_RESULT).where(mine))
@@ -111,15 +111,15 @@ def finish(connection: Connection, tenant: str, report_id: str, figures: dict[st
     describe(connection, tenant, report_id, {"figures": figures, "finished_at": at})
 
 
-def _own(tenant: str, report_id: str) -> ColumnElement[bool]:
+def _match_report(tenant: str, report_id: str) -> ColumnElement[bool]:
     return (_REPORT.tenant_id == tenant) & (_REPORT.id == report_id)
 
 
-def _of(tenant: str, report_id: str) -> ColumnElement[bool]:
+def _match_results(tenant: str, report_id: str) -> ColumnElement[bool]:
     return (_RESULT.tenant_id == tenant) & (_RESULT.report_id == report_id)
 
 
-def _result(row: Any) -> TurnResult:
+def _build_result(row: Any) -> TurnResult:
     told = dict(row.told)
     told["sources"] = tuple((place, document) for place, document in told["sources"])
     told["unfounded"] = None if told["unfounded"] is None else tuple(told["unfounded"])

@@ -13,8 +13,8 @@ from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict
 from app.evaluation.model_judge import ModelJudge
-from app.evaluation.playing import play
-from app.evaluation.results import TurnResult, figures, result_of
+from app.evaluation.playback import play_dialogues
+from app.evaluation.results import TurnResult, build_result, compute_figures
 from app.evaluation.types import EvaluatedProduct
 from app.evaluation_runs import repository
 from app.evaluation_runs.types import EvaluationReport
@@ -71,7 +71,7 @@ class EvaluationRunner:
         tenant, report = context.tenant, context.run_id
         dialogues = await self._begin(tenant, report, wanted)
         async with self._database.read() as connection:
-            done = await connection.run_sync(repository.judged_cases, tenant, report)
+            done = await connection.run_sync(repository.list_judged_cases, tenant, report)
         turns = sum(len(one.turns) for one in dialogues)
         played = sum(len(one.turns) for one in dialogues if one.id in done)
         judge = self._judge(tenant) if wanted.judge else None
@@ -79,16 +79,16 @@ class EvaluationRunner:
             for place, dialogue in enumerate(dialogues):
                 if dialogue.id in done:
                     continue
-                await context.progress(played, turns)
-                results = await _played(product, dialogue, judge)
-                await self._keep(tenant, report, place, results)
+                await context.report_progress(played, turns)
+                results = await _play_dialogue(product, dialogue, judge)
+                await self._keep_results(tenant, report, place, results)
                 played += len(results)
-        await context.progress(turns, turns)
+        await context.report_progress(turns, turns)
         return await self._finish(tenant, report)
 
     async def _begin(self, tenant: str, report_id: str, wanted: RunParameters) -> list[Dialogue]:
         found = await self._sets.get(tenant, wanted.set_id)
-        cases, _ = await self._sets.cases(tenant, wanted.set_id)
+        cases, _ = await self._sets.list_cases(tenant, wanted.set_id)
         if not cases:
             raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
         circumstances = await self._circumstances(tenant)
@@ -103,15 +103,15 @@ class EvaluationRunner:
         await self._database.transact(work)
         return [case.dialogue for case in cases]
 
-    async def _keep(self, tenant: str, report: str, place: int, results: Sequence[TurnResult]) -> None:
+    async def _keep_results(self, tenant: str, report: str, place: int, results: Sequence[TurnResult]) -> None:
         await self._database.transact(
             lambda connection: repository.add_results(connection, tenant, report, place, results)
         )
 
     async def _finish(self, tenant: str, report: str) -> dict[str, Any]:
         def work(connection: Connection) -> dict[str, Any]:
-            results, _ = repository.results(connection, tenant, report)
-            told = figures(results)
+            results, _ = repository.list_results(connection, tenant, report)
+            told = compute_figures(results)
             repository.finish(connection, tenant, report, told, now())
             return told
 
@@ -119,12 +119,12 @@ class EvaluationRunner:
         return {name: told[name] for name in _SUMMARY}
 
 
-async def _played(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:
+async def _play_dialogue(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:
     """What came of one conversation."""
     results = []
-    for played in await play(product, [dialogue], date.today()):
-        result = result_of(played)
+    for played in await play_dialogues(product, [dialogue], date.today()):
+        result = build_result(played)
         if judge is not None and result.unfounded is not None:
-            result = await judge.judged(played, result, product.chunks)
+            result = await judge.judge_turn(played, result, product.chunks)
         results.append(result)
     return results

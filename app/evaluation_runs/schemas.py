@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from app.evaluation.comparing import ComparedTurn, ReportComparison, TurnEffect
-from app.evaluation.judging import TurnVerdict
+from app.evaluation.comparison import ComparedTurn, ReportComparison, TurnEffect
+from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
 from app.evaluation_runs.service import ReportedRun
 from app.jobs.types import RunState
@@ -87,7 +87,7 @@ class EvaluationReportOut(BaseModel):
     finished_at: datetime | None = Field(description="完成的时间")
 
     @classmethod
-    def of(cls, found: ReportedRun) -> Self:
+    def from_run(cls, found: ReportedRun) -> Self:
         report, run = found.report, found.run
         ended = RunState.DONE if report.finished_at else RunState.CANCELLED
         turns = int(report.figures.get("turns", 0))
@@ -145,7 +145,7 @@ class TurnResultOut(BaseModel):
     relevance: float | None = Field(description="切题程度；没有评判时为空")
 
     @classmethod
-    def of(cls, result: TurnResult) -> Self:
+    def from_result(cls, result: TurnResult) -> Self:
         told: dict[str, Any] = {name: getattr(result, name) for name in cls.model_fields if name != "sources"}
         cited = [CitedDocumentOut(place=place, document_id=document) for place, document in result.sources]
         return cls(**told, sources=cited)
@@ -166,8 +166,12 @@ class ComparedTurnOut(BaseModel):
     after: TurnResultOut = Field(description="这份报告")
 
     @classmethod
-    def of(cls, turn: ComparedTurn) -> Self:
-        return cls(effect=turn.effect, before=TurnResultOut.of(turn.before), after=TurnResultOut.of(turn.after))
+    def from_turn(cls, turn: ComparedTurn) -> Self:
+        return cls(
+            effect=turn.effect,
+            before=TurnResultOut.from_result(turn.before),
+            after=TurnResultOut.from_result(turn.after),
+        )
 
 
 class ReportComparisonOut(BaseModel):
@@ -181,7 +185,7 @@ class ReportComparisonOut(BaseModel):
     turns: list[ComparedTurnOut] = Field(description="有变化的轮次，变差的在前，最多 500 轮")
 
     @classmethod
-    def of(cls, found: ReportComparison) -> Self:
+    def from_comparison(cls, found: ReportComparison) -> Self:
         changed = [turn for turn in found.turns if turn.effect is not TurnEffect.SAME][:500]
         return cls(
             counts=found.counts,
@@ -189,5 +193,5 @@ class ReportComparisonOut(BaseModel):
             lost=found.lost,
             p_value=round(found.p_value, 6),
             unmatched=found.unmatched,
-            turns=[ComparedTurnOut.of(turn) for turn in changed],
+            turns=[ComparedTurnOut.from_turn(turn) for turn in changed],
         )

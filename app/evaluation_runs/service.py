@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
-from app.evaluation.comparing import ReportComparison, compared
-from app.evaluation.judging import TurnVerdict
-from app.evaluation.results import TurnResult, figures
+from app.evaluation.comparison import ReportComparison, compare_results
+from app.evaluation.judgement import TurnVerdict
+from app.evaluation.results import TurnResult, compute_figures
 from app.evaluation_runs import repository
 from app.evaluation_runs.runner import KIND
 from app.evaluation_runs.types import EvaluationReport
@@ -44,61 +44,61 @@ class EvaluationRuns:
         found = await self._sets.get(tenant, parameters["set_id"])
         if not found.cases:
             raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=found.id)
-        run = await self._jobs.trigger(tenant, KIND, dict(parameters))
+        run = await self._jobs.trigger_run(tenant, KIND, dict(parameters))
         report = EvaluationReport(run.id, found.id, found.name, {}, {}, now(), None)
         await self._database.transact(lambda connection: repository.begin(connection, tenant, report))
         return await self.get(tenant, run.id)
 
-    async def reports(
+    async def list_reports(
         self, tenant: str, set_id: str, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[ReportedRun], int]:
         """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
         async with self._database.read() as connection:
             found, total = await connection.run_sync(
-                lambda sync: repository.reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
+                lambda sync: repository.list_reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
             )
         return [ReportedRun(one, await self._jobs.run(tenant, one.id)) for one in found], total
 
     async def get(self, tenant: str, report_id: str) -> ReportedRun:
         """With the figures of what there is by now. Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(_known, tenant, report_id)
+            found = await connection.run_sync(_get_report, tenant, report_id)
             if found.finished_at is None:
-                results, _ = await connection.run_sync(repository.results, tenant, report_id)
-                found = replace(found, figures=figures(results) if results else {})
+                results, _ = await connection.run_sync(repository.list_results, tenant, report_id)
+                found = replace(found, figures=compute_figures(results) if results else {})
         return ReportedRun(found, await self._jobs.run(tenant, report_id))
 
-    async def results(
+    async def list_results(
         self, tenant: str, report_id: str, *, verdict: TurnVerdict | None, text: str, tag: str, limit: int, offset: int
     ) -> tuple[list[TurnResult], int]:
         """What came of turns, and how many there are. Raises NotFound."""
         async with self._database.read() as connection:
-            await connection.run_sync(_known, tenant, report_id)
+            await connection.run_sync(_get_report, tenant, report_id)
             return await connection.run_sync(
-                lambda sync: repository.results(
+                lambda sync: repository.list_results(
                     sync, tenant, report_id, verdict=verdict, text=text, tag=tag, limit=limit, offset=offset
                 )
             )
 
-    async def compare(self, tenant: str, before: str, after: str) -> ReportComparison:
+    async def compare_reports(self, tenant: str, before: str, after: str) -> ReportComparison:
         """Two reports turn by turn. Raises NotFound."""
         async with self._database.read() as connection:
             for one in (before, after):
-                await connection.run_sync(_known, tenant, one)
-            old, _ = await connection.run_sync(repository.results, tenant, before)
-            new, _ = await connection.run_sync(repository.results, tenant, after)
-        return compared(old, new)
+                await connection.run_sync(_get_report, tenant, one)
+            old, _ = await connection.run_sync(repository.list_results, tenant, before)
+            new, _ = await connection.run_sync(repository.list_results, tenant, after)
+        return compare_results(old, new)
 
-    async def drop(self, tenant: str, report_id: str) -> None:
+    async def delete_report(self, tenant: str, report_id: str) -> None:
         """Deletes a report. Raises NotFound, Conflict while its run is not over."""
         found = await self.get(tenant, report_id)
         if found.run is not None and found.run.state in OPEN:
             raise Conflict("评测还在运行，请先取消。", code="evaluation_running", id=report_id)
-        await self._database.transact(lambda connection: repository.drop(connection, tenant, report_id))
+        await self._database.transact(lambda connection: repository.delete_report(connection, tenant, report_id))
 
 
-def _known(connection: Connection, tenant: str, report_id: str) -> EvaluationReport:
-    found = repository.report(connection, tenant, report_id)
+def _get_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport:
+    found = repository.find_report(connection, tenant, report_id)
     if found is None:
         raise NotFound("没有这份评测报告，可能已被删除。", code="evaluation_report_not_found", id=report_id)
     return found

@@ -23,11 +23,11 @@ from app.evaluation_sets.schemas import (
 from app.evaluation_sets.transfer import read_file, write_jsonl, write_table
 from app.evaluation_sets.types import CaseOrigin
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import Responses, fails
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
-from app.http.forms import file_body, sent_file
+from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
-from app.http.sheets import sheet_reader
+from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX
 
 router = APIRouter(prefix="/api/v1/evaluation/sets", tags=["evaluation"], route_class=GuardedRoute)
@@ -51,37 +51,39 @@ class FileFormat(StrEnum):
 @router.get("")
 async def list_evaluation_sets(tenant: StaffTenant, wiring: Wiring) -> EvaluationSetList:
     """All sets, by their names."""
-    return EvaluationSetList(sets=list(map(EvaluationSetOut.of, await wiring.evaluation_sets.all(tenant))))
+    return EvaluationSetList(sets=list(map(EvaluationSetOut.from_set, await wiring.evaluation_sets.list_all(tenant))))
 
 
-@router.post("", status_code=201, responses=fails(409))
+@router.post("", status_code=201, responses=list_failures(409))
 async def add_evaluation_set(body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring) -> EvaluationSetOut:
     """Makes an empty set."""
-    return EvaluationSetOut.of(await wiring.evaluation_sets.add(tenant, body.name, body.description))
+    return EvaluationSetOut.from_set(await wiring.evaluation_sets.add(tenant, body.name, body.description))
 
 
-@router.get("/{set_id}", responses=fails(404))
+@router.get("/{set_id}", responses=list_failures(404))
 async def get_evaluation_set(set_id: SetId, tenant: StaffTenant, wiring: Wiring) -> EvaluationSetOut:
     """One set."""
-    return EvaluationSetOut.of(await wiring.evaluation_sets.get(tenant, set_id))
+    return EvaluationSetOut.from_set(await wiring.evaluation_sets.get(tenant, set_id))
 
 
-@router.put("/{set_id}", responses=fails(404, 409))
+@router.put("/{set_id}", responses=list_failures(404, 409))
 async def change_evaluation_set(
     set_id: SetId, body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationSetOut:
     """Calls a set otherwise."""
-    return EvaluationSetOut.of(await wiring.evaluation_sets.change(tenant, set_id, body.name, body.description))
+    return EvaluationSetOut.from_set(
+        await wiring.evaluation_sets.change_set(tenant, set_id, body.name, body.description)
+    )
 
 
-@router.delete("/{set_id}", status_code=204, responses=fails(404))
+@router.delete("/{set_id}", status_code=204, responses=list_failures(404))
 async def delete_evaluation_set(set_id: SetId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes a set with its cases; reports stay."""
-    await wiring.evaluation_sets.drop(tenant, set_id)
+    await wiring.evaluation_sets.delete_set(tenant, set_id)
     return Response(status_code=204)
 
 
-@router.get("/{set_id}/cases", responses=fails(404))
+@router.get("/{set_id}/cases", responses=list_failures(404))
 async def list_evaluation_cases(
     set_id: SetId,
     tenant: StaffTenant,
@@ -92,35 +94,37 @@ async def list_evaluation_cases(
     offset: Offset = 0,
 ) -> EvaluationCasePage:
     """A page of the cases, in the order they came."""
-    cases, total = await wiring.evaluation_sets.cases(tenant, set_id, text=q, origin=origin, limit=limit, offset=offset)
-    return EvaluationCasePage(cases=list(map(EvaluationCaseOut.of, cases)), total=total)
+    cases, total = await wiring.evaluation_sets.list_cases(
+        tenant, set_id, text=q, origin=origin, limit=limit, offset=offset
+    )
+    return EvaluationCasePage(cases=list(map(EvaluationCaseOut.from_case, cases)), total=total)
 
 
-@router.post("/{set_id}/cases", responses=fails(404, 409))
+@router.post("/{set_id}/cases", responses=list_failures(404, 409))
 async def put_evaluation_cases(
     set_id: SetId, body: EvaluationCasesIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationCaseList:
     """Puts cases into a set, each in the place of one of the same id."""
-    taken = await wiring.evaluation_sets.put(tenant, set_id, body.new())
-    return EvaluationCaseList(cases=list(map(EvaluationCaseOut.of, taken)))
+    taken = await wiring.evaluation_sets.put(tenant, set_id, body.build_cases())
+    return EvaluationCaseList(cases=list(map(EvaluationCaseOut.from_case, taken)))
 
 
-@router.put("/{set_id}/cases/{case_id}", responses=fails(404))
+@router.put("/{set_id}/cases/{case_id}", responses=list_failures(404))
 async def change_evaluation_case(
     set_id: SetId, case_id: CaseId, body: EvaluationCaseIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationCaseOut:
     """Writes a case anew; it keeps its key."""
-    return EvaluationCaseOut.of(await wiring.evaluation_sets.change_case(tenant, set_id, case_id, body.dialogue))
+    return EvaluationCaseOut.from_case(await wiring.evaluation_sets.change_case(tenant, set_id, case_id, body.dialogue))
 
 
-@router.delete("/{set_id}/cases/{case_id}", status_code=204, responses=fails(404))
+@router.delete("/{set_id}/cases/{case_id}", status_code=204, responses=list_failures(404))
 async def delete_evaluation_case(set_id: SetId, case_id: CaseId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Takes a case out."""
     await wiring.evaluation_sets.drop_case(tenant, set_id, case_id)
     return Response(status_code=204)
 
 
-@router.post("/{set_id}/import", openapi_extra=file_body(), responses=fails(404, 409, 413, 415, 422))
+@router.post("/{set_id}/import", openapi_extra=build_file_body(), responses=list_failures(404, 409, 413, 415, 422))
 async def import_evaluation_cases(
     set_id: SetId,
     request: Request,
@@ -132,18 +136,18 @@ async def import_evaluation_cases(
 
     The bytes of the file may also be the whole body.
     """
-    read = await read_file(await sent_file(request), sheet_reader(request, wiring, tenant))
+    read = await read_file(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
     await wiring.evaluation_sets.put(tenant, set_id, read.cases, only=replace and not read.refused)
     refused = [RefusedRow(row=row, message=message) for row, message in read.refused]
     return EvaluationImport(taken=len(read.cases), refused=refused)
 
 
-@router.get("/{set_id}/export", response_class=Response, responses=_FILE | fails(404))
+@router.get("/{set_id}/export", response_class=Response, responses=_FILE | list_failures(404))
 async def export_evaluation_cases(
     set_id: SetId, tenant: StaffTenant, wiring: Wiring, format: FileFormat = FileFormat.JSONL
 ) -> Response:
     """All cases as a file, which `import` takes."""
-    found, _ = await wiring.evaluation_sets.cases(tenant, set_id)
+    found, _ = await wiring.evaluation_sets.list_cases(tenant, set_id)
     dialogues = [case.dialogue for case in found]
     name = f"evaluation.{format}"
     if format is FileFormat.JSONL:

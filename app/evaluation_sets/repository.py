@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.evaluation.dialogues import dialogue_of, row_of
+from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
 from app.evaluation_sets.types import CaseOrigin, EvaluationCase, EvaluationSet
 
@@ -21,7 +21,7 @@ class NameTaken(Exception):
     """Another set of the tenant is called so."""
 
 
-def sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
+def list_sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
     """All by their names, or the one of this id, with how many cases and turns they hold."""
     counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
     counts = {row[0]: (row[1], int(row[2])) for row in connection.execute(counted.group_by(_CASE.set_id))}
@@ -44,34 +44,34 @@ def change_set(connection: Connection, tenant: str, set_id: str, name: str, desc
     """False where there is none of this id. Raises NameTaken."""
     values = {"name": name, "description": description, "updated_at": at}
     try:
-        return connection.execute(update(_SET).where(_own(tenant, set_id)).values(values)).rowcount == 1
+        return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(values)).rowcount == 1
     except IntegrityError as error:
         raise NameTaken from error
 
 
 def drop_set(connection: Connection, tenant: str, set_id: str) -> bool:
     """With its cases; False where there is none of this id."""
-    return connection.execute(delete(_SET).where(_own(tenant, set_id))).rowcount == 1
+    return connection.execute(delete(_SET).where(_match_set(tenant, set_id))).rowcount == 1
 
 
-def hold(connection: Connection, tenant: str, set_id: str, at: datetime) -> bool:
+def hold_set(connection: Connection, tenant: str, set_id: str, at: datetime) -> bool:
     """Takes the row of a set until the end of the transaction and notes that it changes; False where there is none."""
-    return connection.execute(update(_SET).where(_own(tenant, set_id)).values(updated_at=at)).rowcount == 1
+    return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(updated_at=at)).rowcount == 1
 
 
 def count(connection: Connection, tenant: str, set_id: str) -> int:
     """How many cases a set holds."""
-    return connection.execute(select(func.count()).select_from(_CASE).where(_of(tenant, set_id))).scalar_one()
+    return connection.execute(select(func.count()).select_from(_CASE).where(_match_cases(tenant, set_id))).scalar_one()
 
 
-def standing(
+def load_existing(
     connection: Connection, tenant: str, set_id: str, keys: Collection[str]
 ) -> dict[str, tuple[str, datetime, int]]:
     """The id of a case, when it came and its place then, by those of these keys that there are."""
     found: dict[str, tuple[str, datetime, int]] = {}
     wanted = sorted(keys)
     for start in range(0, len(wanted), _BATCH):
-        query = select(_CASE.key, _CASE.id, _CASE.created_at, _CASE.place).where(_of(tenant, set_id))
+        query = select(_CASE.key, _CASE.id, _CASE.created_at, _CASE.place).where(_match_cases(tenant, set_id))
         rows = connection.execute(query.where(_CASE.key.in_(wanted[start : start + _BATCH])))
         found |= {row.key: (row.id, row.created_at, row.place) for row in rows}
     return found
@@ -80,7 +80,7 @@ def standing(
 def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[EvaluationCase]) -> None:
     """Writes cases, in the place of those of the same ids."""
     drop_cases(connection, tenant, set_id, [case.id for case in cases])
-    rows = [_values(tenant, set_id, case) for case in cases]
+    rows = [_build_values(tenant, set_id, case) for case in cases]
     for start in range(0, len(rows), _BATCH):
         connection.execute(insert(_CASE), rows[start : start + _BATCH])
 
@@ -89,17 +89,17 @@ def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[s
     """How many there were."""
     gone = 0
     for start in range(0, len(ids), _BATCH):
-        mine = _of(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
+        mine = _match_cases(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
         gone += connection.execute(delete(_CASE).where(mine)).rowcount
     return gone
 
 
-def clear(connection: Connection, tenant: str, set_id: str) -> None:
+def clear_set(connection: Connection, tenant: str, set_id: str) -> None:
     """Deletes all cases of a set."""
-    connection.execute(delete(_CASE).where(_of(tenant, set_id)))
+    connection.execute(delete(_CASE).where(_match_cases(tenant, set_id)))
 
 
-def cases(
+def list_cases(
     connection: Connection,
     tenant: str,
     set_id: str,
@@ -110,30 +110,30 @@ def cases(
     offset: int = 0,
 ) -> tuple[list[EvaluationCase], int]:
     """Cases in the order they came, and how many there are. text: in what is said first, or in the key."""
-    where = _of(tenant, set_id)
+    where = _match_cases(tenant, set_id)
     if text:
         where &= _CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True)
     if origin is not None:
         where &= _CASE.origin == origin
     total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
     query = select(_CASE).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
-    return [_case(row) for row in connection.execute(query.with_only_columns(*_COLUMNS))], total
+    return [_build_case(row) for row in connection.execute(query.with_only_columns(*_COLUMNS))], total
 
 
-def case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
+def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
     """The case of that id."""
-    query = select(*_COLUMNS).where(_of(tenant, set_id) & (_CASE.id == case_id))
+    query = select(*_COLUMNS).where(_match_cases(tenant, set_id) & (_CASE.id == case_id))
     row = connection.execute(query).first()
-    return None if row is None else _case(row)
+    return None if row is None else _build_case(row)
 
 
-def origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set[str]:
+def list_origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set[str]:
     """Of what the cases of this origin were made."""
     query = select(_CASE.origin_id).where(_CASE.tenant_id == tenant, _CASE.origin == origin)
     return set(connection.execute(query.distinct()).scalars())
 
 
-def forget(connection: Connection, tenant: str, origin: CaseOrigin, said: Mapping[str, str]) -> None:
+def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, said: Mapping[str, str]) -> None:
     """Deletes the cases that begin with what a customer said, who is gone. said: by what the case was made of."""
     for origin_id, question in said.items():
         mine = (_CASE.tenant_id == tenant) & (_CASE.origin == origin) & (_CASE.origin_id == origin_id)
@@ -146,16 +146,16 @@ _COLUMNS = (
 )
 
 
-def _own(tenant: str, set_id: str) -> ColumnElement[bool]:
+def _match_set(tenant: str, set_id: str) -> ColumnElement[bool]:
     return (_SET.tenant_id == tenant) & (_SET.id == set_id)
 
 
-def _of(tenant: str, set_id: str) -> ColumnElement[bool]:
+def _match_cases(tenant: str, set_id: str) -> ColumnElement[bool]:
     return (_CASE.tenant_id == tenant) & (_CASE.set_id == set_id)
 
 
-def _values(tenant: str, set_id: str, case: EvaluationCase) -> dict[str, object]:
-    row = row_of(case.dialogue)
+def _build_values(tenant: str, set_id: str, case: EvaluationCase) -> dict[str, object]:
+    row = build_row(case.dialogue)
     return {
         "tenant_id": tenant,
         "id": case.id,
@@ -173,8 +173,8 @@ def _values(tenant: str, set_id: str, case: EvaluationCase) -> dict[str, object]
     }
 
 
-def _case(row: object) -> EvaluationCase:
+def _build_case(row: object) -> EvaluationCase:
     fields = dict(row._mapping)  # type: ignore[attr-defined]  # a row of these columns
-    dialogue = dialogue_of({"id": fields["key"], "user_id": fields["user_id"], "turns": fields["turns"]})
+    dialogue = parse_dialogue({"id": fields["key"], "user_id": fields["user_id"], "turns": fields["turns"]})
     named = {name: fields[name] for name in ("id", "origin_id", "created_at", "updated_at", "place")}
     return EvaluationCase(dialogue=dialogue, origin=CaseOrigin(fields["origin"]), **named)

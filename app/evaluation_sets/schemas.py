@@ -39,12 +39,12 @@ _ONE_FORM: dict[str, Any] = {
 }
 
 
-def _listed(value: object) -> object:
+def _wrap_in_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _grouped(value: object) -> object:
-    return [_listed(group) for group in listed] if isinstance(listed := _listed(value), list) else listed
+def _wrap_groups(value: object) -> object:
+    return [_wrap_in_list(group) for group in listed] if isinstance(listed := _wrap_in_list(value), list) else listed
 
 
 Phrase = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
@@ -53,13 +53,13 @@ _Groups = Annotated[list[_Group | Phrase], Field(max_length=20)]
 _Kinds = Annotated[list[TurnKind], Field(min_length=1, max_length=len(TurnKind))]
 Phrases = Annotated[
     list[Phrase],
-    BeforeValidator(_listed, json_schema_input_type=Annotated[list[Phrase], Field(max_length=30)] | Phrase),
+    BeforeValidator(_wrap_in_list, json_schema_input_type=Annotated[list[Phrase], Field(max_length=30)] | Phrase),
     Field(max_length=30),
 ]
 Groups = Annotated[
-    list[_Group], BeforeValidator(_grouped, json_schema_input_type=_Groups | Phrase), Field(max_length=20)
+    list[_Group], BeforeValidator(_wrap_groups, json_schema_input_type=_Groups | Phrase), Field(max_length=20)
 ]
-Kinds = Annotated[_Kinds, BeforeValidator(_listed, json_schema_input_type=_Kinds | TurnKind)]
+Kinds = Annotated[_Kinds, BeforeValidator(_wrap_in_list, json_schema_input_type=_Kinds | TurnKind)]
 """One stands for a list of it, so that a cell of a table can hold it."""
 Say = Annotated[str, CLEANED, Field(min_length=1, max_length=2000)]
 Tag = Annotated[str, CLEANED, Field(max_length=64)]
@@ -116,7 +116,7 @@ class EvaluationCaseIn(BaseModel):
     user_id: Annotated[str, CLEANED, Field(max_length=128)] | None = Field(None, description="业务库里的会员")
 
     @model_validator(mode="after")
-    def _one_form(self) -> Self:
+    def _check_one_form(self) -> Self:
         if bool(self.turns) == (self.question is not None):
             raise ValueError("question 与 turns 要写一个，只写一个")
         if self.turns and (self.expect or self.tag):
@@ -133,7 +133,7 @@ class EvaluationCaseIn(BaseModel):
                 turn.say,
                 turn.tag,
                 turn.expect.expectation,
-                turn.page.page() if turn.page else None,
+                turn.page.build_page() if turn.page else None,
             )
             for number, turn in enumerate(told, 1)
         )
@@ -147,7 +147,7 @@ class EvaluationCasesIn(BaseModel):
 
     cases: list[EvaluationCaseIn] = Field(min_length=1, max_length=MAX_AT_ONCE, description="要放进去的题目")
 
-    def new(self) -> list[NewCase]:
+    def build_cases(self) -> list[NewCase]:
         return [NewCase(case.dialogue) for case in self.cases]
 
 
@@ -163,7 +163,7 @@ class ExpectOut(BaseModel):
     date_dependent: bool
 
     @classmethod
-    def of(cls, expect: Expectation) -> Self:
+    def from_expectation(cls, expect: Expectation) -> Self:
         return cls(
             kind=sorted(expect.kinds),
             must_any=[list(group) for group in expect.must_any],
@@ -184,9 +184,9 @@ class LabelledTurnOut(BaseModel):
     page: PageIn | None
 
     @classmethod
-    def of(cls, turn: LabelledTurn) -> Self:
+    def from_turn(cls, turn: LabelledTurn) -> Self:
         page = PageIn.model_validate(asdict(turn.page)) if turn.page else None
-        return cls(say=turn.say, expect=ExpectOut.of(turn.expect), tag=turn.tag, page=page)
+        return cls(say=turn.say, expect=ExpectOut.from_expectation(turn.expect), tag=turn.tag, page=page)
 
 
 class EvaluationCaseOut(BaseModel):
@@ -202,11 +202,11 @@ class EvaluationCaseOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, case: EvaluationCase) -> Self:
+    def from_case(cls, case: EvaluationCase) -> Self:
         told: dict[str, Any] = {
             name: getattr(case, name) for name in ("id", "origin", "origin_id", "created_at", "updated_at")
         }
-        turns = [LabelledTurnOut.of(turn) for turn in case.dialogue.turns]
+        turns = [LabelledTurnOut.from_turn(turn) for turn in case.dialogue.turns]
         return cls(**told, key=case.dialogue.id, turns=turns, user_id=case.dialogue.user_id)
 
 
@@ -246,7 +246,7 @@ class EvaluationSetOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, found: EvaluationSet) -> Self:
+    def from_set(cls, found: EvaluationSet) -> Self:
         return cls.model_validate(found)
 
 

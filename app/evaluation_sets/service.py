@@ -21,7 +21,7 @@ from app.evaluation_sets.types import (
     EvaluationSet,
     NewCase,
 )
-from app.ids import new_id
+from app.ids import create_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -35,61 +35,61 @@ class EvaluationSets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self, tenant: str) -> list[EvaluationSet]:
+    async def list_all(self, tenant: str) -> list[EvaluationSet]:
         """By their names."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.sets, tenant)
+            return await connection.run_sync(repository.list_sets, tenant)
 
     async def get(self, tenant: str, set_id: str) -> EvaluationSet:
         """Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(repository.sets, tenant, set_id or "-")
+            found = await connection.run_sync(repository.list_sets, tenant, set_id or "-")
         if not found:
-            raise _unknown_set(set_id)
+            raise _build_set_not_found(set_id)
         return found[0]
 
     async def add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
         """An empty set. Raises Conflict where the name is taken, or there are too many."""
-        made = EvaluationSet(new_id(), name, description, at := now(), at)
+        made = EvaluationSet(create_id(), name, description, at := now(), at)
 
         def work(connection: Connection) -> None:
-            if len(repository.sets(connection, tenant)) >= MAX_SETS:
+            if len(repository.list_sets(connection, tenant)) >= MAX_SETS:
                 raise Conflict(f"评测集最多 {MAX_SETS} 个。", code="too_many_sets", most=MAX_SETS)
             repository.add_set(connection, tenant, made)
 
-        await self._named(name, work)
+        await self._run_named(name, work)
         return made
 
-    async def named(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
+    async def get_or_add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
         """The set of this name, made where there is none; for features that put cases aside. Raises Conflict."""
         try:
             return await self.add(tenant, name, description)
         except Conflict as error:
-            found = [one for one in await self.all(tenant) if one.name == name]
+            found = [one for one in await self.list_all(tenant) if one.name == name]
             if not found:
                 raise error
             return found[0]
 
-    async def change(self, tenant: str, set_id: str, name: str, description: str) -> EvaluationSet:
+    async def change_set(self, tenant: str, set_id: str, name: str, description: str) -> EvaluationSet:
         """Calls it otherwise. Raises NotFound, Conflict."""
 
         def work(connection: Connection) -> None:
             if not repository.change_set(connection, tenant, set_id, name, description, now()):
-                raise _unknown_set(set_id)
+                raise _build_set_not_found(set_id)
 
-        await self._named(name, work)
+        await self._run_named(name, work)
         return await self.get(tenant, set_id)
 
-    async def drop(self, tenant: str, set_id: str) -> None:
+    async def delete_set(self, tenant: str, set_id: str) -> None:
         """Deletes it with its cases; reports that were made with it stay. Raises NotFound."""
 
         def work(connection: Connection) -> None:
             if not repository.drop_set(connection, tenant, set_id):
-                raise _unknown_set(set_id)
+                raise _build_set_not_found(set_id)
 
         await self._database.transact(work)
 
-    async def cases(
+    async def list_cases(
         self,
         tenant: str,
         set_id: str,
@@ -103,7 +103,9 @@ class EvaluationSets:
         await self.get(tenant, set_id)
 
         def work(connection: Connection) -> tuple[list[EvaluationCase], int]:
-            return repository.cases(connection, tenant, set_id, text=text, origin=origin, limit=limit, offset=offset)
+            return repository.list_cases(
+                connection, tenant, set_id, text=text, origin=origin, limit=limit, offset=offset
+            )
 
         async with self._database.read() as connection:
             return await connection.run_sync(work)
@@ -114,18 +116,18 @@ class EvaluationSets:
         """Takes cases in, each in the place of one of its key; of two of a key the later counts. only: the set holds
         nothing else afterwards. Raises NotFound, Conflict where there would be too many.
         """
-        new = {one.dialogue.id: one for one in map(_keyed, cases)}
-        ids = {key: new_id() for key in new}
+        new = {one.dialogue.id: one for one in map(_add_key, cases)}
+        ids = {key: create_id() for key in new}
 
         def work(connection: Connection) -> list[EvaluationCase]:
             at = now()
-            if not repository.hold(connection, tenant, set_id, at):
-                raise _unknown_set(set_id)
-            there = repository.standing(connection, tenant, set_id, new.keys())
+            if not repository.hold_set(connection, tenant, set_id, at):
+                raise _build_set_not_found(set_id)
+            there = repository.load_existing(connection, tenant, set_id, new.keys())
             if only:
-                repository.clear(connection, tenant, set_id)
+                repository.clear_set(connection, tenant, set_id)
             elif repository.count(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
-                raise _too_many()
+                raise _build_too_many()
             taken = []
             for number, (key, one) in enumerate(new.items()):
                 case_id, since, place = there.get(key) or (ids[key], at, number)
@@ -134,7 +136,7 @@ class EvaluationSets:
             return taken
 
         if len(new) > MAX_CASES:
-            raise _too_many()
+            raise _build_too_many()
         return await self._database.transact(work)
 
     async def change_case(self, tenant: str, set_id: str, case_id: str, dialogue: Dialogue) -> EvaluationCase:
@@ -142,11 +144,11 @@ class EvaluationSets:
 
         def work(connection: Connection) -> EvaluationCase:
             at = now()
-            found = repository.case(connection, tenant, set_id, case_id)
+            found = repository.find_case(connection, tenant, set_id, case_id)
             if found is None:
-                raise _unknown_case(case_id)
+                raise _build_case_not_found(case_id)
             made = replace(found, dialogue=replace(dialogue, id=found.dialogue.id), updated_at=at)
-            repository.hold(connection, tenant, set_id, at)
+            repository.hold_set(connection, tenant, set_id, at)
             repository.put_cases(connection, tenant, set_id, [made])
             return made
 
@@ -157,19 +159,19 @@ class EvaluationSets:
 
         def work(connection: Connection) -> None:
             if not repository.drop_cases(connection, tenant, set_id, [case_id]):
-                raise _unknown_case(case_id)
-            repository.hold(connection, tenant, set_id, now())
+                raise _build_case_not_found(case_id)
+            repository.hold_set(connection, tenant, set_id, now())
 
         await self._database.transact(work)
 
-    async def _named(self, name: str, work: Callable[[Connection], Result]) -> Result:
+    async def _run_named(self, name: str, work: Callable[[Connection], Result]) -> Result:
         try:
             return await self._database.transact(work)
         except repository.NameTaken as error:
             raise Conflict(f"已经有叫“{name}”的评测集。", code="set_name_taken", name=name) from error
 
 
-def _keyed(case: NewCase) -> NewCase:
+def _add_key(case: NewCase) -> NewCase:
     dialogue = case.dialogue
     if dialogue.id:
         return case
@@ -181,13 +183,13 @@ def _keyed(case: NewCase) -> NewCase:
     return replace(case, dialogue=replace(dialogue, id=key))
 
 
-def _too_many() -> Conflict:
+def _build_too_many() -> Conflict:
     return Conflict(f"一个评测集最多 {MAX_CASES} 条。", code="too_many_cases", most=MAX_CASES)
 
 
-def _unknown_set(set_id: str) -> NotFound:
+def _build_set_not_found(set_id: str) -> NotFound:
     return NotFound("没有这个评测集，可能已被删除。", code="evaluation_set_not_found", id=set_id)
 
 
-def _unknown_case(case_id: str) -> NotFound:
+def _build_case_not_found(case_id: str) -> NotFound:
     return NotFound("评测集里没有这一条，可能已被删除。", code="evaluation_case_not_found", id=case_id)

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.evaluation.dialogues import Dialogue, LabelledTurn, row_of
+from app.evaluation.dialogues import Dialogue, LabelledTurn, build_row
 from app.evaluation_sets.schemas import EvaluationCaseIn
 from app.evaluation_sets.types import CaseOrigin, NewCase
 from app.http.sheets import SheetReader
-from app.problems import problem
+from app.problems import describe_problem
 from app.spreadsheets import write_sheet
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.decoding import decode
@@ -58,18 +58,18 @@ class ReadFile:
 async def read_file(content: bytes, read_sheet: SheetReader) -> ReadFile:
     """What kind of file it is its bytes say. Raises InvalidDocument where it is no table and no text."""
     is_jsonl = _JSONL.match(content.removeprefix(b"\xef\xbb\xbf"))
-    rows = _lines(content) if is_jsonl else _table(await read_sheet(_FILE, content, _OPTIONS))
+    rows = _read_lines(content) if is_jsonl else _read_table(await read_sheet(_FILE, content, _OPTIONS))
     return await asyncio.to_thread(_read_rows, rows)
 
 
 def write_jsonl(dialogues: Iterable[Dialogue]) -> bytes:
     """What `scripts/evaluate.py --dialogues` reads too."""
-    return "".join(json.dumps(row_of(dialogue), ensure_ascii=False) + "\n" for dialogue in dialogues).encode()
+    return "".join(json.dumps(build_row(dialogue), ensure_ascii=False) + "\n" for dialogue in dialogues).encode()
 
 
 def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
     """One turn a row, without the pages that customers look at; see `write_sheet`."""
-    return write_sheet(name, COLUMNS, (_cells(one, turn) for one in dialogues for turn in one.turns))
+    return write_sheet(name, COLUMNS, (_build_cells(one, turn) for one in dialogues for turn in one.turns))
 
 
 def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
@@ -78,11 +78,11 @@ def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
         try:
             cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
         except ValidationError as error:
-            refused.append((number, "；".join(_told(item) for item in error.errors()[:3])))
+            refused.append((number, "；".join(_describe_problem(item) for item in error.errors()[:3])))
     return ReadFile(tuple(cases), tuple(refused))
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, object]]:
+def _read_lines(content: bytes) -> Iterator[tuple[int, object]]:
     lines = [(number, line) for number, line in enumerate(decode(_FILE, content).split("\n"), 1) if line.strip()]
     if len(lines) > MAX_ROWS:
         raise DocumentTooLarge(_FILE, f"超过 {MAX_ROWS} 行的上限，请拆分后再上传")
@@ -94,45 +94,45 @@ def _lines(content: bytes) -> Iterator[tuple[int, object]]:
         yield number, row
 
 
-def _table(sheet: Spreadsheet) -> Iterator[tuple[int, object]]:
+def _read_table(sheet: Spreadsheet) -> Iterator[tuple[int, object]]:
     """Rows that follow each other with the same id are the turns of one conversation."""
     group: list[SheetRow] = []
     for row in sheet.rows:
-        if group and (not _cell(row, "id") or _cell(row, "id") != _cell(group[0], "id")):
-            yield group[0].number, _conversation(group)
+        if group and (not _get_cell(row, "id") or _get_cell(row, "id") != _get_cell(group[0], "id")):
+            yield group[0].number, _build_conversation(group)
             group = []
         group.append(row)
     if group:
-        yield group[0].number, _conversation(group)
+        yield group[0].number, _build_conversation(group)
 
 
-def _conversation(rows: Sequence[SheetRow]) -> dict[str, Any]:
+def _build_conversation(rows: Sequence[SheetRow]) -> dict[str, Any]:
     turns = [_turn(row) for row in rows]
-    return {"id": _cell(rows[0], "id"), "user_id": _cell(rows[0], "user_id"), "turns": turns}
+    return {"id": _get_cell(rows[0], "id"), "user_id": _get_cell(rows[0], "user_id"), "turns": turns}
 
 
 def _turn(row: SheetRow) -> dict[str, Any]:
     expect: dict[str, Any] = {
-        "must_any": [_split(line) for line in _cell(row, "must_any").splitlines() if line.strip()],
-        "must_not": _split(_cell(row, "must_not")),
-        "source": _split(_cell(row, "source")),
-        "documents": _split(_cell(row, "documents")),
-        "note": _cell(row, "note"),
-        "date_dependent": _FLAGS.get(_cell(row, "date_dependent").lower(), _cell(row, "date_dependent")),
+        "must_any": [_split(line) for line in _get_cell(row, "must_any").splitlines() if line.strip()],
+        "must_not": _split(_get_cell(row, "must_not")),
+        "source": _split(_get_cell(row, "source")),
+        "documents": _split(_get_cell(row, "documents")),
+        "note": _get_cell(row, "note"),
+        "date_dependent": _FLAGS.get(_get_cell(row, "date_dependent").lower(), _get_cell(row, "date_dependent")),
     }
-    if kinds := _split(_cell(row, "kind")):
+    if kinds := _split(_get_cell(row, "kind")):
         expect["kind"] = [kind.lower() for kind in kinds]
-    return {"say": _cell(row, "question"), "tag": _cell(row, "tag"), "expect": expect}
+    return {"say": _get_cell(row, "question"), "tag": _get_cell(row, "tag"), "expect": expect}
 
 
-def _cells(dialogue: Dialogue, turn: LabelledTurn) -> list[str]:
+def _build_cells(dialogue: Dialogue, turn: LabelledTurn) -> list[str]:
     expect = turn.expect
     return [
         dialogue.id,
         turn.say,
-        _joined(sorted(expect.kinds)),
-        "\n".join(map(_joined, expect.must_any)),
-        *map(_joined, (expect.must_not, expect.sources, expect.documents)),
+        _join_parts(sorted(expect.kinds)),
+        "\n".join(map(_join_parts, expect.must_any)),
+        *map(_join_parts, (expect.must_not, expect.sources, expect.documents)),
         turn.tag,
         dialogue.user_id,
         expect.note,
@@ -140,7 +140,7 @@ def _cells(dialogue: Dialogue, turn: LabelledTurn) -> list[str]:
     ]
 
 
-def _cell(row: SheetRow, column: str) -> str:
+def _get_cell(row: SheetRow, column: str) -> str:
     return row.get_first(*_NAMES[column])
 
 
@@ -148,10 +148,10 @@ def _split(cell: str) -> list[str]:
     return [part.replace("\\|", "|").strip() for part in _OR.split(cell) if part.strip()]
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join_parts(parts: Iterable[str]) -> str:
     return "|".join(" ".join(part.split()).replace("|", "\\|") for part in parts)
 
 
-def _told(item: Any) -> str:
+def _describe_problem(item: Any) -> str:
     place = ".".join(str(part) for part in item["loc"])
-    return f"{place} {problem(item)}".strip()
+    return f"{place} {describe_problem(item)}".strip()

@@ -13,11 +13,11 @@ from app.faqs.schemas import FaqImportOut, FaqIn, FaqOut, FaqPage
 from app.faqs.transfer import read_faqs, write_faqs
 from app.faqs.types import FaqState
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import Responses, fails
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
-from app.http.forms import file_body, sent_file
+from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
-from app.http.sheets import sheet_reader
+from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX
 
 router = APIRouter(prefix="/api/v1/knowledge/faqs", tags=["faqs"], route_class=GuardedRoute)
@@ -45,11 +45,11 @@ async def list_faqs(
 ) -> FaqPage:
     """One page of entries."""
     filters = FaqFilters(q, state, sort)
-    found, total = await wiring.faqs.page(tenant, filters, offset=offset, limit=limit)
+    found, total = await wiring.faqs.load_page(tenant, filters, offset=offset, limit=limit)
     return FaqPage(items=list(map(FaqOut.model_validate, found)), total=total, offset=offset, limit=limit)
 
 
-@router.post("", status_code=201, responses=_KEPT | fails(409))
+@router.post("", status_code=201, responses=_KEPT | list_failures(409))
 async def add_faq(body: FaqIn, request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> FaqOut:
     """Keeps a new entry, published unless it is a draft. 201 once it answers, 202 while the index is still at work."""
     made = await wiring.faqs.create(tenant, body.draft_entry(), request.state.principal.name)
@@ -58,7 +58,7 @@ async def add_faq(body: FaqIn, request: Request, response: Response, tenant: Adm
     return FaqOut.model_validate(made)
 
 
-@router.post("/import", openapi_extra=file_body(), responses=_REPORT | fails(409, 413, 415, 422))
+@router.post("/import", openapi_extra=build_file_body(), responses=_REPORT | list_failures(409, 413, 415, 422))
 async def import_faqs(
     request: Request,
     response: Response,
@@ -71,7 +71,7 @@ async def import_faqs(
 
     The bytes of the file may also be the whole body.
     """
-    rows = await read_faqs(await sent_file(request), sheet_reader(request, wiring, tenant))
+    rows = await read_faqs(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
     done = await wiring.faq_importer.run(tenant, rows, request.state.principal.name, dry_run=dry_run)
     if not done.ready:
         response.status_code = 202
@@ -86,19 +86,19 @@ async def export_faqs(
     state: State = None,
 ) -> Response:
     """All entries as a file, which `import` takes."""
-    found = await wiring.faqs.stored.some(tenant, FaqFilters(state=state), MAX_ENTRIES)
+    found = await wiring.faqs.stored.load_first(tenant, FaqFilters(state=state), MAX_ENTRIES)
     name = f"faqs.{format}"
     content, kind = await asyncio.to_thread(write_faqs, name, found)
     return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.get("/{faq_id}", responses=fails(404))
+@router.get("/{faq_id}", responses=list_failures(404))
 async def read_faq(faq_id: FaqId, tenant: StaffTenant, wiring: Wiring) -> FaqOut:
     """One entry."""
     return FaqOut.model_validate(await wiring.faqs.get(tenant, faq_id))
 
 
-@router.put("/{faq_id}", responses=_KEPT | fails(404, 409))
+@router.put("/{faq_id}", responses=_KEPT | list_failures(404, 409))
 async def change_faq(
     faq_id: FaqId, body: FaqIn, request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
 ) -> FaqOut:
@@ -109,7 +109,7 @@ async def change_faq(
     return FaqOut.model_validate(made)
 
 
-@router.delete("/{faq_id}", status_code=204, responses=_INDEXING | fails(404))
+@router.delete("/{faq_id}", status_code=204, responses=_INDEXING | list_failures(404))
 async def delete_faq(faq_id: FaqId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes an entry. 204 once it no longer answers, 202 while the index is still at work."""
     return Response(status_code=204 if await wiring.faqs.delete(tenant, faq_id) else 202)

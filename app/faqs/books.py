@@ -34,7 +34,7 @@ Kept = tuple[int, CuratedEntry, list[Wording]]
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _TenantShelf:
     """One tenant's, of one embedder."""
 
     entries: dict[str, Kept] = field(default_factory=dict)
@@ -50,16 +50,16 @@ class FaqBooks:
     def __init__(self, stored: FaqRepository, wait_seconds: float = WAIT_SECONDS) -> None:
         self._stored = stored
         self._wait_seconds = wait_seconds
-        self._shelves: WeakKeyDictionary[Embedder, dict[str, _Shelf]] = WeakKeyDictionary()
+        self._shelves: WeakKeyDictionary[Embedder, dict[str, _TenantShelf]] = WeakKeyDictionary()
         self._typical: WeakKeyDictionary[Embedder, Vector] = WeakKeyDictionary()
 
-    def over(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
+    def open_book(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
         """The entries of one tenant. revision: of the index that is searched, whenever it is asked."""
         return TenantBook(self, tenant, embedder, revision)
 
-    async def of(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
+    async def get_book(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
         """The entries that a knowledge base publishes from that revision on; None while they are read."""
-        shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _Shelf())
+        shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _TenantShelf())
         deadline = monotonic() + self._wait_seconds
         while (late := shelf.book.revision < revision) or shelf.due <= monotonic():
             if shelf.reading is None:
@@ -80,16 +80,16 @@ class FaqBooks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, tenant: str, embedder: Embedder, shelf: _Shelf, revision: int) -> None:
+    async def _read(self, tenant: str, embedder: Embedder, shelf: _TenantShelf, revision: int) -> None:
         try:
-            published = await self._stored.published(tenant)
+            published = await self._stored.load_published(tenant)
             known = {id: kept for id, kept in shelf.entries.items() if published.get(id) == kept[0]}
             missing = [id for id in published if id not in known]
             if missing or shelf.due <= monotonic() or len(known) < len(shelf.entries):
-                made = [_entry(faq) for faq in await self._stored.of(tenant, missing)]
+                made = [_build_entry(faq) for faq in await self._stored.load_entries(tenant, missing)]
                 worded = await asyncio.to_thread(lambda: [list_wordings([entry]) for entry in made])
                 found = {one.id: (published[one.id], one, each) for one, each in zip(made, worded, strict=True)}
-                shelf.book, complete = await self._book(embedder, list((known | found).values()), revision)
+                shelf.book, complete = await self._build_book(embedder, list((known | found).values()), revision)
                 shelf.entries, shelf.due = known | found, math.inf if complete else monotonic() + RETRY_SECONDS
             else:
                 shelf.book = shelf.book.copy_at_revision(revision)
@@ -99,7 +99,7 @@ class FaqBooks:
         finally:
             shelf.reading = None
 
-    async def _book(self, embedder: Embedder, kept: Sequence[Kept], revision: int) -> tuple[Book, bool]:
+    async def _build_book(self, embedder: Embedder, kept: Sequence[Kept], revision: int) -> tuple[Book, bool]:
         """The book, and whether it knows meanings as far as there are any."""
         entries = [entry for _, entry, _ in kept]
         wordings = [replace(one, entry=place) for place, (_, _, each) in enumerate(kept) for one in each]
@@ -108,14 +108,14 @@ class FaqBooks:
         complete = True
         if wordings and embedder.has_meaning:
             try:
-                typical = await self._middle(embedder)
+                typical = await self._get_typical(embedder)
                 vectors = await embedder.embed_questions([read(one.text).normalized_text for one in wordings])
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("curated answers by their wordings alone")
                 complete = False
         return await asyncio.to_thread(Book, entries, wordings, vectors, typical, revision), complete
 
-    async def _middle(self, embedder: Embedder) -> Vector:
+    async def _get_typical(self, embedder: Embedder) -> Vector:
         if embedder not in self._typical:
             self._typical[embedder] = await compute_typical_meaning(embedder)
         return self._typical[embedder]
@@ -132,17 +132,17 @@ class TenantBook:
 
     async def match(self, question: Question) -> CuratedMatch | None:
         """By the words of the message or of what it means in its conversation, else by the latter's meaning."""
-        book = await self.books.of(self.tenant, self.embedder, self.revision())
+        book = await self.books.get_book(self.tenant, self.embedder, self.revision())
         if not book:
             return None
         meant = question.expanded_reading.normalized_text
         worded = book.find_by_wording(question.normalized_text) or book.find_by_wording(meant)
         if worded is not None:
             return worded
-        vector = question.vector if meant == question.normalized_text else await self._embedded(meant)
+        vector = question.vector if meant == question.normalized_text else await self._embed_text(meant)
         return book.find_similar(meant, vector) if vector is not None else None
 
-    async def _embedded(self, text: str) -> Vector | None:
+    async def _embed_text(self, text: str) -> Vector | None:
         try:
             return await self.embedder.embed_question(text)
         except EmbeddingUnavailable as error:
@@ -150,5 +150,5 @@ class TenantBook:
             return None
 
 
-def _entry(faq: Faq) -> CuratedEntry:
-    return CuratedEntry(faq.id, faq.answer, faq.written.wordings, faq.buttons)
+def _build_entry(faq: Faq) -> CuratedEntry:
+    return CuratedEntry(faq.id, faq.answer, faq.draft.wordings, faq.buttons)

@@ -23,10 +23,10 @@ class EntryPreparer:
 
     async def prepare(self, tenant: str, entries: Mapping[str, FaqDraft]) -> list[PreparedDocument]:
         """Entries by their ids, as documents; nothing is embedded."""
-        chunks = {id: _chunks(id, entry) for id, entry in entries.items()}
+        chunks = {id: _build_chunks(id, entry) for id, entry in entries.items()}
         made = await self._ingestor.tokenize_chunks(tenant, [chunk for each in chunks.values() for chunk in each])
         tokens = iter(made.tokens)
-        return [_document(entry, chunks[id], tokens, made.vocabulary) for id, entry in entries.items()]
+        return [_build_document(entry, chunks[id], tokens, made.vocabulary) for id, entry in entries.items()]
 
     async def embed(self, tenant: str, documents: Sequence[PreparedDocument]) -> None:
         """Their chunks, and their wordings in the spelling of questions, into the embedder's cache.
@@ -39,7 +39,7 @@ class EntryPreparer:
         await embedder.embed_questions([read(chunk.question).normalized_text for chunk in chunks if chunk.question])
 
 
-def _chunks(id: str, entry: FaqDraft) -> list[Chunk]:
+def _build_chunks(id: str, entry: FaqDraft) -> list[Chunk]:
     meta, version = DocumentMeta(id, entry.question, entry.question), secrets.token_hex(8)
     return [
         Chunk(f"{version}-{number}", meta, number, entry.answer, question=wording, entry=f"{version}-q0")
@@ -47,7 +47,7 @@ def _chunks(id: str, entry: FaqDraft) -> list[Chunk]:
     ]
 
 
-def _document(
+def _build_document(
     entry: FaqDraft, chunks: Sequence[Chunk], tokens: Iterator[tuple[str, ...]], vocabulary: int
 ) -> PreparedDocument:
     written = {"question": entry.question, "answer": entry.answer, "variants": entry.variants}

@@ -16,7 +16,7 @@ from app.db.engine import Database
 from app.db.outbox import PendingEvent
 from app.db.sorting import sorted_by
 from app.documents.tables import KbState
-from app.faqs.rules import wording_key
+from app.faqs.rules import hash_wording
 from app.faqs.tables import FaqRow as Table
 from app.faqs.tables import FaqWordingRow as Wording
 from app.faqs.types import Faq, FaqState
@@ -48,46 +48,46 @@ class FaqRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
+    async def load_page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
         """One page, the last changed first unless `sort` says otherwise, and how many there are in all."""
-        where = _filtered(tenant, filters)
+        where = _match_filters(tenant, filters)
         order = sorted_by(filters.sort, _SORTED)
-        query = _entries(where).order_by(*order, Table.updated_at.desc(), Table.id).offset(offset).limit(limit)
+        query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id).offset(offset).limit(limit)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()
-            return [_entry(row) for row in await connection.execute(query)], total
+            return [_build_entry(row) for row in await connection.execute(query)], total
 
     async def get(self, tenant: str, id: str) -> Faq | None:
         """The entry of that id."""
         async with self._database.read() as connection:
-            row = (await connection.execute(_entries((Table.tenant_id == tenant) & (Table.id == id)))).first()
-            return _entry(row) if row else None
+            row = (await connection.execute(_select_entries((Table.tenant_id == tenant) & (Table.id == id)))).first()
+            return _build_entry(row) if row else None
 
-    async def some(self, tenant: str, filters: FaqFilters, limit: int) -> list[Faq]:
+    async def load_first(self, tenant: str, filters: FaqFilters, limit: int) -> list[Faq]:
         """The first `limit` entries, in the order in which they were written."""
-        query = _entries(_filtered(tenant, filters)).order_by(Table.created_at, Table.id).limit(limit)
+        query = _select_entries(_match_filters(tenant, filters)).order_by(Table.created_at, Table.id).limit(limit)
         async with self._database.read() as connection:
-            return [_entry(row) for row in await connection.execute(query)]
+            return [_build_entry(row) for row in await connection.execute(query)]
 
-    async def published(self, tenant: str) -> dict[str, int]:
+    async def load_published(self, tenant: str) -> dict[str, int]:
         """The entries that answer customers, with the revision that brought each."""
         query = select(Table.id, Table.revision).where(Table.tenant_id == tenant, Table.state == FaqState.PUBLISHED)
         async with self._database.read() as connection:
             return {row.id: row.revision for row in await connection.execute(query)}
 
-    async def of(self, tenant: str, ids: Sequence[str]) -> list[Faq]:
+    async def load_entries(self, tenant: str, ids: Sequence[str]) -> list[Faq]:
         """The entries of these ids that are there."""
         found = []
         async with self._database.read() as connection:
-            for part in _batches(ids):
-                query = _entries((Table.tenant_id == tenant) & Table.id.in_(part))
-                found += [_entry(row) for row in await connection.execute(query)]
+            for part in _split_batches(ids):
+                query = _select_entries((Table.tenant_id == tenant) & Table.id.in_(part))
+                found += [_build_entry(row) for row in await connection.execute(query)]
         return found
 
-    async def owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+    async def load_owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
         """Which entry each wording belongs to, of those that belong to any."""
         async with self._database.read() as connection:
-            return await connection.run_sync(owners, tenant, keys)
+            return await connection.run_sync(load_owners, tenant, keys)
 
 
 def count(connection: Connection, tenant: str) -> tuple[int, int]:
@@ -99,20 +99,20 @@ def count(connection: Connection, tenant: str) -> tuple[int, int]:
     return entries, wordings
 
 
-def states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, FaqState]:
+def load_states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, FaqState]:
     """Of the entries that are there; nobody else changes them before the transaction ends."""
     found: dict[str, FaqState] = {}
-    for part in _batches(ids):
+    for part in _split_batches(ids):
         query = select(Table.id, Table.state).where(Table.tenant_id == tenant, Table.id.in_(part))
         rows = connection.execute(query.order_by(Table.id).with_for_update())
         found |= {row.id: FaqState(row.state) for row in rows}
     return found
 
 
-def owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str, str]:
-    """See `FaqRepository.owners`."""
+def load_owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+    """See `FaqRepository.load_owners`."""
     found: dict[str, str] = {}
-    for part in _batches(keys):
+    for part in _split_batches(keys):
         query = select(Wording.wording, Wording.faq_id).where(Wording.tenant_id == tenant, Wording.wording.in_(part))
         found |= {row.wording: row.faq_id for row in connection.execute(query)}
     return found
@@ -120,9 +120,9 @@ def owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str
 
 def add(connection: Connection, tenant: str, revision: int, entries: Sequence[Faq]) -> None:
     """Keeps new entries with their wordings. Raises WordingTaken, also where an entry is there already."""
-    rows = [_values(entry, revision) | {"tenant_id": tenant, "created_at": entry.created_at} for entry in entries]
+    rows = [_build_values(entry, revision) | {"tenant_id": tenant, "created_at": entry.created_at} for entry in entries]
     try:
-        for part in _batches(rows):
+        for part in _split_batches(rows):
             connection.execute(insert(Table), part)
     except IntegrityError as error:
         raise WordingTaken from error
@@ -132,15 +132,15 @@ def add(connection: Connection, tenant: str, revision: int, entries: Sequence[Fa
 def change(connection: Connection, tenant: str, revision: int, entries: Sequence[Faq]) -> None:
     """Writes entries anew; hits stay. Raises WordingTaken."""
     table = Base.metadata.tables[Table.__tablename__]
-    values = [_values(entry, revision) | {"of": entry.id} for entry in entries]
+    values = [_build_values(entry, revision) | {"of": entry.id} for entry in entries]
     for row in values:
         del row["hits"], row["id"]
     own = (table.c.tenant_id == tenant) & (table.c.id == bindparam("of"))
-    for part in _batches(values):
+    for part in _split_batches(values):
         connection.execute(
             update(table).where(own).values({name: bindparam(name) for name in part[0] if name != "of"}), part
         )
-    for ids in _batches([entry.id for entry in entries]):
+    for ids in _split_batches([entry.id for entry in entries]):
         connection.execute(delete(Wording).where(Wording.tenant_id == tenant, Wording.faq_id.in_(ids)))
     _add_wordings(connection, tenant, entries)
 
@@ -169,18 +169,18 @@ def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
 
 def _add_wordings(connection: Connection, tenant: str, entries: Iterable[Faq]) -> None:
     rows = [
-        {"tenant_id": tenant, "wording": wording_key(wording), "faq_id": entry.id}
+        {"tenant_id": tenant, "wording": hash_wording(wording), "faq_id": entry.id}
         for entry in entries
-        for wording in entry.written.wordings
+        for wording in entry.draft.wordings
     ]
     try:
-        for part in _batches(rows):
+        for part in _split_batches(rows):
             connection.execute(insert(Wording), part)
     except IntegrityError as error:
         raise WordingTaken from error
 
 
-def _values(entry: Faq, revision: int) -> dict[str, Any]:
+def _build_values(entry: Faq, revision: int) -> dict[str, Any]:
     return {
         "id": entry.id,
         "question": entry.question,
@@ -195,7 +195,7 @@ def _values(entry: Faq, revision: int) -> dict[str, Any]:
     }
 
 
-def _filtered(tenant: str, filters: FaqFilters) -> ColumnElement[bool]:
+def _match_filters(tenant: str, filters: FaqFilters) -> ColumnElement[bool]:
     where = Table.tenant_id == tenant
     if filters.text:
         columns = (Table.question, Table.answer, cast(Table.variants, Text))
@@ -205,7 +205,7 @@ def _filtered(tenant: str, filters: FaqFilters) -> ColumnElement[bool]:
     return where
 
 
-def _entries(where: ColumnElement[bool]) -> Any:
+def _select_entries(where: ColumnElement[bool]) -> Any:
     indexed = select(KbState.indexed_revision).where(KbState.tenant_id == Table.tenant_id).scalar_subquery()
     return select(
         Table.id,
@@ -222,7 +222,7 @@ def _entries(where: ColumnElement[bool]) -> Any:
     ).where(where)
 
 
-def _entry(row: Any) -> Faq:
+def _build_entry(row: Any) -> Faq:
     values: Mapping[str, Any] = row._mapping
     changed = {
         "variants": tuple(values["variants"]),
@@ -233,5 +233,5 @@ def _entry(row: Any) -> Faq:
     return Faq(**{**values, **changed})
 
 
-def _batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
+def _split_batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
     return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

@@ -29,32 +29,32 @@ SCHEMES = ("http", "https", "mailto", "tel")
 _CODE = "invalid_faq"
 
 
-def checked(draft: FaqDraft) -> FaqDraft:
+def check_draft(draft: FaqDraft) -> FaqDraft:
     """The entry without invisible characters, empty variants and wordings that are another one in other spelling.
 
     Raises InvalidRequest, with the field that is wrong.
     """
-    question = _text(draft.question, MAX_QUESTION_CHARS, "question", "问题")
-    answer = _text(draft.answer, MAX_ANSWER_CHARS, "answer", "答案")
+    question = _check_text(draft.question, MAX_QUESTION_CHARS, "question", "问题")
+    answer = _check_text(draft.answer, MAX_ANSWER_CHARS, "answer", "答案")
     if not normalise_wording(question):
         raise InvalidRequest("问题里要有文字。", code=_CODE, field="question")
     if len(draft.variants) > MAX_VARIANTS:  # before any of them is looked at: a cell may hold thousands
         raise InvalidRequest(f"相似问最多 {MAX_VARIANTS} 条。", code=_CODE, field="variants")
-    variants = tuple(_distinct(draft.variants, question))
+    variants = tuple(_collect_distinct(draft.variants, question))
     if len(draft.buttons) > MAX_BUTTONS:
         raise InvalidRequest(f"按钮最多 {MAX_BUTTONS} 个。", code=_CODE, field="buttons")
-    return FaqDraft(question, answer, variants, tuple(map(_button, draft.buttons)), draft.draft)
+    return FaqDraft(question, answer, variants, tuple(map(_check_button, draft.buttons)), draft.draft)
 
 
 @lru_cache(maxsize=4096)
-def wording_key(text: str) -> str:
+def hash_wording(text: str) -> str:
     """What a wording is known by in SQL: SHA-256 of its normal form. A third of a millisecond, for which nobody waits
     twice: those of a change are known before its transaction begins.
     """
     return hashlib.sha256(normalise_wording(text).encode()).hexdigest()
 
 
-def safe_address(url: str) -> bool:
+def is_safe_address(url: str) -> bool:
     """Whether a browser may be sent there: see `SCHEMES`."""
     try:
         parts = urlsplit(url)
@@ -65,7 +65,7 @@ def safe_address(url: str) -> bool:
     return plain and parts.scheme in SCHEMES and bool(host if parts.scheme.startswith("http") else parts.path)
 
 
-def _distinct(variants: Iterable[str], question: str) -> Iterable[str]:
+def _collect_distinct(variants: Iterable[str], question: str) -> Iterable[str]:
     seen = {normalise_wording(question)}
     for variant in variants:
         text = clean(variant).strip()
@@ -77,20 +77,20 @@ def _distinct(variants: Iterable[str], question: str) -> Iterable[str]:
             yield text
 
 
-def _button(button: Button) -> Button:
-    label = _text(button.label, MAX_LABEL_CHARS, "buttons", "按钮的文字")
+def _check_button(button: Button) -> Button:
+    label = _check_text(button.label, MAX_LABEL_CHARS, "buttons", "按钮的文字")
     url, message = button.url.strip(), clean(button.message).strip()
     if bool(url) == bool(message):
         raise InvalidRequest(f"按钮“{label}”要有 url 或 message，二者取一。", code=_CODE, field="buttons")
     if len(message) > MAX_QUESTION_CHARS:
         raise InvalidRequest(f"按钮发送的话不能超过 {MAX_QUESTION_CHARS} 个字。", code=_CODE, field="buttons")
-    if url and (len(url) > MAX_URL_CHARS or not safe_address(url)):
+    if url and (len(url) > MAX_URL_CHARS or not is_safe_address(url)):
         schemes = "、".join(f"{scheme}:" for scheme in SCHEMES)
         raise InvalidRequest(f"按钮“{label}”的网址须以 {schemes} 之一开头。", code=_CODE, field="buttons")
     return Button(label, url, message)
 
 
-def _text(value: str, most: int, field: str, name: str) -> str:
+def _check_text(value: str, most: int, field: str, name: str) -> str:
     text = clean(value).strip()
     if not text or len(text) > most:
         raise InvalidRequest(f"{name}要有 1 到 {most} 个字。", code=_CODE, field=field)

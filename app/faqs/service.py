@@ -13,9 +13,9 @@ from app.errors import Conflict, NotFound
 from app.faqs import repository
 from app.faqs.entries import EntryPreparer
 from app.faqs.repository import FaqFilters, FaqRepository, WordingTaken
-from app.faqs.rules import MAX_ENTRIES, MAX_WORDINGS, checked, wording_key
+from app.faqs.rules import MAX_ENTRIES, MAX_WORDINGS, check_draft, hash_wording
 from app.faqs.types import Faq, FaqDraft, FaqState
-from app.ids import new_id
+from app.ids import create_id
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.ingest import PreparedDocument
 
@@ -62,60 +62,60 @@ class FaqService:
         self._wait_seconds = wait_seconds
         self.stored = FaqRepository(database)
 
-    async def page(
+    async def load_page(
         self, tenant: str, filters: FaqFilters = EVERYTHING, *, offset: int = 0, limit: int = 20
     ) -> tuple[list[Faq], int]:
         """One page of entries, the last changed first, and how many there are in all."""
-        return await self.stored.page(tenant, filters, offset, limit)
+        return await self.stored.load_page(tenant, filters, offset, limit)
 
     async def get(self, tenant: str, faq_id: str) -> Faq:
         """Raises NotFound."""
         found = await self.stored.get(tenant, faq_id)
         if found is None:
-            raise _unknown(faq_id)
+            raise _build_not_found(faq_id)
         return found
 
     async def create(self, tenant: str, entry: FaqDraft, author: str = "", *, id: str = "") -> Faq:
         """Keeps a new entry, published unless it is a draft. id: "" for a new one. Raises InvalidRequest,
         EmbeddingUnavailable, and Conflict where another entry has one of its wordings or its id, or there are too many.
         """
-        made = _written(id or new_id(), checked(entry), author)
+        made = _build_faq(id or create_id(), check_draft(entry), author)
         revision = await self.write(tenant, [made], [])
-        return await self._settled(tenant, made, revision)
+        return await self._wait_for_entry(tenant, made, revision)
 
     async def change(self, tenant: str, faq_id: str, entry: FaqDraft, author: str = "") -> Faq:
         """Writes an entry anew. Raises NotFound, and as `create`."""
         known = await self.get(tenant, faq_id)
-        written = _written(faq_id, checked(entry), author)
+        written = _build_faq(faq_id, check_draft(entry), author)
         made = replace(written, hits=known.hits, created_at=known.created_at)
         revision = await self.write(tenant, [], [made])
-        return await self._settled(tenant, made, revision)
+        return await self._wait_for_entry(tenant, made, revision)
 
     async def delete(self, tenant: str, faq_id: str) -> bool:
         """Deletes an entry; True once no search finds it. Raises NotFound."""
         async with self._database.write() as connection:
-            known = await connection.run_sync(repository.states, tenant, [faq_id])
+            known = await connection.run_sync(repository.load_states, tenant, [faq_id])
             if not known:
-                raise _unknown(faq_id)
+                raise _build_not_found(faq_id)
             await connection.run_sync(repository.drop, tenant, faq_id)
             if known[faq_id] is FaqState.DRAFT:
                 return True
             revision = await self._searched.raise_revision(connection, tenant)
             await self._searched.remove(connection, tenant, [faq_id])
-        return await self.reached(tenant, revision)
+        return await self.wait_for_revision(tenant, revision)
 
     async def write(self, tenant: str, added: Sequence[Faq], changed: Sequence[Faq]) -> int:
         """Entries that were checked, in one transaction; the revision from which on searches know, 0 where there are
         only drafts. Raises Conflict, NotFound, EmbeddingUnavailable; then nothing is written.
         """
         entries = [*added, *changed]
-        published = {entry.id: entry.written for entry in entries if entry.state is FaqState.PUBLISHED}
-        documents = await self._prepared(tenant, published)
-        wordings = [wording for entry in entries for wording in entry.written.wordings]
-        await asyncio.to_thread(lambda: [wording_key(wording) for wording in wordings])  # not on the event loop
+        published = {entry.id: entry.draft for entry in entries if entry.state is FaqState.PUBLISHED}
+        documents = await self._prepare_documents(tenant, published)
+        wordings = [wording for entry in entries for wording in entry.draft.wordings]
+        await asyncio.to_thread(lambda: [hash_wording(wording) for wording in wordings])  # not on the event loop
         try:
             async with self._database.write() as connection:
-                known = await connection.run_sync(repository.states, tenant, [entry.id for entry in changed])
+                known = await connection.run_sync(repository.load_states, tenant, [entry.id for entry in changed])
                 gone = [id for id, state in known.items() if state is FaqState.PUBLISHED and id not in published]
                 revision = await self._searched.raise_revision(connection, tenant) if published or gone else 0
                 await connection.run_sync(_store, tenant, revision, added, changed)
@@ -127,28 +127,28 @@ class FaqService:
             raise Conflict("这个问法已经在另一条精选问答里了。", code="wording_taken") from error
         return revision
 
-    async def reached(self, tenant: str, revision: int) -> bool:
+    async def wait_for_revision(self, tenant: str, revision: int) -> bool:
         """Whether searches know that revision, after waiting for it."""
-        return revision == 0 or await self._follower.reached(tenant, revision, self._wait_seconds)
+        return revision == 0 or await self._follower.wait_for_revision(tenant, revision, self._wait_seconds)
 
-    async def _settled(self, tenant: str, entry: Faq, revision: int) -> Faq:
-        return replace(entry, ready=await self.reached(tenant, revision))
+    async def _wait_for_entry(self, tenant: str, entry: Faq, revision: int) -> Faq:
+        return replace(entry, ready=await self.wait_for_revision(tenant, revision))
 
-    async def _prepared(self, tenant: str, entries: Mapping[str, FaqDraft]) -> list[PreparedDocument]:
+    async def _prepare_documents(self, tenant: str, entries: Mapping[str, FaqDraft]) -> list[PreparedDocument]:
         documents = await self._preparer.prepare(tenant, entries)
         try:
             await self._preparer.embed(tenant, documents)
         except EmbeddingUnavailable:
-            if not await self._follower.by_keywords(tenant):
+            if not await self._follower.is_keywords_only(tenant):
                 raise
         return documents
 
 
 def _store(connection: Connection, tenant: str, revision: int, added: Sequence[Faq], changed: Sequence[Faq]) -> None:
-    known = repository.states(connection, tenant, [entry.id for entry in changed])
+    known = repository.load_states(connection, tenant, [entry.id for entry in changed])
     for entry in changed:
         if entry.id not in known:
-            raise _unknown(entry.id)
+            raise _build_not_found(entry.id)
     _free(connection, tenant, [*added, *changed])
     repository.change(connection, tenant, revision, changed)
     repository.add(connection, tenant, revision, added)
@@ -160,18 +160,18 @@ def _store(connection: Connection, tenant: str, revision: int, added: Sequence[F
 
 def _free(connection: Connection, tenant: str, entries: Sequence[Faq]) -> None:
     """Raises Conflict where a wording belongs to an entry that is not among these."""
-    wordings = {wording_key(wording): wording for entry in entries for wording in entry.written.wordings}
+    wordings = {hash_wording(wording): wording for entry in entries for wording in entry.draft.wordings}
     own = {entry.id for entry in entries}
-    for key, owner in repository.owners(connection, tenant, list(wordings)).items():
+    for key, owner in repository.load_owners(connection, tenant, list(wordings)).items():
         if owner not in own:
             message = f"“{wordings[key]}”已经在另一条精选问答里了。"
             raise Conflict(message, code="wording_taken", wording=wordings[key], faq_id=owner)
 
 
-def _written(id: str, entry: FaqDraft, author: str) -> Faq:
+def _build_faq(id: str, entry: FaqDraft, author: str) -> Faq:
     state, moment = FaqState.DRAFT if entry.draft else FaqState.PUBLISHED, now()
     return Faq(id, entry.question, entry.answer, entry.variants, entry.buttons, state, author, 0, False, moment, moment)
 
 
-def _unknown(faq_id: str) -> NotFound:
+def _build_not_found(faq_id: str) -> NotFound:
     return NotFound("没有找到这条精选问答，可能已被删除。", code="faq_not_found", faq_id=faq_id)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agents.types import Button
-from app.faqs.rules import safe_address
+from app.faqs.rules import is_safe_address
 from app.faqs.types import Faq, FaqDraft, FaqState
 from app.http.sheets import SheetReader
 from app.spreadsheets import write_sheet
@@ -50,22 +50,22 @@ async def read_faqs(content: bytes, read_sheet: SheetReader) -> list[FaqSheetRow
     """The rows of a file, below the first row that names questions and answers as in a document; what is in the cells
     is not checked yet. Raises InvalidDocument.
     """
-    return await asyncio.to_thread(_rows, await read_sheet("精选问答", content, _OPTIONS))
+    return await asyncio.to_thread(_read_rows, await read_sheet("精选问答", content, _OPTIONS))
 
 
 def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
     """A file by the ending of its name, and its media type; see `write_sheet`. Blocking."""
-    return write_sheet(name, COLUMNS, map(_cells, entries))
+    return write_sheet(name, COLUMNS, map(_build_cells, entries))
 
 
-def _rows(sheet: Spreadsheet) -> list[FaqSheetRow | FaqRowRefused]:
+def _read_rows(sheet: Spreadsheet) -> list[FaqSheetRow | FaqRowRefused]:
     columns = find_by_name(sheet.columns)
     if columns is None:
         return [FaqRowRefused(sheet.header, "没有找到写着列名的那一行：要有“问题”“答案”两列。")]
-    return [_row(row, sheet, columns) for row in sheet.rows]
+    return [_read_row(row, sheet, columns) for row in sheet.rows]
 
 
-def _row(row: SheetRow, sheet: Spreadsheet, columns: ColumnPlaces) -> FaqSheetRow | FaqRowRefused:
+def _read_row(row: SheetRow, sheet: Spreadsheet, columns: ColumnPlaces) -> FaqSheetRow | FaqRowRefused:
     names = sheet.columns
     state = row.get_first(*_STATE).lower() or FaqState.PUBLISHED.value
     question, answer = row.get_first(names[columns.question]), row.get_first(names[columns.answer])
@@ -78,7 +78,7 @@ def _row(row: SheetRow, sheet: Spreadsheet, columns: ColumnPlaces) -> FaqSheetRo
     buttons = []
     for line in filter(None, _LINE.split(row.get_first(*_BUTTONS))):
         label, does = map(str.strip, split_first_part(line))
-        opens = safe_address(does)
+        opens = is_safe_address(does)
         buttons.append(Button(label, does if opens else "", "" if opens else does))
     asked = row.get_first(names[columns.variants]) if columns.variants is not None else ""
     variants = tuple(filter(None, map(str.strip, split_parts(asked, "\r\n"))))
@@ -86,12 +86,14 @@ def _row(row: SheetRow, sheet: Spreadsheet, columns: ColumnPlaces) -> FaqSheetRo
     return FaqSheetRow(row.number, row.get_first(*_ID), FaqDraft(question, answer, variants, tuple(buttons), draft))
 
 
-def _cells(faq: Faq) -> Sequence[str]:
-    buttons = (f"{_part(button.label)}|{button.url or ' '.join(button.message.split())}" for button in faq.buttons)
-    variants = map(_part, faq.variants)
+def _build_cells(faq: Faq) -> Sequence[str]:
+    buttons = (
+        f"{_escape_part(button.label)}|{button.url or ' '.join(button.message.split())}" for button in faq.buttons
+    )
+    variants = map(_escape_part, faq.variants)
     return faq.id, faq.question, faq.answer, "\n".join(variants), "\n".join(buttons), _SHOWN[faq.state]
 
 
-def _part(text: str) -> str:
+def _escape_part(text: str) -> str:
     """On one line, and with the bars in it marked as its own."""
     return escape_part(" ".join(text.split()))

@@ -51,6 +51,6 @@ class Faq:
     updated_at: datetime
 
     @property
-    def written(self) -> FaqDraft:
+    def draft(self) -> FaqDraft:
         """What staff wrote of it."""
         return FaqDraft(self.question, self.answer, self.variants, self.buttons, self.state is FaqState.DRAFT)

@@ -40,7 +40,7 @@ async def read_first_steps(tenant: AdminTenant, wiring: Wiring) -> FirstStepsOut
     facts = await StepRepository(wiring.base.database, sample_paths()).facts(tenant)
     source, _ = await wiring.connections.read()
     connected = source is not ConnectionSource.NONE
-    colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.by_environment(tenant) else 1))
+    colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.has_environment_key(tenant) else 1))
     counts: dict[StepName, int] = {
         "documents": facts.documents,
         "try": int(facts.conversations),

@@ -40,7 +40,7 @@ class StepRepository:
 
     async def facts(self, tenant: str) -> StepFacts:
         """As they are now."""
-        return await self._database.look(lambda connection: self._facts(connection, tenant))
+        return await self._database.run_in_reader(lambda connection: self._facts(connection, tenant))
 
     def _facts(self, connection: Connection, tenant: str) -> StepFacts:
         mine = Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, Document.path.not_in(self._samples)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from app.gaps.repository import GapFilters
 from app.gaps.schemas import GapDetailOut, GapDraftIn, GapMergeIn, GapOut, GapPage, GapPolicy, GapStepIn, MineIn
 from app.gaps.types import GapDraft, GapState, MissReason
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import Responses, fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import JobRunOut
@@ -42,11 +42,11 @@ async def list_gaps(
     return GapPage(items=list(map(GapOut.of, found)), total=total, offset=offset, limit=limit, states=states)
 
 
-@router.post("/mine", status_code=202, responses=fails(400, 409))
+@router.post("/mine", status_code=202, responses=list_failures(400, 409))
 async def mine_gaps(tenant: AdminTenant, wiring: Wiring, body: MineIn | None = None) -> JobRunOut:
     """Begins a run of the job `gap_mining`, which every night has too; see the jobs for how far it is."""
     parameters = (body or MineIn()).model_dump()
-    return JobRunOut.of(await wiring.jobs.trigger(tenant, "gap_mining", parameters))
+    return JobRunOut.from_run(await wiring.jobs.trigger_run(tenant, "gap_mining", parameters))
 
 
 @router.get("/policy")
@@ -62,23 +62,23 @@ async def put_gap_policy(body: GapPolicy, tenant: AdminTenant, wiring: Wiring) -
     return body
 
 
-@router.get("/{gap_id}", responses=fails(404))
+@router.get("/{gap_id}", responses=list_failures(404))
 async def read_gap(gap_id: GapId, tenant: StaffTenant, wiring: Wiring) -> GapDetailOut:
     """One gap with its questions, what was said before each, the nearest fragments of the knowledge base, its draft."""
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/draft", responses=fails(404, 409))
+@router.post("/{gap_id}/draft", responses=list_failures(404, 409))
 async def draft_gap(gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring) -> GapDetailOut:
     """Makes a draft: by the model that is configured, out of what staff answered and the nearest fragments; else in the
     words of staff; else with an empty answer.
     """
-    async with wiring.limits.slots.slot(tenant):
+    async with wiring.limits.slots.open_slot(tenant):
         await wiring.gap_review.draft(tenant, gap_id, actor(request))
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.put("/{gap_id}/draft", responses=fails(404, 409))
+@router.put("/{gap_id}/draft", responses=list_failures(404, 409))
 async def edit_gap(
     gap_id: GapId, body: GapDraftIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> GapDetailOut:
@@ -89,7 +89,7 @@ async def edit_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/submit", responses=fails(404, 409))
+@router.post("/{gap_id}/submit", responses=list_failures(404, 409))
 async def submit_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
@@ -98,7 +98,7 @@ async def submit_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/approve", response_model=GapDetailOut, responses=_INDEXING | fails(400, 404, 409))
+@router.post("/{gap_id}/approve", response_model=GapDetailOut, responses=_INDEXING | list_failures(400, 404, 409))
 async def approve_gap(
     gap_id: GapId,
     request: Request,
@@ -115,7 +115,7 @@ async def approve_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/reject", responses=fails(404, 409))
+@router.post("/{gap_id}/reject", responses=list_failures(404, 409))
 async def reject_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
@@ -124,7 +124,7 @@ async def reject_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/dismiss", responses=fails(404, 409))
+@router.post("/{gap_id}/dismiss", responses=list_failures(404, 409))
 async def dismiss_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
@@ -133,7 +133,7 @@ async def dismiss_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/reopen", responses=fails(404, 409))
+@router.post("/{gap_id}/reopen", responses=list_failures(404, 409))
 async def reopen_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
@@ -144,7 +144,7 @@ async def reopen_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/merge", responses=fails(404, 409))
+@router.post("/{gap_id}/merge", responses=list_failures(404, 409))
 async def merge_gap(
     gap_id: GapId, body: GapMergeIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> GapDetailOut:
@@ -155,7 +155,7 @@ async def merge_gap(
 
 def actor(request: Request) -> str:
     """Who does it: the name of the key."""
-    return caller_name(request)[:MAX_AUTHOR_CHARS]
+    return get_caller_name(request)[:MAX_AUTHOR_CHARS]
 
 
 async def _detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:

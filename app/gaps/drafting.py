@@ -13,12 +13,12 @@ from loguru import logger
 from agents.errors import BudgetExhausted, GenerationError
 from agents.llm.faq_drafter import DraftText
 from agents.llm.replies import UnreadableReply
-from app.conversations.questions import digest
+from app.conversations.questions import hash_question
 from app.faqs.rules import MAX_QUESTION_CHARS
 from app.gaps.repository_drafts import DraftRepository
 from app.gaps.types import DraftOrigin, Gap, GapDraft, Miss
 from app.gaps.workbench import GapWorkbench
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from knowledge.chunking import MAX_ANSWER_CHARS
 
 MOST_VARIANTS = 20
@@ -68,16 +68,16 @@ def wordings(question: str, misses: Sequence[Miss]) -> list[str]:
     """The question of a gap and other ways to ask it, those asked most first; what held personal data is none."""
     counts = Counter(miss.question for miss in misses)
     asked = [question, *(text for text, _ in counts.most_common())]
-    plain = {digest(text): text for text in reversed(asked) if text and _fit(text)}
-    ordered = dict.fromkeys(digest(text) for text in asked)
+    plain = {hash_question(text): text for text in reversed(asked) if text and _fit(text)}
+    ordered = dict.fromkeys(hash_question(text) for text in asked)
     found = [plain[key] for key in ordered if key in plain]
     return (found or [_TAG.sub("", question).strip()[:MAX_QUESTION_CHARS]])[: MOST_VARIANTS + 1]
 
 
 def _written(draft: GapDraft, text: DraftText) -> GapDraft:
-    question = masked(text.question)[:MAX_QUESTION_CHARS]
-    variants = [one for one in (draft.question, *draft.variants) if digest(one) != digest(question)]
-    answer = masked(text.answer)[:MAX_ANSWER_CHARS]
+    question = mask_personal_data(text.question)[:MAX_QUESTION_CHARS]
+    variants = [one for one in (draft.question, *draft.variants) if hash_question(one) != hash_question(question)]
+    answer = mask_personal_data(text.answer)[:MAX_ANSWER_CHARS]
     return replace(
         draft, question=question, answer=answer, variants=tuple(variants[:MOST_VARIANTS]), origin=DraftOrigin.MODEL
     )

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.routing.anchors import load_shipped_anchors
-from app.conversations.questions import digest
+from app.conversations.questions import hash_question
 from app.db.base import now
 from app.gaps.clustering import clusters, joined, similarities
 from app.gaps.repository_mining import Clustered, MiningRepository
@@ -50,13 +50,13 @@ class GapMining:
         """One tenant. Raises EmbeddingUnavailable, KnowledgeError; then what was collected waits for the next run."""
         tenant, since = context.tenant, now() - timedelta(days=context.parameters["days"])
         collected = await self._stored.collect(tenant, since)
-        await context.progress(1, 3)
+        await context.report_progress(1, 3)
         known, new = await self._stored.read(tenant)
         found = await self._clustered(tenant, known, new)
         returned = await self._stored.keep(tenant, found, new)
-        await context.progress(2, 3)
+        await context.report_progress(2, 3)
         resolved = await self._ask_again(tenant)
-        await context.progress(3, 3)
+        await context.report_progress(3, 3)
         return {
             "collected": collected,
             "joined": len(found.known),
@@ -67,12 +67,14 @@ class GapMining:
 
     async def _clustered(self, tenant: str, known: Mapping[str, Sequence[Miss]], new: Sequence[Miss]) -> Clustered:
         """One question is embedded once, however often it was asked; the same words belong to the same gap."""
-        owners = {digest(miss.question): gap for gap, members in known.items() for miss in members}
-        place = {miss.id: owners[digest(miss.question)] for miss in new if digest(miss.question) in owners}
+        owners = {hash_question(miss.question): gap for gap, members in known.items() for miss in members}
+        place = {
+            miss.id: owners[hash_question(miss.question)] for miss in new if hash_question(miss.question) in owners
+        }
         left: dict[str, list[Miss]] = defaultdict(list)
         for miss in new:
             if miss.id not in place:
-                left[digest(miss.question)].append(miss)
+                left[hash_question(miss.question)].append(miss)
         texts = [members[0].question for members in left.values()]
         members = {gap: [miss.question for miss in told] for gap, told in known.items()}
         groups = list(left.values())

@@ -16,8 +16,8 @@ from app.db.engine import Database
 from app.gaps.repository_misses import miss
 from app.gaps.tables import GapEventRow, GapItemRow, GapRow
 from app.gaps.types import Counts, EarlierTurn, Gap, GapEvent, GapState, Miss, MissReason
-from app.ids import new_id
-from app.privacy import masked
+from app.ids import create_id
+from app.privacy import mask_personal_data
 
 WEEK = timedelta(days=7)
 CONTEXT = 2
@@ -139,7 +139,7 @@ def locked(connection: Connection, tenant: str, gap_id: str) -> Gap | None:
 
 def add(connection: Connection, tenant: str, question: str, revision: int) -> str:
     """A new gap; its id."""
-    id, moment = new_id(), now()
+    id, moment = create_id(), now()
     values = {"state": GapState.OPEN, "question": question, "checked": revision, "merged_into": ""}
     times = {"created_at": moment, "updated_at": moment}
     connection.execute(insert(GapRow).values(tenant_id=tenant, id=id, **values, **times))
@@ -156,7 +156,7 @@ def change(
         table = GapEventRow
         last = select(func.coalesce(func.max(table.number), 0)).where(table.tenant_id == tenant, table.gap_id == gap_id)
         number = connection.execute(last).scalar_one() + 1
-        told = {"event": event.event, "actor": event.actor, "note": masked(event.note), "at": event.at}
+        told = {"event": event.event, "actor": event.actor, "note": mask_personal_data(event.note), "at": event.at}
         connection.execute(insert(table).values(tenant_id=tenant, gap_id=gap_id, number=number, **told))
 
 
@@ -240,5 +240,5 @@ def _bare(row: Any) -> Gap:
 
 
 def _short(text: str) -> str:
-    text = " ".join(masked(text).split())
+    text = " ".join(mask_personal_data(text).split())
     return text if len(text) <= SAID_CHARS else text[: SAID_CHARS - 1] + "…"

@@ -14,7 +14,7 @@ from app.desk.types import Sender
 from app.gaps.repository_misses import NOT_STAFF
 from app.gaps.tables import GapDraftRow, GapPolicyRow, GapRow
 from app.gaps.types import DraftOrigin, GapDraft, Miss, MissReason
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from app.tickets.tables import TicketEvent
 
 MOST_MESSAGES = 20
@@ -92,10 +92,10 @@ def _staff_words(connection: Connection, tenant: str, misses: Sequence[Miss]) ->
     ):
         for miss in misses:
             if miss.reason is reason and (text := words(connection, tenant, miss.id.partition(":")[2])):
-                return masked(text), origin
+                return mask_personal_data(text), origin
     for miss in misses:
         if miss.handoff and miss.turn_id and (text := _said(connection, tenant, miss)):
-            return masked(text), DraftOrigin.HANDOFF
+            return mask_personal_data(text), DraftOrigin.HANDOFF
     return "", DraftOrigin.EMPTY
 
 

@@ -11,17 +11,17 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 
 from agents.ticketing.types import DONE
 from agents.types import GIVEN, HandoffReason
-from app.conversations.questions import digest
+from app.conversations.questions import hash_question
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import insert_into
 from app.desk.tables import DeskSessionRow, DeskSolution
 from app.gaps.tables import GapDraftRow, GapItemRow, GapRow
 from app.gaps.types import BY_OUTCOME, GapState, Miss, MissReason
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from app.tickets.states import ERASED_SUBJECT
 from app.tickets.tables import Ticket, TicketEvent
-from app.traces.packing import unpacked
 from app.traces.tables import StoredTrace
+from app.traces.trace_codec import decompress_body
 
 ANSWERING = frozenset({"knowledge", "curated"})
 """Agents that answer out of what the company wrote. What others could not do says nothing of the knowledge base."""
@@ -62,15 +62,15 @@ def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Mis
     )
     for row in connection.execute(query.order_by(turn.created_at.desc()).limit(MOST)).all():
         if (reason := _reason(row.outcome, row.rating)) and _true_miss(row.response):
-            evidence = unpacked(row.body).get("evidence") or {}
+            evidence = decompress_body(row.body).get("evidence") or {}
             yield Miss(
                 id=f"turn:{row.id}",
                 reason=reason,
                 session_id=row.session_id,
                 turn_id=row.id,
-                question=masked(row.standalone),
+                question=mask_personal_data(row.standalone),
                 asked_at=row.created_at,
-                note=masked(row.reason) if row.rating == "down" else "",
+                note=mask_personal_data(row.reason) if row.rating == "down" else "",
                 revision=evidence.get("revision", 0),
             )
 
@@ -103,7 +103,7 @@ def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[
             reason=MissReason.HANDOFF,
             session_id=row.session_id,
             turn_id=turn.id,
-            question=masked(turn.standalone),
+            question=mask_personal_data(turn.standalone),
             asked_at=turn.created_at,
             handoff=True,
         )
@@ -120,7 +120,7 @@ def _asked(connection: Connection, tenant: str, session: str, before: datetime, 
     mine = (turn.tenant_id == tenant) & (turn.session_id == session) & (turn.created_at <= before)
     query = select(turn.id, turn.standalone, turn.response, turn.created_at).where(mine)
     for row in connection.execute(query.order_by(turn.number.desc()).limit(LOOKED_BACK)):
-        if " ".join(masked(row.standalone).split()).startswith(quoted):
+        if " ".join(mask_personal_data(row.standalone).split()).startswith(quoted):
             return row if _true_miss(row.response) else None
     return None
 
@@ -133,7 +133,15 @@ def _solutions(connection: Connection, tenant: str, since: datetime) -> Iterator
     )
     for row in connection.execute(query.order_by(table.updated_at.desc()).limit(MOST)).all():
         name = f"solution:{row.id}"
-        yield Miss(name, MissReason.SOLUTION, row.session_id, None, masked(row.question), row.created_at, handoff=True)
+        yield Miss(
+            name,
+            MissReason.SOLUTION,
+            row.session_id,
+            None,
+            mask_personal_data(row.question),
+            row.created_at,
+            handoff=True,
+        )
 
 
 def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
@@ -157,7 +165,7 @@ def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[M
         .where(Ticket.subject != ERASED_SUBJECT)
     )
     for row in connection.execute(query.order_by(Ticket.resolved_at.desc()).limit(MOST)).all():
-        question = masked(row.subject)
+        question = mask_personal_data(row.subject)
         yield Miss(f"ticket:{row.number}", MissReason.TICKET, row.session_id, None, question, row.created_at)
 
 
@@ -199,7 +207,7 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None
     gone = connection.execute(select(table.gap_id, table.question).where(mine)).all()
     connection.execute(delete(table).where(mine))
     for gap_id in sorted({row.gap_id for row in gone if row.gap_id}):
-        _without(connection, tenant, gap_id, {digest(row.question) for row in gone if row.gap_id == gap_id})
+        _without(connection, tenant, gap_id, {hash_question(row.question) for row in gone if row.gap_id == gap_id})
 
 
 def _without(connection: Connection, tenant: str, gap_id: str, questions: set[str]) -> None:
@@ -210,7 +218,7 @@ def _without(connection: Connection, tenant: str, gap_id: str, questions: set[st
     left = connection.execute(
         select(item.question).where(item.tenant_id == tenant, item.gap_id == gap_id).order_by(item.asked_at.desc())
     ).scalars()
-    others = {digest(question): question for question in left}
+    others = {hash_question(question): question for question in left}
     if row is None:
         return
     gone = questions - others.keys()
@@ -218,7 +226,7 @@ def _without(connection: Connection, tenant: str, gap_id: str, questions: set[st
         _unworded(connection, tenant, gap_id, gone, others)
     if not others and row.state != GapState.APPROVED:
         connection.execute(delete(gap).where(mine))
-    elif digest(row.question) in gone:
+    elif hash_question(row.question) in gone:
         connection.execute(update(gap).where(mine).values(question=next(iter(others.values()), "")))
 
 
@@ -229,8 +237,8 @@ def _unworded(connection: Connection, tenant: str, gap_id: str, gone: set[str], 
     row = connection.execute(select(draft.question, draft.variants).where(mine)).first()
     if row is None:
         return
-    question = next(iter(left.values()), "") if digest(row.question) in gone else row.question
-    variants = [text for text in row.variants if digest(text) not in gone]
+    question = next(iter(left.values()), "") if hash_question(row.question) in gone else row.question
+    variants = [text for text in row.variants if hash_question(text) not in gone]
     connection.execute(update(draft).where(mine).values(question=question, variants=variants))
 
 

@@ -14,7 +14,7 @@ from app.db import outbox
 from app.db.engine import Database, insert_into
 from app.db.outbox import PendingEvent
 from app.gaps.tables import KnowledgeGap
-from app.webhooks.events import emit
+from app.webhooks.events import emit_event
 
 DETECTED = "gap.detected"
 Asked = Sequence[tuple[str, datetime]]
@@ -101,7 +101,7 @@ def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     ):
         if count == added[tenant, digest]:
             gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}
-            emit(connection, tenant, DETECTED, gap)
+            emit_event(connection, tenant, DETECTED, gap)
 
 
 def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
@@ -114,13 +114,13 @@ def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list
 def _forget_pending(connection: Connection, tenant: str, kind: str, asked: Asked) -> Asked:
     """Takes gaps out of what is to be counted yet; returns those that were counted already."""
     left = list(asked)
-    for key, payload in outbox.pending(connection, tenant, kind) if asked else ():
+    for key, payload in outbox.load_pending(connection, tenant, kind) if asked else ():
         kept = []
         for gap in payload["gaps"]:
             turn = gap["hash"], datetime.fromisoformat(gap["at"])
             left.remove(turn) if turn in left else kept.append(gap)
         if len(kept) < len(payload["gaps"]):
-            outbox.replace(connection, tenant, key, payload | {"gaps": kept})
+            outbox.replace_payload(connection, tenant, key, payload | {"gaps": kept})
     return left
 
 

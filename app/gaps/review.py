@@ -17,8 +17,8 @@ from app.gaps.drafting import Drafting
 from app.gaps.repository_drafts import DraftRepository
 from app.gaps.types import WAITING, DraftOrigin, Gap, GapDraft, GapEvent, GapState
 from app.gaps.workbench import GapWorkbench, unknown
-from app.ids import new_id
-from app.privacy import masked, tags_in
+from app.ids import create_id
+from app.privacy import find_tags, mask_personal_data
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -79,8 +79,10 @@ class GapReview:
 
     async def edit(self, tenant: str, gap_id: str, text: GapDraft, actor: str) -> GapDraft:
         """Writes the draft, which has to be submitted again. Raises NotFound, Conflict."""
-        variants = tuple(masked(one) for one in text.variants)
-        made = replace(text, question=masked(text.question), answer=masked(text.answer), variants=variants)
+        variants = tuple(mask_personal_data(one) for one in text.variants)
+        made = replace(
+            text, question=mask_personal_data(text.question), answer=mask_personal_data(text.answer), variants=variants
+        )
         made = replace(made, origin=DraftOrigin.EDITED, author=actor)
         return await self._wrote(tenant, gap_id, WAITING, made, GapEvent("edited", actor, "", now()))
 
@@ -93,7 +95,7 @@ class GapReview:
             draft = drafts.find(connection, tenant, gap_id)
             if draft is None or not draft.answer.strip() or not draft.question.strip():
                 raise Conflict("草稿还没有答案，请先填写。", code="draft_is_empty", gap_id=gap_id)
-            if tags := sorted(tags_in("\n".join((draft.question, draft.answer, *draft.variants)))):
+            if tags := sorted(find_tags("\n".join((draft.question, draft.answer, *draft.variants)))):
                 told = f"草稿里有遮盖了的个人信息（{'、'.join(tags)}），顾客会看到，请改写后再提交。"
                 told += "公司自己的电话和邮箱，发布后在精选问答里填写。"
                 raise Conflict(told, code="draft_is_masked", gap_id=gap_id, tags=tags)
@@ -184,7 +186,7 @@ class GapReview:
             assert draft is not None, "what is in review has a draft"
             if two_persons and actor == draft.author:
                 raise Conflict("要由另一个人审核：草稿是您写的。", code="another_reviewer", author=draft.author)
-            claimed = draft if draft.faq_id else replace(draft, faq_id=new_id())
+            claimed = draft if draft.faq_id else replace(draft, faq_id=create_id())
             drafts.put(connection, tenant, gap_id, claimed)
             return claimed
 
@@ -228,7 +230,7 @@ class GapReview:
         if before is None:
             await self._withdraw(tenant, gap_id, entry.id)
         else:
-            await self._published.change(tenant, entry.id, before.written, before.author)
+            await self._published.change(tenant, entry.id, before.draft, before.author)
 
     async def _withdraw(self, tenant: str, gap_id: str, faq_id: str) -> None:
         await self._cases.remove(tenant, gap_id)

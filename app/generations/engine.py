@@ -71,6 +71,6 @@ class Generation:
             if not self._turns:
                 self._free.set()
 
-    async def unused(self) -> None:
+    async def wait_until_unused(self) -> None:
         """Returns once no turn uses it."""
         await self._free.wait()

@@ -16,7 +16,7 @@ class GenerationRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self) -> dict[str, StoredGeneration]:
+    async def load_all(self) -> dict[str, StoredGeneration]:
         """By tenant, of those whose knowledge base was indexed anew; one small read, cheap enough to poll."""
         query = select(GenerationRow.tenant_id, GenerationRow.number, GenerationRow.embedder)
         async with self._database.read() as connection:

@@ -38,12 +38,12 @@ class Generations:
 
     async def start(self) -> None:
         """Reads what is stored. Raises MissingDependency, InvalidConfiguration."""
-        self._recorded = await self.stored.all()
+        self._recorded = await self.stored.load_all()
         for tenant, stored in self._recorded.items():
             if stored.embedder != self._configured:
                 told = "the index is of the embedder {}, with which it was built anew; EMBEDDER={} is for other tenants"
                 logger.bind(tenant=tenant).info(told, stored.embedder, self._configured)
-        await self.of(DEFAULT_TENANT)
+        await self.get_current(DEFAULT_TENANT)
 
     @property
     def engines(self) -> tuple[EmbeddingEngine, ...]:
@@ -55,25 +55,25 @@ class Generations:
         """That of the default tenant."""
         return self._current[DEFAULT_TENANT]
 
-    async def of(self, tenant: str) -> Generation:
+    async def get_current(self, tenant: str) -> Generation:
         """The one that answers the tenant's questions now. Raises MissingDependency, InvalidConfiguration."""
         if tenant not in self._current:
             stored = self._recorded.get(tenant, StoredGeneration(0, self._configured))
-            opened = await self.beside(tenant, stored)
+            opened = await self.open_beside(tenant, stored)
             if self._current.setdefault(tenant, opened) is not opened:
                 await self.let_go(opened)
         return self._current[tenant]
 
-    async def newest(self, tenant: str) -> StoredGeneration:
+    async def load_newest(self, tenant: str) -> StoredGeneration:
         """The one that is recorded by now, whichever process made it; this one may have yet to follow."""
-        self._recorded = await self.stored.all()
+        self._recorded = await self.stored.load_all()
         return self._recorded.get(tenant, StoredGeneration(0, self._configured))
 
-    async def embedder(self, tenant: str) -> Embedder:
+    async def get_embedder(self, tenant: str) -> Embedder:
         """That of the tenant's index."""
-        return (await self.of(tenant)).embedder
+        return (await self.get_current(tenant)).embedder
 
-    async def beside(self, tenant: str, stored: StoredGeneration) -> Generation:
+    async def open_beside(self, tenant: str, stored: StoredGeneration) -> Generation:
         """One that nobody is answered from yet; `put` it in the place of the other, or `let_go`."""
         async with self._opening:
             if stored.embedder not in self._engines:
@@ -87,7 +87,7 @@ class Generations:
             engine.begin(self._startup)
         return generation
 
-    def numbers(self, tenant: str) -> frozenset[int]:
+    def list_numbers(self, tenant: str) -> frozenset[int]:
         """Of the tenant's generations that are in use."""
         return frozenset(generation.number for generation in self._in_use if generation.tenant == tenant)
 
@@ -115,9 +115,9 @@ class Generations:
         """Whether anything is still to be learnt of what answers."""
         return any(generation.learning.under_way for generation in self._current.values())
 
-    async def outdated(self) -> dict[str, StoredGeneration]:
+    async def find_outdated(self) -> dict[str, StoredGeneration]:
         """By tenant, what is to answer by now, where this process still answers from another index."""
-        self._recorded = await self.stored.all()
+        self._recorded = await self.stored.load_all()
         return {
             tenant: stored
             for tenant, stored in self._recorded.items()

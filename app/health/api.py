@@ -36,7 +36,7 @@ class IndexingOut(BaseModel):
     eta_s: int | None = Field(description="大约还要多少秒；还估计不出时为 null")
 
     @classmethod
-    def of(cls, indexing: Indexing) -> Self:
+    def from_indexing(cls, indexing: Indexing) -> Self:
         return cls(done=indexing.done, total=indexing.total, eta_s=indexing.eta_s)
 
 
@@ -79,8 +79,8 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     answered by keywords meanwhile. Later, 503 with the code `storage_full` or `database_busy` while nothing can be
     kept: every ask tries to.
     """
-    indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
-    outage = await wiring.base.database.outage()
+    indexing = IndexingOut.from_indexing(state) if (state := wiring.base.indexing) else None
+    outage = await wiring.base.database.find_outage()
     if outage is None and wiring.startup.ready.is_set():
         degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
         learning = wiring.base.generations.learning
@@ -92,7 +92,7 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"
     refusal = describe(outage or Overloaded(message, code="not_ready"))
     request.state.reason = refusal.code
-    body = refusal.body(request_id_of(request))
+    body = refusal.build_body(request_id_of(request))
     told = {"ready": False, "waiting_for": wiring.startup.waiting_for}
     told["indexing"] = indexing.model_dump() if indexing else None
     return JSONResponse(body | told, status_code=refusal.status, headers=refusal.headers)

@@ -27,7 +27,7 @@ from app.history.schemas import (
 )
 from app.history.types import FoundConversation, HistoryFilter, SavedView, Standing
 from app.http.deps import StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -60,34 +60,34 @@ async def search_history(
     text = clean(q).strip()
     wanted = HistoryFilter(text, customer, label, agent_id, standing, outcome or "", priority, since, until)
     found, total = await wiring.history.search(tenant, wanted, limit, offset)
-    return HistoryPage(conversations=await _listed(wiring, tenant, found), total=total)
+    return HistoryPage(conversations=await _build_list(wiring, tenant, found), total=total)
 
 
 @router.get("/labels")
 async def list_labels(tenant: StaffTenant, wiring: Wiring) -> LabelList:
     """The labels that conversations and customers have."""
-    return LabelList(labels=await wiring.contacts.rows.known_labels(tenant))
+    return LabelList(labels=await wiring.contacts.rows.list_known_labels(tenant))
 
 
-@router.put("/sessions/{session_id}/labels", status_code=204, responses=fails(404))
+@router.put("/sessions/{session_id}/labels", status_code=204, responses=list_failures(404))
 async def label_conversation(session_id: SessionId, body: LabelsIn, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Gives a conversation its labels, those of before are gone."""
     key = SessionKey(tenant, session_id)
-    if not await wiring.contacts.rows.label_conversation(key, body.labels):
-        raise _unknown(session_id)
-    wiring.desk.feed.wake(key)
+    if not await wiring.contacts.rows.set_conversation_labels(key, body.labels):
+        raise _build_not_found(session_id)
+    wiring.desk.feed.wake_watchers(key)
     return Response(status_code=204)
 
 
-@router.get("/sessions/{session_id}/contact", responses=fails(404))
+@router.get("/sessions/{session_id}/contact", responses=list_failures(404))
 async def read_contact(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> ContactOut:
     """Whose conversation it is, and all that there is of that customer."""
     customer = await _require(wiring, tenant, session_id)
-    sessions = await wiring.contacts.rows.sessions(tenant, customer.key)
+    sessions = await wiring.contacts.rows.list_sessions(tenant, customer.key)
     about, rows = wiring.contact_history, wiring.contacts.rows
     found, total = await wiring.history.search(tenant, HistoryFilter(customer=session_id), SHOWN)
-    first, last = await about.period(tenant, sessions)
-    told = (detect_english(text) for text in await about.last_questions(tenant, sessions))
+    first, last = await about.load_period(tenant, sessions)
+    told = (detect_english(text) for text in await about.load_last_questions(tenant, sessions))
     is_english = next((one for one in told if one is not None), None)
     return ContactOut(
         customer=CustomerOut.from_customer(customer),
@@ -95,23 +95,24 @@ async def read_contact(session_id: SessionId, tenant: StaffTenant, wiring: Wirin
         channel=next((one.channel for one in found if one.session_id == session_id), ""),
         first_seen=first,
         last_seen=last,
-        visits=[VisitOut.model_validate(visit) for visit in await rows.visits(tenant, customer.key)],
-        conversations=await _listed(wiring, tenant, found),
+        visits=[VisitOut.model_validate(visit) for visit in await rows.list_visits(tenant, customer.key)],
+        conversations=await _build_list(wiring, tenant, found),
         total=total,
         tickets=[
-            ContactTicketOut.model_validate(one) for one in await about.tickets(tenant, sessions, customer.key.caller)
+            ContactTicketOut.model_validate(one)
+            for one in await about.list_tickets(tenant, sessions, customer.key.caller)
         ],
-        notes=[ContactNoteOut.model_validate(one) for one in await about.notes(tenant, sessions)],
-        votes=[ContactVoteOut.model_validate(one) for one in await about.votes(tenant, sessions)],
+        notes=[ContactNoteOut.model_validate(one) for one in await about.list_notes(tenant, sessions)],
+        votes=[ContactVoteOut.model_validate(one) for one in await about.list_votes(tenant, sessions)],
     )
 
 
-@router.put("/sessions/{session_id}/contact", responses=fails(404))
+@router.put("/sessions/{session_id}/contact", responses=list_failures(404))
 async def name_contact(session_id: SessionId, body: ContactIn, tenant: StaffTenant, wiring: Wiring) -> CustomerOut:
     """Gives the customer of a conversation the name and the labels that staff see; customers never see them."""
     customer = await _require(wiring, tenant, session_id)
     await wiring.contacts.rows.name_contact(tenant, customer.key, body.name, body.labels)
-    wiring.desk.feed.wake(SessionKey(tenant, session_id))
+    wiring.desk.feed.wake_watchers(SessionKey(tenant, session_id))
     return CustomerOut.from_customer(await _require(wiring, tenant, session_id))
 
 
@@ -122,10 +123,10 @@ async def list_saved_views(
     agent_id: Annotated[str, Query(max_length=64, description="也列出这位客服自己的")] = "",
 ) -> ViewList:
     """Searches that staff keep: everybody's and one's own."""
-    return ViewList(views=[_view(view) for view in await wiring.saved_views.visible_to(tenant, agent_id)])
+    return ViewList(views=[_build_view(view) for view in await wiring.saved_views.list_visible(tenant, agent_id)])
 
 
-@router.post("/views", status_code=201, responses=fails(409))
+@router.post("/views", status_code=201, responses=list_failures(409))
 async def save_view(body: ViewIn, tenant: StaffTenant, wiring: Wiring) -> ViewOut:
     """Keeps a search under a name."""
     wanted = body.filter.model_dump(mode="json", exclude_defaults=True)
@@ -133,10 +134,10 @@ async def save_view(body: ViewIn, tenant: StaffTenant, wiring: Wiring) -> ViewOu
     view = await wiring.saved_views.add(tenant, owner, body.name, wanted)
     if view is None:
         raise Conflict(f"已有 {MOST} 个视图，请先删掉不用的。", code="too_many_views")
-    return _view(view)
+    return _build_view(view)
 
 
-@router.delete("/views/{view_id}", status_code=204, responses=fails(404))
+@router.delete("/views/{view_id}", status_code=204, responses=list_failures(404))
 async def delete_view(view_id: Annotated[str, Path(max_length=32)], tenant: StaffTenant, wiring: Wiring) -> Response:
     """Deletes a view, also one of everybody's."""
     if not await wiring.saved_views.drop(tenant, view_id):
@@ -144,10 +145,10 @@ async def delete_view(view_id: Annotated[str, Path(max_length=32)], tenant: Staf
     return Response(status_code=204)
 
 
-async def _listed(wiring: Wiring, tenant: str, found: Sequence[FoundConversation]) -> list[FoundOut]:
+async def _build_list(wiring: Wiring, tenant: str, found: Sequence[FoundConversation]) -> list[FoundOut]:
     ids = [one.session_id for one in found]
-    customers = await wiring.contacts.customers(tenant, ids)
-    labels = await wiring.contacts.rows.labels(tenant, ids)
+    customers = await wiring.contacts.load_customers(tenant, ids)
+    labels = await wiring.contacts.rows.load_labels(tenant, ids)
     listed = []
     for one in found:
         out = FoundOut.model_validate(one)
@@ -160,14 +161,14 @@ async def _listed(wiring: Wiring, tenant: str, found: Sequence[FoundConversation
 async def _require(wiring: Wiring, tenant: str, session_id: str) -> Customer:
     customer = await wiring.contacts.find(tenant, session_id)
     if customer is None:
-        raise _unknown(session_id)
+        raise _build_not_found(session_id)
     return customer
 
 
-def _view(view: SavedView) -> ViewOut:
+def _build_view(view: SavedView) -> ViewOut:
     shown = ViewFilter.model_validate(view.filter)
     return ViewOut(id=view.id, name=view.name, filter=shown, shared=not view.agent_id, created_at=view.created_at)
 
 
-def _unknown(session_id: str) -> NotFound:
+def _build_not_found(session_id: str) -> NotFound:
     return NotFound("没有找到这个会话，可能已被删除。", code="conversation_not_found", session_id=session_id)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from app.history.terms import phrases_of
+from app.history.terms import build_phrases
 from knowledge.text import fold
 
 BEFORE, LENGTH = 30, 120
 
 
-def excerpt_of(said: str, query: str) -> str:
+def find_excerpt(said: str, query: str) -> str:
     """Some characters around the first of the words that are looked for; the beginning where none stands there as it
     is written.
     """
     said = " ".join(said.split())
     folded = fold(said)
     whole = len(folded) == len(said)  # folding may lengthen a character, and then places differ
-    places = [folded.find(phrase.replace(" ", "")) for phrase in phrases_of(query)] if whole else []
+    places = [folded.find(phrase.replace(" ", "")) for phrase in build_phrases(query)] if whole else []
     start = max(min((place for place in places if place >= 0), default=0) - BEFORE, 0)
     end = start + LENGTH
     return ("…" if start else "") + said[start:end] + ("…" if end < len(said) else "")

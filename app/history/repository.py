@@ -13,7 +13,7 @@ from app.db.engine import Database
 from app.desk.tables import DeskEvent, DeskMessageRow, DeskNoteRow, DeskSessionRow, DeskStaff
 from app.desk.types import ACTIVE, Event, State
 from app.history import repository_texts as texts
-from app.history.excerpt import excerpt_of
+from app.history.excerpt import find_excerpt
 from app.history.types import FoundConversation, HistoryFilter, Standing
 from app.tickets.tables import Ticket
 
@@ -40,7 +40,7 @@ class ConversationSearch:
         """Those of which the last turn came last, at most `limit`, and how many there are, at most MAX_TOTAL."""
 
         def search(connection: Connection) -> tuple[list[FoundConversation], int]:
-            where = _where(connection, tenant, wanted)
+            where = _build_conditions(connection, tenant, wanted)
             named = and_(DeskStaff.tenant_id == _DESK.tenant_id, DeskStaff.agent_id == _DESK.agent_id)
             source = select(Conversation.session_id).select_from(Conversation).outerjoin(_DESK, _AT_DESK)
             counted = source.where(*where).limit(MAX_TOTAL).subquery()
@@ -62,17 +62,17 @@ class ConversationSearch:
             order = Conversation.updated_at.desc(), Conversation.session_id
             rows = connection.execute(query.order_by(*order).limit(limit).offset(offset)).all()
             found = [FoundConversation(row[0], row[1], State(row[2]), *row[3:]) for row in rows]
-            excerpts = _excerpts(connection, tenant, [one.session_id for one in found], wanted.text)
+            excerpts = _load_excerpts(connection, tenant, [one.session_id for one in found], wanted.text)
             found = [replace(one, snippet=excerpts.get(one.session_id, "")) for one in found]
             return found, total
 
-        return await self._database.look(search)
+        return await self._database.run_in_reader(search)
 
 
-def _where(connection: Connection, tenant: str, wanted: HistoryFilter) -> list[ColumnElement[bool]]:
+def _build_conditions(connection: Connection, tenant: str, wanted: HistoryFilter) -> list[ColumnElement[bool]]:
     where: list[ColumnElement[bool]] = [Conversation.tenant_id == tenant]
     if wanted.text:
-        where.append(_named(connection, tenant, wanted.text))
+        where.append(_match_text(connection, tenant, wanted.text))
     if wanted.customer:
         caller = select(Conversation.caller).where(
             Conversation.tenant_id == tenant, Conversation.session_id == wanted.customer
@@ -85,7 +85,7 @@ def _where(connection: Connection, tenant: str, wanted: HistoryFilter) -> list[C
             ConversationLabelRow.session_id == Conversation.session_id,
             ConversationLabelRow.label == wanted.label,
         )
-        of_contact = exists().where(_own_contact(ContactLabelRow), ContactLabelRow.label == wanted.label)
+        of_contact = exists().where(_match_contact(ContactLabelRow), ContactLabelRow.label == wanted.label)
         where.append(of_conversation | of_contact)
     if wanted.agent_id:
         had = exists().where(
@@ -114,41 +114,41 @@ def _where(connection: Connection, tenant: str, wanted: HistoryFilter) -> list[C
     return where
 
 
-def _named(connection: Connection, tenant: str, text: str) -> ColumnElement[bool]:
+def _match_text(connection: Connection, tenant: str, text: str) -> ColumnElement[bool]:
     """By words that were said, by a number, or by who the customer is."""
     hits: list[ColumnElement[bool]] = [
         Conversation.session_id == text,
         Conversation.user_id == text,
         exists().where(_OWN_TICKET, Ticket.number == text.upper()),
-        exists().where(_own_contact(ContactRow), ContactRow.name.icontains(text, autoescape=True)),
+        exists().where(_match_contact(ContactRow), ContactRow.name.icontains(text, autoescape=True)),
     ]
     if (matches := texts.is_match(text, connection.dialect)) is not None:
-        hits.append(Conversation.session_id.in_(texts.sessions_of(matches, tenant)))
+        hits.append(Conversation.session_id.in_(texts.select_sessions(matches, tenant)))
     return or_(*hits)
 
 
-def _own_contact(table: type[ContactRow] | type[ContactLabelRow]) -> ColumnElement[bool]:
+def _match_contact(table: type[ContactRow] | type[ContactLabelRow]) -> ColumnElement[bool]:
     member = (Conversation.caller != "") & (table.caller == Conversation.caller)
     visitor = (Conversation.caller == "") & (table.caller == "") & (table.session_id == Conversation.session_id)
     return (table.tenant_id == Conversation.tenant_id) & (member | visitor)
 
 
-def _excerpts(connection: Connection, tenant: str, sessions: Sequence[str], text: str) -> Mapping[str, str]:
+def _load_excerpts(connection: Connection, tenant: str, sessions: Sequence[str], text: str) -> Mapping[str, str]:
     """By session the place where a text matched, if it was something said."""
     matches = texts.is_match(text, connection.dialect) if text and sessions else None
     if matches is None:
         return {}
     entries: dict[str, tuple[str, str]] = {}
-    for session, kind, entry in texts.found_entries(connection, tenant, sessions, matches):
+    for session, kind, entry in texts.find_entries(connection, tenant, sessions, matches):
         entries.setdefault(session, (kind, entry))
     excerpts = {}
     for session, (kind, entry) in entries.items():
-        said = " ".join(_said(connection, tenant, session, kind, entry))
-        excerpts[session] = excerpt_of(said, text)
+        said = " ".join(_load_texts(connection, tenant, session, kind, entry))
+        excerpts[session] = find_excerpt(said, text)
     return excerpts
 
 
-def _said(connection: Connection, tenant: str, session: str, kind: str, entry: str) -> Sequence[str]:
+def _load_texts(connection: Connection, tenant: str, session: str, kind: str, entry: str) -> Sequence[str]:
     if kind == texts.TURN:
         turn = select(StoredTurn.question, StoredTurn.reply).where(
             StoredTurn.tenant_id == tenant, StoredTurn.id == entry, StoredTurn.session_id == session

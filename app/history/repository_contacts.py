@@ -23,14 +23,14 @@ class ContactHistory:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def last_questions(self, tenant: str, sessions: Sequence[str], count: int = 5) -> list[str]:
+    async def load_last_questions(self, tenant: str, sessions: Sequence[str], count: int = 5) -> list[str]:
         """What was said last, the latest first."""
         own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
         query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(count)
         async with self._database.read() as connection:
             return list((await connection.execute(query)).scalars())
 
-    async def period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
+    async def load_period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
         """When the first of the conversations began, and when the last one was last written into."""
         own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
         query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
@@ -38,7 +38,7 @@ class ContactHistory:
             first, last = (await connection.execute(query)).one()
         return first, last
 
-    async def tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
+    async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
         """Those of the conversations, and of the member."""
         mine: ColumnElement[bool] = Ticket.session_id.in_(sessions)
         if caller:
@@ -48,7 +48,7 @@ class ContactHistory:
         async with self._database.read() as connection:
             return [ContactTicket(*row) for row in await connection.execute(query)]
 
-    async def notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
+    async def list_notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
         """What colleagues wrote down."""
         table = DeskNoteRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
@@ -62,7 +62,7 @@ class ContactHistory:
         async with self._database.read() as connection:
             return [ContactNote(*row) for row in await connection.execute(query)]
 
-    async def votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
+    async def list_votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
         """What the customer thought of replies."""
         own = and_(Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id)
         query = (

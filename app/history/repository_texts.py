@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, bindparam, func, inse
 
 from app.db.base import get_table
 from app.history.tables import ConversationTextRow as Table
-from app.history.terms import is_prefix, phrases_of, terms_of
+from app.history.terms import build_phrases, build_terms, is_prefix
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ _MATCHES = text(f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH :phrases").colum
 def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
     """What customers said and were told; a reply with a member's own rows is left out."""
     rows = [
-        _row(SessionKey(turn.tenant, turn.session_id), TURN, turn.id, turn.question, "" if turn.rows_of else turn.reply)
+        _build_row(
+            SessionKey(turn.tenant, turn.session_id), TURN, turn.id, turn.question, "" if turn.rows_of else turn.reply
+        )
         for turn in turns
     ]
     if rows:
@@ -40,19 +42,19 @@ def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
 
 def add_text(connection: Connection, key: SessionKey, kind: str, entry: str, said: str) -> None:
     """A message of staff, or a note. entry: names it in its conversation."""
-    connection.execute(_INSERT, [_row(key, kind, entry, said)])
+    connection.execute(_INSERT, [_build_row(key, kind, entry, said)])
 
 
 def is_match(query: str, dialect: Dialect) -> ColumnElement[bool] | None:
     """Whether a text holds all words of a search; None where the search has none."""
-    phrases = phrases_of(query)
+    phrases = build_phrases(query)
     if not phrases:
         return None
     if dialect.name == "sqlite":
         asked = " ".join(f'"{phrase}"*' if is_prefix(phrase) else f'"{phrase}"' for phrase in phrases)
         return Table.row.in_(_MATCHES.bindparams(bindparam("phrases", asked, unique=True)))
     vector = func.to_tsvector(literal_column("'simple'::regconfig"), Table.terms)
-    conditions = [vector.bool_op("@@")(_asked(phrase)) for phrase in phrases]
+    conditions = [vector.bool_op("@@")(_build_query(phrase)) for phrase in phrases]
     matches: ColumnElement[bool] = conditions[0]
     for condition in conditions[1:]:
         matches &= condition
@@ -67,12 +69,12 @@ def purge(connection: Connection) -> None:
         connection.execute(text(f"INSERT INTO {INDEX}({INDEX}) VALUES ('optimize')"))
 
 
-def sessions_of(matches: ColumnElement[bool], tenant: str) -> Any:
+def select_sessions(matches: ColumnElement[bool], tenant: str) -> Any:
     """A SELECT of the conversations in which a text matches."""
     return select(Table.session_id).where(Table.tenant_id == tenant, matches)
 
 
-def found_entries(
+def find_entries(
     connection: Connection, tenant: str, sessions: Sequence[str], matches: ColumnElement[bool]
 ) -> list[tuple[str, str, str]]:
     """Session, kind and entry of the texts of conversations that match."""
@@ -81,19 +83,19 @@ def found_entries(
     return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
-def _asked(phrase: str) -> ColumnElement[Any]:
+def _build_query(phrase: str) -> ColumnElement[Any]:
     config: ColumnElement[Any] = literal_column("'simple'::regconfig")
     if is_prefix(phrase):
         return func.to_tsquery(config, f"{phrase}:*")
     return func.phraseto_tsquery(config, phrase)
 
 
-def _row(key: SessionKey, kind: str, entry: str, *texts: str) -> dict[str, Any]:
+def _build_row(key: SessionKey, kind: str, entry: str, *texts: str) -> dict[str, Any]:
     return {
         "tenant_id": key.tenant,
         "session_id": key.session_id,
         "kind": kind,
         "entry": entry,
         "row": secrets.randbits(_ROW_BITS),
-        "terms": terms_of(*texts),
+        "terms": build_terms(*texts),
     }

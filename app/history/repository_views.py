@@ -10,7 +10,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.history.tables import SavedViewRow as Table
 from app.history.types import SavedView
-from app.ids import new_id
+from app.ids import create_id
 
 MOST = 200
 """Views of a tenant."""
@@ -22,7 +22,7 @@ class SavedViews:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def visible_to(self, tenant: str, agent_id: str) -> list[SavedView]:
+    async def list_visible(self, tenant: str, agent_id: str) -> list[SavedView]:
         """Everybody's and this person's own, by their names."""
         mine = Table.agent_id.in_(["", agent_id])
         columns = Table.id, Table.agent_id, Table.name, Table.filter, Table.created_at
@@ -32,7 +32,7 @@ class SavedViews:
 
     async def add(self, tenant: str, agent_id: str, name: str, wanted: dict[str, Any]) -> SavedView | None:
         """Keeps a view; None where the tenant has MOST."""
-        view = SavedView(new_id(), agent_id, name, wanted, now())
+        view = SavedView(create_id(), agent_id, name, wanted, now())
         own = select(func.count()).select_from(Table).where(Table.tenant_id == tenant)
         async with self._database.write() as connection:
             if (await connection.execute(own)).scalar_one() >= MOST:

@@ -12,7 +12,7 @@ from app.db.base import Base, tenant_key
 
 
 class ConversationTextRow(Base):
-    """The words of a turn, of a message of staff or of a note, as `terms.terms_of` writes them; never changed.
+    """The words of a turn, of a message of staff or of a note, as `terms.build_terms` writes them; never changed.
 
     `entry` names it in its conversation. `row` is the number by which SQLite's full-text index knows it; that index and
     its triggers, and PostgreSQL's, are made by migration 0046.

@@ -25,19 +25,19 @@ PREFIX_CHARS = 3
 """From so many letters on a word is found by its beginning."""
 
 
-def terms_of(*texts: str) -> str:
+def build_terms(*texts: str) -> str:
     """The terms of texts, separated by spaces."""
-    return " ".join([term for text in texts for term in _terms(fold(clean(text)))][:MAX_TERMS])
+    return " ".join([term for text in texts for term in _find_terms(fold(clean(text)))][:MAX_TERMS])
 
 
-def phrases_of(query: str) -> list[str]:
+def build_phrases(query: str) -> list[str]:
     """What has to stand in a text that is searched for: each a word, as its terms; empty where nothing is asked.
 
     Of Chinese words those of one character are left out beside longer ones: most of them are 的, 了 and 怎.
     """
-    words = list(_words(query))
+    words = list(_split_words(query))
     longer = [word for word in words if len(word) > 1 or not is_chinese_word(word)]
-    return list(dict.fromkeys(" ".join(_terms(word)) for word in longer or words))[:MAX_WORDS]
+    return list(dict.fromkeys(" ".join(_find_terms(word)) for word in longer or words))[:MAX_WORDS]
 
 
 def is_prefix(phrase: str) -> bool:
@@ -45,35 +45,35 @@ def is_prefix(phrase: str) -> bool:
     return " " not in phrase and len(phrase) >= PREFIX_CHARS and phrase.isascii() and not phrase.isdigit()
 
 
-def _words(query: str) -> Iterator[str]:
+def _split_words(query: str) -> Iterator[str]:
     """Of Chinese the longest word of the dictionary that begins at each place: a text that holds what is asked for as
     it is written holds these as well. The likeliest way to read it, 退 and 货运费 in 退货运费, would ask for more.
     """
     run = ""
-    for term in _terms(fold(clean(query))):
+    for term in _find_terms(fold(clean(query))):
         if is_chinese_word(term):
             run += term
             continue
-        yield from _chinese_words(run)
+        yield from _split_chinese(run)
         yield term
         run = ""
-    yield from _chinese_words(run)
+    yield from _split_chinese(run)
 
 
-def _chinese_words(run: str) -> Iterator[str]:
+def _split_chinese(run: str) -> Iterator[str]:
     place = 0
     while place < len(run):
         ends = range(min(place + WORD_CHARS, len(run)), place + 1, -1)
-        end = next((end for end in ends if _analyzer().get_frequency(run[place:end])), place + 1)
+        end = next((end for end in ends if _get_analyzer().get_frequency(run[place:end])), place + 1)
         yield run[place:end]
         place = end
 
 
-def _terms(folded: str) -> list[str]:
+def _find_terms(folded: str) -> list[str]:
     found: list[str] = _TERM.findall(folded)
     return found
 
 
 @cache
-def _analyzer() -> Analyzer:
+def _get_analyzer() -> Analyzer:
     return Analyzer()

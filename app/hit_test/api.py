@@ -9,15 +9,15 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from app.hit_test.batch import COLUMNS, cells_of, questions_of
+from app.hit_test.batch import COLUMNS, build_cells, read_questions
 from app.hit_test.batch_schemas import BatchSearchRequest, BatchSearchResponse
 from app.hit_test.schemas import SearchRequest, SearchResponse, draft_choice
-from app.hit_test.trial import Trial, Tried
+from app.hit_test.trial import Trial, TrialResult
 from app.http.deps import StaffTenant, Wiring
-from app.http.failures import Responses, fails
-from app.http.forms import file_body, sent_file
+from app.http.failures import Responses, list_failures
+from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
-from app.http.sheets import sheet_reader
+from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX, write_sheet
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
@@ -32,18 +32,18 @@ class TableFormat(StrEnum):
     XLSX = "xlsx"
 
 
-@router.post("/search", response_model=SearchResponse, responses=fails(404, 409, 415))
+@router.post("/search", response_model=SearchResponse, responses=list_failures(404, 409, 415))
 async def search_knowledge(
     body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SearchResponse:
     """Searches as the chat does, with drafts if wanted, and says why what was expected is not found."""
-    trial = body.trial()
+    trial = body.build_trial()
     if not body.drafts:  # which may be all that has such a label
         await wiring.filters.require(tenant, trial.where)
-    async with wiring.limits.slots.slot(tenant, request.state.sender.key):
-        trying = await wiring.canaries.trying(tenant, draft_choice(body.drafts)) if body.drafts else None
+    async with wiring.limits.slots.open_slot(tenant, request.state.sender.key):
+        trying = await wiring.canaries.open_trial(tenant, draft_choice(body.drafts)) if body.drafts else None
         tried = await wiring.hit_test.run(tenant, trial, trying)
-    return SearchResponse.of(tried, body.top_k, explain=body.explain)
+    return SearchResponse.from_result(tried, body.top_k, explain=body.explain)
 
 
 @router.post("/search/batch", response_model=BatchSearchResponse)
@@ -51,12 +51,15 @@ async def search_many(
     body: BatchSearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> BatchSearchResponse:
     """Tries many questions as the chat takes them, each in a place of its own."""
-    tried = await _tried(wiring, tenant, request.state.sender.key, body.trials())
-    return BatchSearchResponse.of(tried)
+    tried = await _run_trials(wiring, tenant, request.state.sender.key, body.build_trials())
+    return BatchSearchResponse.from_results(tried)
 
 
 @router.post(
-    "/search/file", response_class=Response, openapi_extra=file_body(), responses=_TABLE | fails(400, 413, 415)
+    "/search/file",
+    response_class=Response,
+    openapi_extra=build_file_body(),
+    responses=_TABLE | list_failures(400, 413, 415),
 )
 async def search_file(
     request: Request,
@@ -69,19 +72,19 @@ async def search_file(
 
     The bytes of the file may also be the whole body.
     """
-    content = await sent_file(request)
-    rows = await questions_of(content, sheet_reader(request, wiring, tenant), decide=decide)
+    content = await read_sent_file(request)
+    rows = await read_questions(content, build_sheet_reader(request, wiring, tenant), decide=decide)
     trials = [row.trial for row in rows]
-    tried = await _tried(wiring, tenant, request.state.sender.key, trials)
+    tried = await _run_trials(wiring, tenant, request.state.sender.key, trials)
     name = f"hit-test.{format}"
-    cells = list(map(cells_of, trials, tried))
+    cells = list(map(build_cells, trials, tried))
     written, kind = await asyncio.to_thread(write_sheet, name, COLUMNS, cells)
     return Response(written, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-async def _tried(wiring: Any, tenant: str, key: str, trials: Sequence[Trial]) -> list[Tried]:
+async def _run_trials(wiring: Any, tenant: str, key: str, trials: Sequence[Trial]) -> list[TrialResult]:
     found = []
     for trial in trials:
-        async with wiring.limits.slots.slot(tenant, key):
+        async with wiring.limits.slots.open_slot(tenant, key):
             found.append(await wiring.hit_test.run(tenant, trial))
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.errors import InvalidRequest
-from app.hit_test.trial import Expected, Trial, Tried
+from app.hit_test.trial import Expected, Trial, TrialResult
 from app.http.sheets import SheetReader
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.office_kinds import OLD_OFFICE
@@ -40,16 +40,16 @@ class BatchRow:
     trial: Trial
 
 
-async def questions_of(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[BatchRow]:
+async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[BatchRow]:
     """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
     bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
     """
-    lines = await asyncio.to_thread(_text_lines, content)
-    found = _text_rows(lines) if lines else _table(await read_sheet("问题", content, _OPTIONS))
-    return await asyncio.to_thread(_questions, found, decide)
+    lines = await asyncio.to_thread(_split_lines, content)
+    found = _read_text(lines) if lines else _read_table(await read_sheet("问题", content, _OPTIONS))
+    return await asyncio.to_thread(_check_questions, found, decide)
 
 
-def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
+def build_cells(trial: Trial, tried: TrialResult) -> list[str | float]:
     """A row of COLUMNS."""
     found, best = tried.found, next(iter(tried.found.candidates), None)
     expected = trial.expected
@@ -70,8 +70,8 @@ def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
     ]
 
 
-def _questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[BatchRow]:
-    rows = [BatchRow(number, _trial(number, row, decide)) for number, row in found]
+def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[BatchRow]:
+    rows = [BatchRow(number, _build_trial(number, row, decide)) for number, row in found]
     if not rows:
         raise InvalidRequest("文件里没有问题", field="file")
     if len(rows) > MAX_QUESTIONS:
@@ -79,27 +79,27 @@ def _questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> lis
     return rows
 
 
-def _text_lines(content: bytes) -> list[str]:
+def _split_lines(content: bytes) -> list[str]:
     """Of a text; none of a table."""
     if content.startswith((b"PK\x03\x04", OLD_OFFICE)):
         return []
     lines = decode("问题", content).split("\n")
-    first = _first(lines)
+    first = _find_first(lines)
     named = not first.startswith("{") and _NAMED.search(first)
     return [] if named and (re.search("[,\t;]", first) or first.lower() in _QUESTION) else lines
 
 
-def _first(lines: Sequence[str]) -> str:
+def _find_first(lines: Sequence[str]) -> str:
     return next((line.strip() for line in lines if line.strip()), "")
 
 
-def _text_rows(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    if _first(lines).startswith("{"):
-        return _jsonl(lines)
+def _read_text(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    if _find_first(lines).startswith("{"):
+        return _read_jsonl(lines)
     return ((number, {"question": line}) for number, line in enumerate(lines, 1) if line.strip())
 
 
-def _table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
     if not set(_QUESTION) & set(sheet.columns):
         raise InvalidRequest("表格里没有叫 question 或 问题 的列", field="question")
     for row in sheet.rows:
@@ -108,7 +108,7 @@ def _table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
         yield row.number, {"question": row.get_first(*_QUESTION), "history": history, **named}
 
 
-def _jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -122,7 +122,7 @@ def _jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, {"question": question} | {k: row[k] for k in ("history", "document_id", "chunk_id") if k in row}
 
 
-def _trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
+def _build_trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
     history = row.get("history") or []
     told = (row["question"], row.get("document_id") or "", row.get("chunk_id") or "")
     if not isinstance(history, list) or not all(isinstance(text, str) for text in (*history, *told)):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from agents.screening.types import Reason
 from app.hit_test.batch import MAX_QUESTIONS
 from app.hit_test.schemas import ExpectedIn
-from app.hit_test.trial import Expected, Stage, Trial, Tried
+from app.hit_test.trial import Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED
 from knowledge.types import GateVerdict
 
@@ -37,7 +37,7 @@ class BatchSearchRequest(BaseModel):
     questions: list[BatchQuestionIn] = Field(min_length=1, max_length=MAX_QUESTIONS, description="要试的问题")
     decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答")
 
-    def trials(self) -> list[Trial]:
+    def build_trials(self) -> list[Trial]:
         """One by one."""
         return [
             Trial(
@@ -67,7 +67,7 @@ class BatchFindingOut(BaseModel):
     degraded: list[str] = Field(description="当时用不上的部件")
 
     @classmethod
-    def of(cls, tried: Tried) -> Self:
+    def from_result(cls, tried: TrialResult) -> Self:
         best, dropped = next(iter(tried.found.candidates), None), tried.dropped
         return cls(
             query=tried.text,
@@ -93,11 +93,11 @@ class BatchSearchResponse(BaseModel):
     questions: list[BatchFindingOut]
 
     @classmethod
-    def of(cls, tried: Sequence[Tried]) -> Self:
+    def from_results(cls, tried: Sequence[TrialResult]) -> Self:
         verdicts = Counter(one.found.verdict for one in tried)
         stages = Counter(one.dropped.stage for one in tried if one.dropped)
         return cls(
             counts={verdict: verdicts[verdict] for verdict in GateVerdict},
             stages=dict(stages),
-            questions=list(map(BatchFindingOut.of, tried)),
+            questions=list(map(BatchFindingOut.from_result, tried)),
         )

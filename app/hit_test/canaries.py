@@ -29,13 +29,13 @@ class DraftChoice:
 class DraftSource(Protocol):
     """Reads versions."""
 
-    async def chosen(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
+    async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
         """The versions named; None: of every document that has any the newest that is not published."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Trying:
+class TrialSearch:
     """A search that sees drafts, and what these are."""
 
     search: CalibratedSearch
@@ -46,7 +46,7 @@ class Trying:
         """The view with the drafts in it."""
         return self.search.index.get_snapshot()
 
-    def stored(self, expected: Expected) -> Stored | None:
+    def find_stored(self, expected: Expected) -> Stored | None:
         """What of the drafts was expected; None where it is of none of them."""
         for draft in self.drafts:
             pieces = {chunk.id: chunk.entry for chunk in draft.chunks}
@@ -64,23 +64,23 @@ class Canaries:
         self._tenants = tenants
         self._drafts = drafts
 
-    async def trying(self, tenant: str, choice: DraftChoice) -> Trying:
+    async def open_trial(self, tenant: str, choice: DraftChoice) -> TrialSearch:
         """Raises NotFound, Conflict, KnowledgeError."""
-        found = tuple(await self._drafts.chosen(tenant, None if choice.every else choice.keys))
+        found = tuple(await self._drafts.load_versions(tenant, None if choice.every else choice.keys))
         if not found:
             raise Conflict("没有还没发布的草稿可试", code="no_drafts")
-        retriever = (await self._tenants.of(tenant)).retriever
+        retriever = (await self._tenants.get_parts(tenant)).retriever
         base = retriever.index.get_snapshot()
         if not len(base):
             message = "知识库里还没有已发布的文档，门槛无从校准；请先发布一篇，再来试草稿"
             raise Conflict(message, code="empty_knowledge_base")
-        versions = [await _replacement(draft, base, retriever) for draft in found]
+        versions = [await _build_replacement(draft, base, retriever) for draft in found]
         view = CanaryIndex(retriever.index, versions)
         await asyncio.to_thread(view.get_snapshot)  # looks at every chunk of the base, once
-        return Trying(retriever.over(view), found)
+        return TrialSearch(retriever.create_view(view), found)
 
 
-async def _replacement(found: PreparedDocument, base: Snapshot, retriever: CalibratedSearch) -> Replacement:
+async def _build_replacement(found: PreparedDocument, base: Snapshot, retriever: CalibratedSearch) -> Replacement:
     """In the terms and vectors of the base; the draft may have been read by another analyzer."""
     analyzer, embedder = retriever.analyzer, retriever.generation.embedder
     same = found.vocabulary == analyzer.version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.db.engine import Database
-from app.documents.meta import META, document_meta
+from app.documents.meta import META, build_meta
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind
 from app.hit_test.trial import Expected, Stored
@@ -40,4 +40,4 @@ class ExpectedRepository:
             if row is None:
                 return None
             chunks = frozenset((await connection.execute(pieces)).scalars())
-        return Stored(document_meta(row.id, row), chunks, row.live, row.valid_from, row.valid_until)
+        return Stored(build_meta(row.id, row), chunks, row.live, row.valid_from, row.valid_until)

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
 from app.hit_test.canaries import DraftChoice
-from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
+from app.hit_test.trial import Dropped, Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
-from app.search.waterfall import waterfall
+from app.search.waterfall import build_waterfall
 from app.traces.schemas import RouteOut
 from app.traces.types import route_fields
 
@@ -33,7 +33,7 @@ class ExpectedIn(BaseModel):
     chunk_id: Annotated[str, CLEANED, Field(max_length=64)] = ""
 
     @model_validator(mode="after")
-    def _names_something(self) -> Self:
+    def _check_names(self) -> Self:
         if not self.document_id and not self.chunk_id:
             raise ValueError("document_id 与 chunk_id 至少给一个")
         return self
@@ -75,7 +75,7 @@ class SearchRequest(BaseModel):
         None, description="当作已经发布来试的版本：一个列表；true 为每篇文档最新的、还没发布的版本。对话不受影响"
     )
 
-    def trial(self) -> Trial:
+    def build_trial(self) -> Trial:
         """What is to be tried."""
         return Trial(
             text=self.query,
@@ -102,7 +102,7 @@ class DroppedOut(BaseModel):
     probability: float | None
 
     @classmethod
-    def of(cls, dropped: Dropped) -> Self:
+    def from_dropped(cls, dropped: Dropped) -> Self:
         return cls.model_validate(dropped, from_attributes=True)
 
 
@@ -119,9 +119,9 @@ class SearchResponse(EvidenceOut):
     why: DroppedOut | None = Field(description="应当命中的停在哪一步；没有问起时为 null")
 
     @classmethod
-    def of(cls, tried: Tried, top_k: int | None, *, explain: bool) -> Self:
+    def from_result(cls, tried: TrialResult, top_k: int | None, *, explain: bool) -> Self:
         found = tried.found
-        told: dict[str, Any] = waterfall(found, whole=True)
+        told: dict[str, Any] = build_waterfall(found, whole=True)
         shown = found.top if found.top and not explain and not found.parts else len(found.candidates)
         told["candidates"] = told["candidates"][:shown][:top_k]
         told["degraded"] = list(tried.degraded)
@@ -133,6 +133,6 @@ class SearchResponse(EvidenceOut):
             rejected=tried.rejected,
             decision=DecisionOut.model_validate(tried.decision.to_json()) if tried.decision else None,
             route=RouteOut.model_validate(route_fields(tried.turn.route)) if tried.turn else None,
-            why=DroppedOut.of(tried.dropped) if tried.dropped else None,
+            why=DroppedOut.from_dropped(tried.dropped) if tried.dropped else None,
             **told,
         )

@@ -9,15 +9,15 @@ from agents.types import Question, Turn, Usage
 from agents.understanding.context import build_search_context
 from agents.understanding.reading import read
 from app.chat.account import Account
-from app.chat.answering import Answering, HeardMessage
+from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.session import Message
 from app.errors import Conflict, InvalidRequest
-from app.hit_test.canaries import Trying
-from app.hit_test.dropping import Search, Widths, dropped
+from app.hit_test.canaries import TrialSearch
+from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.repository import ExpectedRepository
-from app.hit_test.trial import Dropped, Trial, Tried
+from app.hit_test.trial import Dropped, Trial, TrialResult
 from app.tenants import TenantParts, Tenants
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
@@ -34,7 +34,7 @@ class HitTest:
         self,
         guard: Guard,
         history: History,
-        answering: Answering,
+        answering: AnswerPipeline,
         tenants: Tenants,
         expected: ExpectedRepository,
     ) -> None:
@@ -44,19 +44,19 @@ class HitTest:
         self._tenants = tenants
         self._expected = expected
 
-    async def run(self, tenant: str, trial: Trial, trying: Trying | None = None) -> Tried:
+    async def run(self, tenant: str, trial: Trial, trying: TrialSearch | None = None) -> TrialResult:
         """Searches, and decides if wanted: then a model reads the message too, where the chat has one read it. What the
         chat would not take is searched all the same. trying: drafts that are to be seen. Raises InvalidRequest,
         KnowledgeError.
         """
-        async with self._tenants.turn(tenant) as parts:
+        async with self._tenants.use_parts(tenant) as parts:
             account = Account()
-            heard = await self._heard(tenant, parts, trial, account, trying)
-            return await self._tried(tenant, parts, trial, heard, account, trying)
+            heard = await self._prepare_message(tenant, parts, trial, account, trying)
+            return await self._run_trial(tenant, parts, trial, heard, account, trying)
 
-    async def _heard(
-        self, tenant: str, parts: TenantParts, trial: Trial, account: Account, trying: Trying | None
-    ) -> HeardMessage:
+    async def _prepare_message(
+        self, tenant: str, parts: TenantParts, trial: Trial, account: Account, trying: TrialSearch | None
+    ) -> PreparedMessage:
         if trying is not None and trying.search.generation is not parts.retriever.generation:
             raise Conflict("知识库刚换了索引，请再试一次。", code="index_changed")
         checked = self._guard.check(trial.text)
@@ -64,29 +64,29 @@ class HitTest:
         text = clean(trial.text).strip() if isinstance(checked, Rejected) else checked
         if not text:
             raise InvalidRequest("query 不能为空")
-        heard = await self._answering.read(parts.team, await self._question(tenant, text, trial.history), account)
+        heard = await self._answering.read(parts.team, await self._build_question(tenant, text, trial.history), account)
         question = replace(heard.question, where=trial.where)
         return replace(heard, question=question, rejected=rejected or heard.rejected)
 
-    async def _tried(
+    async def _run_trial(
         self,
         tenant: str,
         parts: TenantParts,
         trial: Trial,
-        heard: HeardMessage,
+        heard: PreparedMessage,
         account: Account,
-        trying: Trying | None,
-    ) -> Tried:
+        trying: TrialSearch | None,
+    ) -> TrialResult:
         question, turn, decision = heard.question, None, None
         if trying is not None:
             heard = replace(heard, team=replace(heard.team, searcher=trying.search))
         if trial.decide and heard.rejected is None:
             turn, decision = await self._answering.decide(heard, account)
-            account.spent(Usage(), turn.route.degraded)
+            account.add_usage(Usage(), turn.route.degraded)
             question = turn.question
-        found = await self._found(heard, question, trial)
+        found = await self._search_passages(heard, question, trial)
         snapshot = trying.snapshot if trying else parts.retriever.index.get_snapshot()
-        return Tried(
+        return TrialResult(
             text=question.text,
             found=found,
             timings_ms=found.timings_ms | {"embed": account.ms["embed"]},
@@ -94,21 +94,23 @@ class HitTest:
             rejected=heard.rejected,
             turn=turn,
             decision=decision,
-            dropped=await self._dropped(tenant, parts, trial, question, found, snapshot, trying),
+            dropped=await self._explain_drop(tenant, parts, trial, question, found, snapshot, trying),
         )
 
-    async def _question(self, tenant: str, text: str, history: tuple[str, ...]) -> Question:
+    async def _build_question(self, tenant: str, text: str, history: tuple[str, ...]) -> Question:
         """As the chat reads a message behind others that its client tells."""
         before = tuple(Turn(asked, asked, "") for asked in (clean(each).strip() for each in history) if asked)
-        return await self._history.question(Message(tenant, "", text, new_session=True, history=before), read(text))
+        return await self._history.build_question(
+            Message(tenant, "", text, new_session=True, history=before), read(text)
+        )
 
-    async def _found(self, heard: HeardMessage, question: Question, trial: Trial) -> Retrieval:
+    async def _search_passages(self, heard: PreparedMessage, question: Question, trial: Trial) -> Retrieval:
         searcher = heard.team.searcher
         if trial.explain or trial.expected is not None:
-            searcher = _Explained(searcher)
+            searcher = _ExplainedSearch(searcher)
         return await search_question(searcher, question)
 
-    async def _dropped(
+    async def _explain_drop(
         self,
         tenant: str,
         parts: TenantParts,
@@ -116,21 +118,21 @@ class HitTest:
         question: Question,
         found: Retrieval,
         snapshot: Snapshot,
-        trying: Trying | None,
+        trying: TrialSearch | None,
     ) -> Dropped | None:
         expected = trial.expected
         if expected is None:
             return None
-        stored = trying.stored(expected) if trying else None
+        stored = trying.find_stored(expected) if trying else None
         own = parts.tuned.settings
         widths = Widths(own.vector_top_k, own.bm25_top_k)
         stored = stored or await self._expected.find(tenant, expected)
         meant = question.normalized_text, question.rewrite, trial.where, build_search_context(question)
         choice = await parts.retriever.choose_versions(*meant)
-        return await dropped(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
+        return await find_drop_reason(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
 
 
-class _Explained:
+class _ExplainedSearch:
     """The tenant's search, which tells of all that it recalled."""
 
     def __init__(self, searcher: Searcher) -> None:

@@ -75,7 +75,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialResult:
     """What came of a trial. `found`: all that was recalled, where that was asked for or something was expected.
     `rejected`: why the chat would not take the message, in which case nobody decides.
     """

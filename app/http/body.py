@@ -32,14 +32,14 @@ class BodyMiddleware:
         self._larger = larger
         self.seconds = seconds
 
-    def most_of(self, scope: Scope) -> int:
+    def get_limit(self, scope: Scope) -> int:
         """Bytes that a request may bring."""
         path: str = scope["path"]
         return self._larger.get(path) or self._larger.get(path.rpartition("/")[2], self._most)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            receive = _Body(self, scope, receive).receive
+            receive = _Body(self, scope, receive).receive_message
         await self._app(scope, receive, send)
 
 
@@ -56,13 +56,13 @@ class _Body:
         self._deadline = 0.0
         self._received = 0
 
-    async def receive(self) -> Message:
+    async def receive_message(self) -> Message:
         """The next piece. Raises PayloadTooLarge, RequestTimeout, InvalidRequest where the client is gone."""
         if self._finished:
             return await self._receive()
         if RECEIVED in self._scope.get("state", ()) and not self._deadline:
-            self._most = self._rules.most_of(self._scope)
-            return self._measured(await self._receive())
+            self._most = self._rules.get_limit(self._scope)
+            return self._measure_message(await self._receive())
         if not self._deadline:
             self._begin()
         try:
@@ -70,26 +70,26 @@ class _Body:
                 message = await self._receive()
         except TimeoutError as error:
             raise RequestTimeout("请求内容没有在规定时间内发完。") from error
-        return self._measured(message)
+        return self._measure_message(message)
 
-    def _measured(self, message: Message) -> Message:
+    def _measure_message(self, message: Message) -> Message:
         if message["type"] != "http.request":
             self._finished = True
             raise InvalidRequest("请求没有发完，连接就断开了。")
         self._received += len(message.get("body", b""))
         if self._received > self._most:
-            raise _too_large(self._most)
+            raise _build_too_large(self._most)
         self._finished = not message.get("more_body", False)
         return message
 
     def _begin(self) -> None:
         self._deadline = asyncio.get_running_loop().time() + self._rules.seconds
-        self._most = self._rules.most_of(self._scope)
+        self._most = self._rules.get_limit(self._scope)
         declared = next((value for name, value in self._scope["headers"] if name == b"content-length"), b"0")
         if declared.isdigit() and int(declared) > self._most:
-            raise _too_large(self._most)
+            raise _build_too_large(self._most)
 
 
-def _too_large(most: int) -> PayloadTooLarge:
+def _build_too_large(most: int) -> PayloadTooLarge:
     shown = f"{most / 2**20:.4g} MB" if most >= 2**20 else f"{most / 2**10:.4g} KB"
     return PayloadTooLarge(f"请求内容不能超过 {shown}", max_bytes=most)

@@ -25,14 +25,14 @@ class Connection(Protocol):
     idle: bool
     address: str
 
-    def look(self) -> None:
+    def check_timeouts(self) -> None:
         """Called every SWEEP_SECONDS; ends it when something takes too long.
 
         Times are counted in looks and not by a clock: after a pause of the loop, what has come is read first.
         """
 
 
-class Door:
+class ServerConnections:
     """All connections of one server. `most`: how many there may be, of which half without a request in work."""
 
     def __init__(self, most: int, head_seconds: float) -> None:
@@ -48,20 +48,20 @@ class Door:
         """Only health is answered now."""
         return len(self._open) > self.most
 
-    def arrive(self, connection: Connection, everyone: Collection[Any]) -> None:
+    def add_connection(self, connection: Connection, everyone: Collection[Any]) -> None:
         """A new connection, already one of `everyone`."""
         self._open = everyone
         if len(everyone) > self.most + RESERVE:
             connection.transport.abort()
             return
         if len(self.resting) >= self.most // 2 or (self.full and self.resting):
-            self._make_room()
+            self._close_oldest()
         self.resting[connection] = None
         if not self._sweeping:
             self._sweeping = True
-            self._sweep_later()
+            self._schedule_sweep()
 
-    def _make_room(self) -> None:
+    def _close_oldest(self) -> None:
         """Ends the oldest eighth of whoever has most; one at a time, a flood would cost a look at all for each.
 
         Those that never brought a request go first.
@@ -72,12 +72,12 @@ class Door:
             del self.resting[one]
             one.transport.close()
 
-    def _sweep_later(self) -> None:
-        asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
+    def _schedule_sweep(self) -> None:
+        asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._check_all)
 
-    def _sweep(self) -> None:
+    def _check_all(self) -> None:
         for connection in tuple(self._open):
-            connection.look()
+            connection.check_timeouts()
         self._sweeping = bool(self._open)
         if self._sweeping:
-            self._sweep_later()
+            self._schedule_sweep()

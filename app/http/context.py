@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import InvalidRequest, NotFound, describe
 from app.http.statuses import UNMATCHED, Statuses
-from app.ids import random_hex
-from app.request_ids import caused_by, traced_by
+from app.ids import make_random_hex
+from app.request_ids import set_request_id, set_traceparent
 
 _TRACEPARENT_BYTES = 64
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -38,9 +38,9 @@ class RequestContextMiddleware:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        request_id = _given_id(scope) or random_hex(16)
+        request_id = _read_given_id(scope) or make_random_hex(16)
         if scope["type"] == "websocket":
-            await self._connected(scope, receive, send, request_id)
+            await self._serve_socket(scope, receive, send, request_id)
             return
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
@@ -56,7 +56,11 @@ class RequestContextMiddleware:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id), caused_by(request_id), traced_by(_traceparent(scope)):
+        with (
+            logger.contextualize(request_id=request_id),
+            set_request_id(request_id),
+            set_traceparent(_read_traceparent(scope)),
+        ):
             try:
                 if "\0" in scope["path"]:  # SQL takes none, in whatever field it is
                     raise NotFound("没有这个地址，请检查路径。")
@@ -70,7 +74,7 @@ class RequestContextMiddleware:
                     logger.opt(exception=error).error("request failed")
                 if started_response:
                     raise
-                told = description.body_for(scope["path"], request_id)
+                told = description.build_body_for(scope["path"], request_id)
                 body = JSONResponse(told, status_code=description.status, headers=description.headers)
                 await body(scope, receive, send_with_id)
             finally:
@@ -86,7 +90,7 @@ class RequestContextMiddleware:
                     reason=state.get("reason"),
                 ).info("request")
 
-    async def _connected(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+    async def _serve_socket(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         """A socket has one id for as long as it is open."""
         scope.setdefault("state", {})["request_id"] = request_id
 
@@ -95,15 +99,19 @@ class RequestContextMiddleware:
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id), caused_by(request_id), traced_by(_traceparent(scope)):
+        with (
+            logger.contextualize(request_id=request_id),
+            set_request_id(request_id),
+            set_traceparent(_read_traceparent(scope)),
+        ):
             await self._app(scope, receive, send_with_id)
 
 
-def _given_id(scope: Scope) -> str | None:
+def _read_given_id(scope: Scope) -> str | None:
     given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
     return given.decode() if _REQUEST_ID.fullmatch(given) else None
 
 
-def _traceparent(scope: Scope) -> str:
+def _read_traceparent(scope: Scope) -> str:
     given = next((value for name, value in scope["headers"] if name == b"traceparent"), b"")
     return given[:_TRACEPARENT_BYTES].decode("latin-1")

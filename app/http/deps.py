@@ -10,12 +10,12 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.cookies import SIGN_IN, from_own_page, session_shown
-from app.auth.identity import proof_of, stays_inside
+from app.auth.cookies import SIGN_IN, from_own_page, read_session_secret
+from app.auth.identity import build_proof, is_inside
 from app.auth.origins import require_origin
 from app.auth.principal import STAFF, TALKING, Principal, Role
-from app.auth.scopes import within
-from app.auth.sender import sender_of
+from app.auth.scopes import is_covered
+from app.auth.sender import build_sender
 from app.errors import Forbidden
 from app.types import Proof, SessionKey
 
@@ -39,25 +39,25 @@ class Allow(SecurityBase):
         self.turns = turns
 
     async def __call__(self, request: Request) -> str:
-        """See `shown_key`."""
+        """See `read_shown_key`."""
         known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
-        principal: Principal = known or await self._authenticated(request)
+        principal: Principal = known or await self._authenticate_request(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         if principal.scopes:
             _require_scope(principal, request)
         return principal.tenant
 
-    async def _authenticated(self, request: Request) -> Principal:
+    async def _authenticate_request(self, request: Request) -> Principal:
         """Who calls, and counted for the limits, once a request."""
-        host, container = request.client.host if request.client else None, current_container(request)
+        host, container = request.client.host if request.client else None, get_container(request)
         token = request.headers.get("x-user-token", "")
-        principal = await container.authenticator.authenticate(shown_key(request), host, token)
+        principal = await container.authenticator.authenticate(read_shown_key(request), host, token)
         require_origin(principal, request.headers)
         request.state.tenant = principal.tenant
-        count = container.limits.counted if self.turns else container.limits.take
+        count = container.limits.count_with_refusal if self.turns else container.limits.count_request
         session_id = request.path_params.get("session_id", "")
-        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        request.state.sender = await count(principal.tenant, build_sender(principal, host), session_id)
         request.state.principal = principal
         return principal
 
@@ -66,13 +66,13 @@ class AllowHolder(Allow):
     """As `Allow`, for routes that take a session's id in their path: a session id opens nothing by itself."""
 
     async def __call__(self, request: Request) -> str:
-        """See `proof_from`. Raises Unauthorized, Forbidden."""
+        """See `build_proof`. Raises Unauthorized, Forbidden."""
         tenant = await super().__call__(request)
         state = request.scope["state"]
-        if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
+        if state.get("holds") or (is_inside(state["principal"]) and "x-user-token" not in request.headers):
             return tenant
         key = SessionKey(tenant, request.path_params["session_id"])
-        await current_container(request).access.require(key, await proof_from(request))
+        await get_container(request).access.require(key, await read_proof(request))
         state["holds"] = True  # the route asks once more when it has read the body
         return tenant
 
@@ -80,11 +80,11 @@ class AllowHolder(Allow):
 def _require_scope(principal: Principal, request: Request) -> None:
     """Raises Forbidden for what no scope of the key covers."""
     route = request.scope["route"]
-    if not within(principal.scopes, route.tags, request.method, route.name):
+    if not is_covered(principal.scopes, route.tags, request.method, route.name):
         raise Forbidden("这个密钥的权限范围不包括该接口", code="scope_missing", scopes=sorted(principal.scopes))
 
 
-async def proof_from(
+async def read_proof(
     request: Request, session_id: str = "", *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
     """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
@@ -93,12 +93,14 @@ async def proof_from(
     Tokens come in the body, or as X-User-Token and X-Session-Token, that of a session also in the cookie of pages of
     this server. session_id: of the body, where the path has none.
     """
-    container = current_container(request)
+    container = get_container(request)
     session_token = session_token or request.headers.get("x-session-token", "")
-    session_token = session_token or session_shown(request, session_id or request.path_params.get("session_id", ""))
+    session_token = session_token or read_session_secret(
+        request, session_id or request.path_params.get("session_id", "")
+    )
     user_token = user_token or request.headers.get("x-user-token", "")
-    async with container.attempts.checking(request.state.sender.address or None, user_token or None):
-        return await proof_of(
+    async with container.attempts.check_secret(request.state.sender.address or None, user_token or None):
+        return await build_proof(
             request.state.principal,
             container.user_tokens,
             user_token=user_token,
@@ -113,7 +115,7 @@ def require_own_page(request: Request) -> None:
         raise Forbidden("只接受由本服务提供的网页发来的请求。", code="foreign_page")
 
 
-async def anyone() -> None:
+async def allow_anyone() -> None:
     """Needs no key."""
 
 
@@ -121,24 +123,24 @@ async def changes_nothing() -> None:
     """Marks what is asked by POST, because it takes a body, and is no administrative action: it changes nothing."""
 
 
-def current_container(request: Request) -> Container:
+def get_container(request: Request) -> Container:
     """The wiring of this process."""
     container: Container = request.app.state.container
     return container
 
 
-async def wiring(request: Request) -> Container:
+async def get_wiring(request: Request) -> Container:
     """The same as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
-    return current_container(request)
+    return get_container(request)
 
 
-def caller_name(request: Request) -> str:
+def get_caller_name(request: Request) -> str:
     """What people call the key of a request that `Allow` let through; empty where it has no name."""
     principal: Principal = request.state.principal
     return principal.name
 
 
-def acting_agent(request: Request, named: str, *, for_others: bool = False) -> str:
+def get_acting_agent(request: Request, named: str, *, for_others: bool = False) -> str:
     """Who acts at the desk: who signed in with an account, or whom a request with a key names. for_others: leads and
     administrators may do it whoever has the session. Raises Forbidden for an account that names somebody else.
     """
@@ -151,12 +153,12 @@ def acting_agent(request: Request, named: str, *, for_others: bool = False) -> s
     return named if for_others and Role.AGENT not in principal.roles else own
 
 
-def shown_key(request: Request) -> str | None:
+def read_shown_key(request: Request) -> str | None:
     """What a request shows: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the sign-in of a page of this server."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
-    return request.headers.get("x-api-key") or SIGN_IN.shown(request) or None
+    return request.headers.get("x-api-key") or SIGN_IN.read_value(request) or None
 
 
 TenantId = Annotated[str, Depends(Allow(*TALKING))]
@@ -174,9 +176,9 @@ BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
 """For servers of the company, which know who its customers are."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
-PUBLIC = Depends(anyone)
+PUBLIC = Depends(allow_anyone)
 CHANGES_NOTHING = Depends(changes_nothing)
 if TYPE_CHECKING:
     Wiring = Container
 else:  # FastAPI resolves it at run time
-    Wiring = Annotated[Any, Depends(wiring)]
+    Wiring = Annotated[Any, Depends(get_wiring)]

@@ -20,12 +20,14 @@ class DirectRoute(GuardedRoute):
     other one goes FastAPI's way, which says what is wrong with it.
     """
 
-    def guarded(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def build_handler(
+        self, handle: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """See GuardedRoute."""
         endpoint: Callable[..., Awaitable[Response]] = self.endpoint
         model: type[BaseModel] = get_type_hints(endpoint)["body"]
 
-        async def direct(request: Request) -> Response:
+        async def handle_directly(request: Request) -> Response:
             if request.headers.get("content-type") == _JSON:
                 try:
                     body = model.model_validate_json(await request.body())
@@ -34,4 +36,4 @@ class DirectRoute(GuardedRoute):
                 return await endpoint(body, request, request.state.tenant)
             return await handle(request)
 
-        return super().guarded(direct)
+        return super().build_handler(handle_directly)

@@ -14,13 +14,13 @@ CLIENT_LEFT = 499
 """As proxies write it into their logs; nobody reads it."""
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
     """What the work returns; None where the client went first: the work is then cancelled and has ended.
 
     The body must have been read.
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(gone(request))
+    leaving = asyncio.ensure_future(wait_until_gone(request))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         return await working if working.done() else None
@@ -31,7 +31,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T |
                 await task
 
 
-async def gone(request: Request) -> None:
+async def wait_until_gone(request: Request) -> None:
     """Returns once the client left; the body must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -13,7 +13,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
 from app.errors import NotFound
-from app.http.deps import current_container
+from app.http.deps import get_container
 
 if TYPE_CHECKING:
     from app.wiring.container import Container
@@ -28,22 +28,22 @@ _OPTIONS = {"validatorUrl": None, "docExpansion": "none"}
 """Without the badge, for which a browser would send the document's address to a validator elsewhere."""
 
 
-async def documented(container: Container) -> bool:
+async def is_documented(container: Container) -> bool:
     """Whether the documentation is shown: by default only where every caller is this machine."""
     wanted = container.settings.api_docs_enabled
-    return wanted == "true" or (wanted == "auto" and await container.keys.keyless())
+    return wanted == "true" or (wanted == "auto" and await container.keys.is_keyless())
 
 
-async def _shown(request: Request) -> None:
-    if not await documented(current_container(request)):
-        raise _unknown()
+async def _require_documented(request: Request) -> None:
+    if not await is_documented(get_container(request)):
+        raise _build_not_found()
 
 
-def _unknown() -> NotFound:
+def _build_not_found() -> NotFound:
     return NotFound("没有这个地址，请检查路径。")
 
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(_shown)])
+router = APIRouter(include_in_schema=False, dependencies=[Depends(_require_documented)])
 
 
 @router.get(SCHEMA)
@@ -69,5 +69,5 @@ async def swagger(request: Request) -> HTMLResponse:
 async def asset(name: str) -> FileResponse:
     """A file that the page needs."""
     if name not in FILES:
-        raise _unknown()
+        raise _build_not_found()
     return FileResponse(FOLDER / name)

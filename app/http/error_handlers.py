@@ -15,7 +15,7 @@ from starlette.routing import Match, Route
 
 from agents.errors import AgentError
 from app.errors import OPENAI_PREFIX, AppError, Description, Overloaded, ShuttingDown, describe
-from app.problems import problem
+from app.problems import describe_problem
 from knowledge.errors import KnowledgeError
 
 _HTTP = {
@@ -28,10 +28,10 @@ _HTTP = {
 
 def install_error_handlers(app: FastAPI) -> None:
     """Registers the handlers; after this no response of an error has another body."""
-    app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _handle_validation)
+    app.add_exception_handler(HTTPException, _handle_http)
     for base in (AppError, AgentError, KnowledgeError):
-        app.add_exception_handler(base, _own)
+        app.add_exception_handler(base, _handle_own)
 
 
 def log_error(error: Exception, description: Description) -> None:
@@ -45,23 +45,23 @@ def request_id_of(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
-async def _own(request: Request, error: Exception) -> JSONResponse:
+async def _handle_own(request: Request, error: Exception) -> JSONResponse:
     description = describe(error)
     log_error(error, description)
-    return _response(request, description)
+    return _build_response(request, description)
 
 
-async def _http(request: Request, error: Exception) -> JSONResponse:
+async def _handle_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code, message = _HTTP.get(error.status_code, ("http_error", "请求没有成功。"))
-    response = _response(request, Description(error.status_code, code, message, {}))
+    response = _build_response(request, Description(error.status_code, code, message, {}))
     response.headers.update(error.headers or {})
     if error.status_code == 405:
-        response.headers["Allow"] = ", ".join(_methods(request))
+        response.headers["Allow"] = ", ".join(_list_methods(request))
     return response
 
 
-def _methods(request: Request) -> list[str]:
+def _list_methods(request: Request) -> list[str]:
     """Of the address of a request, and not only those of the first of its routes, which the framework names. A route
     for just this address goes before one for all addresses like it.
     """
@@ -72,22 +72,22 @@ def _methods(request: Request) -> list[str]:
     return sorted(found[min(found, key=lambda path: path.count("{"))])
 
 
-async def _validation(request: Request, error: Exception) -> JSONResponse:
+async def _handle_validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    fields = [_field(item) for item in error.errors()]
+    fields = [_describe_field(item) for item in error.errors()]
     message = "请求参数有误：" + "；".join(f"{field['field']} {field['problem']}" for field in fields[:5])
     if request.url.path.startswith(OPENAI_PREFIX):
-        return _response(request, Description(400, "invalid_request", message, {"param": fields[0]["field"]}))
-    return _response(request, Description(422, "invalid_request", message, {"fields": fields}))
+        return _build_response(request, Description(400, "invalid_request", message, {"param": fields[0]["field"]}))
+    return _build_response(request, Description(422, "invalid_request", message, {"fields": fields}))
 
 
-def _field(item: ErrorDetails) -> dict[str, str]:
+def _describe_field(item: ErrorDetails) -> dict[str, str]:
     path = ".".join(str(part) for part in item["loc"] if part != "body" and not isinstance(part, int))
-    return {"field": path or "请求体", "problem": problem(item)}
+    return {"field": path or "请求体", "problem": describe_problem(item)}
 
 
-def _response(request: Request, description: Description) -> JSONResponse:
+def _build_response(request: Request, description: Description) -> JSONResponse:
     if description.status >= 500:
         request.state.reason = description.code
-    body = description.body_for(request.url.path, request_id_of(request))
+    body = description.build_body_for(request.url.path, request_id_of(request))
     return JSONResponse(body, status_code=description.status, headers=description.headers)

@@ -27,6 +27,6 @@ class ErrorBody(BaseModel):
     error: ErrorInfo
 
 
-def fails(*statuses: int) -> Responses:
+def list_failures(*statuses: int) -> Responses:
     """For `responses` of a route. `app.openapi` fills in the bodies, and adds what every such route may give."""
     return {status: {"description": HTTPStatus(status).phrase} for status in statuses}

@@ -19,8 +19,8 @@ _FIELDS = 10
 _FILE = {"type": "string", "format": "binary", "description": "文件"}
 
 
-def file_body() -> dict[str, Any]:
-    """For `openapi_extra` of a route that takes `sent_file`; made anew, because each gets an example of its own."""
+def build_file_body() -> dict[str, Any]:
+    """Builds `openapi_extra` of a route that takes `read_sent_file`; made anew, as each gets its own example."""
     schema = {"type": "object", "required": [_FIELD], "properties": {_FIELD: _FILE}}
     return {"requestBody": {"required": True, "content": {FORM: {"schema": schema}}}}
 
@@ -29,14 +29,14 @@ class _WholeForm(MultiPartParser):
     """Starlette's takes a form that breaks off for a shorter one, and leaves its last file open."""
 
     def __init__(self, request: Request, files: int, fields: int) -> None:
-        super().__init__(request.headers, self._whole(request.stream()), max_files=files, max_fields=fields)
+        super().__init__(request.headers, self._check_whole(request.stream()), max_files=files, max_fields=fields)
         self._ended = False
 
     def on_end(self) -> None:
         """The last boundary is there."""
         self._ended = True
 
-    async def _whole(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async def _check_whole(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         async for chunk in stream:
             yield chunk
         if not self._ended:
@@ -68,24 +68,24 @@ async def read_form(request: Request, *, files: int, fields: int) -> AsyncIterat
         await form.close()
 
 
-async def sent_file(request: Request) -> bytes:
+async def read_sent_file(request: Request) -> bytes:
     """The one file of a request: the field `file` of a form, or the whole body. Raises InvalidRequest as `read_form`
     and for a form without it.
     """
     if not is_form(request):
         return await request.body()
     async with read_form(request, files=1, fields=_FIELDS) as form:
-        return await _file_of(form).read()
+        return await _get_file(form).read()
 
 
-async def sent_upload(request: Request) -> tuple[str, bytes]:
-    """Name and bytes of the one file of a form. Raises InvalidRequest as `sent_file`, and for what is no form."""
+async def read_sent_upload(request: Request) -> tuple[str, bytes]:
+    """Name and bytes of the one file of a form. Raises InvalidRequest as `read_sent_file`, and for what is no form."""
     async with read_form(request, files=1, fields=_FIELDS) as form:
-        found = _file_of(form)
+        found = _get_file(form)
         return found.filename or "", await found.read()
 
 
-def _file_of(form: FormData) -> UploadFile:
+def _get_file(form: FormData) -> UploadFile:
     found = form.get(_FIELD)
     if not isinstance(found, UploadFile):
         raise InvalidRequest(f"没有收到文件：请把文件放在 multipart 的 {_FIELD} 字段里", field=_FIELD)

@@ -42,7 +42,7 @@ class BoundedSockets(WebSocketsSansIOProtocol):
     def handle_cont(self, event: Any) -> None:
         """See WebSocketsSansIOProtocol."""
         if len(self.frames) >= MAX_PIECES:
-            self._fail(_MESSAGE_TOO_BIG)
+            self._fail_connection(_MESSAGE_TOO_BIG)
         else:
             super().handle_cont(event)
 
@@ -51,25 +51,25 @@ class BoundedSockets(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             super().handle_ping()
         else:
-            self._fail(_POLICY_VIOLATION)
+            self._fail_connection(_POLICY_VIOLATION)
 
     def send_receive_event_to_app(self) -> None:
         """See WebSocketsSansIOProtocol."""
         if self.queue.qsize() >= MAX_QUEUED:
-            self._fail(_POLICY_VIOLATION)
+            self._fail_connection(_POLICY_VIOLATION)
         elif self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
-            self._fail(_INVALID_DATA)  # uvicorn would log a stack for each, which any stranger may send
+            self._fail_connection(_INVALID_DATA)  # uvicorn would log a stack for each, which any stranger may send
         else:
             super().send_receive_event_to_app()
 
-    def look(self) -> None:
+    def check_timeouts(self) -> None:
         """See Connection."""
         if self.transport.is_closing():
             self._looks += 1
             if self._looks * SWEEP_SECONDS > CLOSE_SECONDS:
                 self.transport.abort()
 
-    def _fail(self, code: int) -> None:
+    def _fail_connection(self, code: int) -> None:
         self.frames = []
         self._failed = True
         if not self.close_sent:

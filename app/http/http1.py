@@ -15,8 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.errors import AppError, HeadTooLarge, InvalidRequest, Overloaded, RequestTimeout, describe
 from app.http.body import RECEIVED
-from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, Door
-from app.ids import random_hex
+from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, ServerConnections
+from app.ids import make_random_hex
 
 MAX_HEAD_BYTES = 32 * 1024
 """Method, address and headers; a question of 2000 Chinese characters in an address takes 18,000."""
@@ -30,7 +30,7 @@ STALL_SECONDS = 30.0
 class BoundedHttp(HttpToolsProtocol):
     """One connection. `idle`: see Connection."""
 
-    def __init__(self, door: Door, **options: Any) -> None:
+    def __init__(self, door: ServerConnections, **options: Any) -> None:
         super().__init__(**options)
         self.idle = False
         self.address = ""
@@ -45,7 +45,7 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
-        self._door.arrive(self, self.connections)
+        self._door.add_connection(self, self.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -57,13 +57,15 @@ class BoundedHttp(HttpToolsProtocol):
         self._unproductive += len(data)
         super().data_received(data)
         if self._unproductive > MAX_HEAD_BYTES:
-            self._overrun()
+            self._handle_overrun()
         if self.idle and self in self._door.resting:  # the first bytes of a head that is not complete
             self.idle = False
             self._looks = 0
 
     def on_headers_complete(self) -> None:
-        if len(self.headers) > MAX_HEADERS or (self._unproductive > MAX_HEAD_BYTES and self._head() > MAX_HEAD_BYTES):
+        if len(self.headers) > MAX_HEADERS or (
+            self._unproductive > MAX_HEAD_BYTES and self._measure_head() > MAX_HEAD_BYTES
+        ):
             raise ValueError("the head is too large")  # httptools gives up, and uvicorn answers 400
         self._unproductive = 0
         self._door.resting.pop(self, None)
@@ -112,7 +114,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._looks = 0
         super().pause_writing()
 
-    def look(self) -> None:
+    def check_timeouts(self) -> None:
         """See Connection."""
         self._looks += 1
         waited = self._looks * SWEEP_SECONDS
@@ -131,7 +133,7 @@ class BoundedHttp(HttpToolsProtocol):
             elif waited > self._door.head_seconds:
                 self._refuse(RequestTimeout("请求头没有在规定时间内发完。"))
 
-    def _overrun(self) -> None:
+    def _handle_overrun(self) -> None:
         if not self._lingering:
             self._refuse(HeadTooLarge("请求头过大。"))
         elif self._unproductive > LINGER_BYTES:
@@ -141,17 +143,17 @@ class BoundedHttp(HttpToolsProtocol):
         """Closes, with an answer where none is under way."""
         self._door.resting.pop(self, None)
         if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_answer(error))
+            self.transport.write(_build_answer(error))
         self.transport.close()
 
-    def _head(self) -> int:
+    def _measure_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
 
-def _answer(error: AppError) -> bytes:
+def _build_answer(error: AppError) -> bytes:
     description = describe(error)
-    request_id = random_hex(16)
-    body = json.dumps(description.body(request_id), ensure_ascii=False).encode()
+    request_id = make_random_hex(16)
+    body = json.dumps(description.build_body(request_id), ensure_ascii=False).encode()
     lines = [
         f"HTTP/1.1 {description.status} {HTTPStatus(description.status).phrase}",
         "content-type: application/json",

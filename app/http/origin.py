@@ -43,12 +43,12 @@ class OriginMiddleware:
             await self._app(scope, receive, send)
             return
         error: AppError | None = None
-        if await scope["app"].state.container.keys.keyless():
-            error = self._foreign_name(scope)
+        if await scope["app"].state.container.keys.is_keyless():
+            error = self._check_host_name(scope)
             if error is None and _is_telling(scope):
-                error = _foreign_page(scope) or _forwarded(scope)
+                error = _check_page(scope) or _check_forwarded(scope)
         elif not self._any_host:
-            error = self._foreign_name(scope)
+            error = self._check_host_name(scope)
         if error is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -56,14 +56,14 @@ class OriginMiddleware:
         else:
             await send({"type": "websocket.close"})  # which the server answers with 403
 
-    def _foreign_name(self, scope: Scope) -> AppError | None:
+    def _check_host_name(self, scope: Scope) -> AppError | None:
         given = [value for name, value in scope["headers"] if name == b"host"]
         if len(given) == 1 and self._known(given[0]):
             return None
         return Forbidden("不接受以这个主机名发来的请求；确实要用它时，请把它加入 ALLOWED_HOSTS", code="foreign_host")
 
     def _is_known(self, given: bytes) -> bool:
-        host = _name(given)
+        host = _read_name(given)
         return bool(host) and (is_loopback(host) or host in self._hosts or host.endswith(self._suffixes))
 
 
@@ -75,7 +75,7 @@ def _is_telling(scope: Scope) -> bool:
     return bool(scope["http_version"] == "1.0")
 
 
-def _foreign_page(scope: Scope) -> AppError | None:
+def _check_page(scope: Scope) -> AppError | None:
     """Browsers tell which page asks; that a page may not read the answer does not keep it from acting."""
     host = next(value for name, value in scope["headers"] if name == b"host").decode("latin-1").lower()
     for name, value in scope["headers"]:
@@ -86,7 +86,7 @@ def _foreign_page(scope: Scope) -> AppError | None:
     return None
 
 
-def _forwarded(scope: Scope) -> AppError | None:
+def _check_forwarded(scope: Scope) -> AppError | None:
     """A proxy here makes the whole world this machine. Some name nothing but speak HTTP/1.0."""
     named = any(name in _FORWARDING or name.startswith(b"x-forwarded") for name, _ in scope["headers"])
     if not named and scope["http_version"] != "1.0":
@@ -102,7 +102,7 @@ def _is_page_of(host: str, origin: str) -> bool:
     return page.scheme in ("http", "https") and page.netloc.lower() == host
 
 
-def _name(host: bytes) -> str:
+def _read_name(host: bytes) -> str:
     """A Host header without its port, in lower case; empty where it is none."""
     text = host.decode("latin-1").lower()
     if text.startswith("["):

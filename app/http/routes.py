@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import STAFF, Role
 from app.errors import InvalidRequest, Overloaded
-from app.http.deps import Allow, changes_nothing, current_container
+from app.http.deps import Allow, changes_nothing, get_container
 
 
 class GuardedRoute(APIRoute):
@@ -26,9 +26,11 @@ class GuardedRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """See APIRoute."""
-        return self.guarded(super().get_route_handler())
+        return self.build_handler(super().get_route_handler())
 
-    def guarded(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def build_handler(
+        self, handle: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
@@ -43,10 +45,10 @@ class GuardedRoute(APIRoute):
             if reads_body:
                 await request.body()
             if written_down and not (may_be_dry and _is_dry_run(request)):
-                return await current_container(request).audit.recorded(self.name, request, lambda: carried_out(request))
-            return await carried_out(request)
+                return await get_container(request).audit.recorded(self.name, request, lambda: handle_request(request))
+            return await handle_request(request)
 
-        async def carried_out(request: Request) -> Response:
+        async def handle_request(request: Request) -> Response:
             try:
                 return await handle(request)
             except RecursionError as error:
@@ -62,7 +64,7 @@ def allow_of(dependant: Dependant) -> Allow | None:
     return next((found for part in dependant.dependencies if (found := allow_of(part))), None)
 
 
-def audited(methods: set[str], roles: frozenset[Role]) -> bool:
+def is_audited(methods: set[str], roles: frozenset[Role]) -> bool:
     """Whether an endpoint is an administrative action: it changes something and is for administrators and leads alone,
     or it deletes and is for staff.
     """
@@ -74,7 +76,7 @@ def is_written_down(route: APIRoute) -> bool:
     """Whether what a route does goes into the audit log, unless a request asks for a dry run."""
     allow = allow_of(route.dependant)
     reads = any(part.call is changes_nothing for part in route.dependant.dependencies)
-    return allow is not None and not reads and audited(route.methods or set(), allow.roles)
+    return allow is not None and not reads and is_audited(route.methods or set(), allow.roles)
 
 
 def _is_dry_run(request: Request) -> bool:
@@ -82,7 +84,7 @@ def _is_dry_run(request: Request) -> bool:
     return request.query_params.get("dry_run", "").lower() in ("true", "1", "yes", "on", "t", "y")
 
 
-def roles_of(app: FastAPI) -> dict[str, list[Role]]:
+def list_roles(app: FastAPI) -> dict[str, list[Role]]:
     """Endpoint, as `GET /path` -> the roles of keys that may call it; none where no key is asked for."""
     return {
         f"{method} {route.path_format}": sorted(allow.roles) if (allow := allow_of(route.dependant)) else []
@@ -92,6 +94,6 @@ def roles_of(app: FastAPI) -> dict[str, list[Role]]:
     }
 
 
-def sockets_of(router: APIRouter) -> list[str]:
+def list_sockets(router: APIRouter) -> list[str]:
     """The paths of a router's WebSockets."""
     return [route.path for route in router.routes if isinstance(route, APIWebSocketRoute)]

@@ -9,7 +9,7 @@ from typing import Any, cast
 import uvicorn
 from fastapi import FastAPI
 
-from app.http.connections import Door
+from app.http.connections import ServerConnections
 from app.http.frames import MIN_FRAME_BYTES, BoundedSockets
 from app.http.http1 import BoundedHttp
 from app.settings import Settings
@@ -21,9 +21,9 @@ _BYTES_PER_CHAR = 12
 """A character outside the basic plane, as JSON escapes it."""
 
 
-def server_config(app: FastAPI, settings: Settings, **options: Any) -> uvicorn.Config:
+def build_server_config(app: FastAPI, settings: Settings, **options: Any) -> uvicorn.Config:
     """Everything that a stranger can use up is bounded. options: of uvicorn.Config, beyond that."""
-    door = Door(min(settings.max_connections, raise_file_limit() - OWN_FILES), settings.head_timeout)
+    door = ServerConnections(min(settings.max_connections, raise_file_limit() - OWN_FILES), settings.head_timeout)
     given: dict[str, Any] = {
         "host": settings.host,
         "port": settings.port,

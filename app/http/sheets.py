@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from app.errors import InvalidRequest
-from app.http.disconnects import while_connected
+from app.http.disconnects import run_while_connected
 from knowledge.ingest import DocumentReader
 from knowledge.sheets import SheetOptions, Spreadsheet
 
@@ -16,12 +16,12 @@ SheetReader = Callable[[str, bytes, SheetOptions], Awaitable[Spreadsheet]]
 """Reads a file under the name that errors tell. Raises InvalidDocument, ParsingUnavailable."""
 
 
-def sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:
+def build_sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:
     """Once the client has gone, what reads for it is stopped, and InvalidRequest raised."""
 
     async def read(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         reader: DocumentReader = wiring.base.reader
-        found = await while_connected(request, reader.read_sheet(tenant, name, content, options))
+        found = await run_while_connected(request, reader.read_sheet(tenant, name, content, options))
         if found is None:
             raise InvalidRequest("表格还没有读完，连接就断开了。")
         return found

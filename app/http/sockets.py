@@ -15,8 +15,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from app.auth.cookies import SIGN_IN
 from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
-from app.auth.scopes import within
-from app.auth.sender import sender_of
+from app.auth.scopes import is_covered
+from app.auth.sender import build_sender
 from app.errors import AppError, Forbidden, IdentityUnavailable, InvalidRequest, RateLimited, Unauthorized, describe
 from app.limits.leases import Lease
 from app.limits.types import Requester
@@ -80,14 +80,14 @@ class SocketLine:
         self._sending = asyncio.Lock()
         self.guard: Guard | None = None
 
-    async def allowed(self) -> None:
+    async def require_allowed(self) -> None:
         """Raises TurnedAway for whoever may not be here any more."""
         if self.guard is not None:
             await self.guard()
 
     async def send(self, kind: str, /, **fields: Any) -> None:
         """Returns once the connection took it. Raises SlowClient, TurnedAway, WebSocketDisconnect."""
-        await self.allowed()
+        await self.require_allowed()
         text = json.dumps({"type": kind} | fields, ensure_ascii=False)
         try:
             async with asyncio.timeout(self._send_seconds), self._sending:
@@ -97,7 +97,7 @@ class SocketLine:
         except RuntimeError as error:  # the framework's word for a connection that closed in the middle of an answer
             raise WebSocketDisconnect(1006) from error
 
-    async def fail(self, error: Exception, **fields: Any) -> None:
+    async def send_error(self, error: Exception, **fields: Any) -> None:
         """Tells what went wrong, in the words of every endpoint."""
         description = describe(error)
         if description.status >= 500:
@@ -106,24 +106,24 @@ class SocketLine:
         body["request_id"] = self._websocket.scope.get("state", {}).get("request_id", "")
         await self.send("error", error=body, **fields)
 
-    async def receive(self) -> dict[str, Any]:
+    async def receive_frame(self) -> dict[str, Any]:
         """The next frame; what is none is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(message.get("code", 1005))
-            await self.allowed()
+            await self.require_allowed()
             try:
                 frame = json.loads(message.get("text") or "")
             except (ValueError, RecursionError):
                 frame = None
             if isinstance(frame, dict):
-                return {key: _cleaned(value) for key, value in frame.items()}
-            await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
+                return {key: _clean_frame(value) for key, value in frame.items()}
+            await self.send_error(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
 
 
 @asynccontextmanager
-async def greeted(
+async def open_line(
     websocket: WebSocket, container: Container, tag: str, *roles: Role
 ) -> AsyncIterator[tuple[SocketLine, Hello] | None]:
     """A connection that is accepted, and who it is; None when it was turned away, with the reason sent. It counts as
@@ -131,27 +131,27 @@ async def greeted(
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
     "key": ...}`, since browsers can set no header, and so does a user token that comes without a key; or in the cookie
-    of who signed in on a page of this server. tag: to which the connection counts for scopes, see `within`.
+    of who signed in on a page of this server. tag: to which the connection counts for scopes, see `is_covered`.
     """
     with ExitStack() as stack:
-        found = await _met(websocket, container, tag, roles)
+        found = await _accept_line(websocket, container, tag, roles)
         if found is not None:
             stack.enter_context(found[1].lease)
         yield found
 
 
-async def _met(
+async def _accept_line(
     websocket: WebSocket, container: Container, tag: str, roles: Sequence[Role]
 ) -> tuple[SocketLine, Hello] | None:
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
     line = SocketLine(websocket, SEND_SECONDS)
     try:
-        hello = await _hello(websocket, line, container, frozenset(roles), {tag})
-        line.guard = _guard(websocket, container, hello)
+        hello = await _read_hello(websocket, line, container, frozenset(roles), {tag})
+        line.guard = _build_guard(websocket, container, hello)
         return line, hello
     except AppError as error:
-        await turn_away(websocket, line, error)
+        await refuse_connection(websocket, line, error)
     except WebSocketDisconnect:
         pass
     return None
@@ -170,7 +170,7 @@ async def run(websocket: WebSocket, line: SocketLine, container: Container, *wor
     failed = next((error for error in results if isinstance(error, Exception)), None)
     turned_away = next((error for error in results if isinstance(error, TurnedAway)), None)
     if turned_away is not None:
-        await turn_away(websocket, line, turned_away.reason)
+        await refuse_connection(websocket, line, turned_away.reason)
         return
     if failed is not None and not isinstance(failed, WebSocketDisconnect | SlowClient):
         logger.opt(exception=failed).error("socket failed")
@@ -178,15 +178,15 @@ async def run(websocket: WebSocket, line: SocketLine, container: Container, *wor
         await _close(websocket, TRY_AGAIN if failed else RESTART)
 
 
-async def turn_away(websocket: WebSocket, line: SocketLine, reason: AppError) -> None:
+async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppError) -> None:
     """The reason as a frame, then the end."""
     line.guard = None
     with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
-        await line.fail(reason)
+        await line.send_error(reason)
     await _close(websocket, _CODES.get(type(reason), UNAUTHORIZED), reason.code)
 
 
-def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
+def _build_guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
     """The key is still whose it was: a look at the copy of the keys that this process has anyway."""
     host = websocket.client.host if websocket.client else None
 
@@ -201,28 +201,32 @@ def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
     return guard
 
 
-async def _hello(
+async def _read_hello(
     websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role], tags: set[str]
 ) -> Hello:
     host = websocket.client.host if websocket.client else None
-    key, token = _key(websocket), websocket.headers.get("x-user-token", "")
+    key, token = _read_key(websocket), websocket.headers.get("x-user-token", "")
     frame: dict[str, Any] = {}
     if key is None and not await _open_to(container, host):
         known = token and container.user_tokens.suffice
-        patience = asyncio.timeout(EAGER_SECONDS) if known else container.strangers.one(container.settings.head_timeout)
-        frame = await _first(line, patience)
+        patience = (
+            asyncio.timeout(EAGER_SECONDS)
+            if known
+            else container.strangers.wait_for_one(container.settings.head_timeout)
+        )
+        frame = await _receive_first(line, patience)
         key = str(frame["key"]) if frame.get("key") else None
         token = str(frame.get("user_token") or token)
     elif "after" not in websocket.query_params:
-        frame = await _first(line, asyncio.timeout(EAGER_SECONDS))
+        frame = await _receive_first(line, asyncio.timeout(EAGER_SECONDS))
     principal = await container.authenticator.authenticate(key, host, token)
     require_origin(principal, websocket.headers)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
-    if principal.scopes and not within(principal.scopes, tags):
+    if principal.scopes and not is_covered(principal.scopes, tags):
         raise Forbidden("这个密钥的权限范围不包括该连接", code="scope_missing", scopes=sorted(principal.scopes))
-    sender = await container.limits.take(principal.tenant, sender_of(principal, host))
-    lease = await container.limits.socket(principal.tenant, sender)
+    sender = await container.limits.count_request(principal.tenant, build_sender(principal, host))
+    lease = await container.limits.open_socket(principal.tenant, sender)
     return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
@@ -234,25 +238,25 @@ async def _open_to(container: Container, host: str | None) -> bool:
     return True
 
 
-async def _first(line: SocketLine, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
+async def _receive_first(line: SocketLine, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
     try:
         async with wait:
-            return await line.receive()
+            return await line.receive_frame()
     except TimeoutError:
         return {}
 
 
-def _key(websocket: WebSocket) -> str | None:
+def _read_key(websocket: WebSocket) -> str | None:
     scheme, _, key = websocket.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
     for offered in websocket.scope.get("subprotocols", []):
         if offered.startswith(_KEY_PREFIX):
             return str(offered.removeprefix(_KEY_PREFIX))
-    return websocket.headers.get("x-api-key") or SIGN_IN.shown(websocket) or None
+    return websocket.headers.get("x-api-key") or SIGN_IN.read_value(websocket) or None
 
 
-def _cleaned(value: Any) -> Any:
+def _clean_frame(value: Any) -> Any:
     """Texts of a frame without what neither SQL nor an embedder takes; in a mapping, its names."""
     if isinstance(value, dict):
         return {clean(name): inner for name, inner in value.items()}

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from app.auth.principal import Principal
 from app.errors import Conflict, Forbidden, InvalidRequest
-from app.http.deps import current_container
+from app.http.deps import get_container
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import JSON, KeptResponse, RetryKey
 from app.types import Proof
@@ -27,7 +27,7 @@ _PROOFS = {"user_token", "session_token", "client_id"}
 _LONGEST_ID = 64
 
 
-def given_key(request: Request, client_id: str = "") -> str:
+def read_key(request: Request, client_id: str = "") -> str:
     """The key that a request came with, empty for none. client_id: the same in the body. Raises Conflict where
     they differ, InvalidRequest.
     """
@@ -40,7 +40,7 @@ def given_key(request: Request, client_id: str = "") -> str:
     return key
 
 
-def message_id(key: str) -> str:
+def build_message_id(key: str) -> str:
     """The same as the sender's own id of a message, by which the human desk keeps one that is sent twice once."""
     return key if len(key) <= _LONGEST_ID else hashlib.sha256(key.encode()).hexdigest()
 
@@ -57,23 +57,23 @@ def retry_key(request: Request, tenant: str, key: str, proof: Proof, body: str) 
     return RetryKey(tenant, hashlib.sha256(orjson.dumps(whose)).hexdigest(), body, key)
 
 
-def digest_of(body: BaseModel) -> str:
+def hash_body(body: BaseModel) -> str:
     """Of what is asked, whatever the order and spelling of its fields."""
-    return digest_of_parts(body.model_dump(mode="json", exclude=_PROOFS))
+    return hash_value(body.model_dump(mode="json", exclude=_PROOFS))
 
 
-def digest_of_parts(value: Any) -> str:
+def hash_value(value: Any) -> str:
     """Of a JSON value; surrogates may stand in it."""
     return hashlib.sha256(repr(value).encode(errors="surrogatepass")).hexdigest()
 
 
-async def once(
+async def run_once(
     request: Request, key: RetryKey | None, work: Callable[[RequestAttempt | None], Awaitable[KeptResponse]]
 ) -> Response:
     """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
     if key is None:
         return answer(await work(None))
-    attempt = await current_container(request).retries.begin(key)
+    attempt = await get_container(request).retries.begin(key)
     if isinstance(attempt, KeptResponse):
         return answer(attempt, REPLAYED)
     async with attempt:
@@ -84,11 +84,11 @@ async def once(
 
 def answer(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
     """The reply as it is sent."""
-    body = signed(reply.body, reply.token)
+    body = add_token(reply.body, reply.token)
     return Response(body, status_code=reply.status, media_type=JSON if body else None, headers=headers)
 
 
-def signed(body: bytes, token: str) -> bytes:
+def add_token(body: bytes, token: str) -> bytes:
     """A JSON object with the session's secret as its last field."""
     return b'%s,"session_token":"%s"}' % (body[:-1], token.encode()) if token else body
 

@@ -39,7 +39,7 @@ class RetryRepository:
     async def find(self, key: RetryKey) -> KnownRequest | None:
         """What is known of a request."""
         async with self._database.read() as connection:
-            row = (await connection.execute(_known(key))).first()
+            row = (await connection.execute(_select_known(key))).first()
         return KnownRequest(*row[:5]) if row else None
 
     async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
@@ -56,7 +56,7 @@ class RetryRepository:
     async def release(self, key: RetryKey, owner: str) -> None:
         """The attempt failed: the next one begins anew."""
         async with self._database.write() as connection:
-            mine = _own(key.tenant, key.digest, owner) & Table.status.is_(None)
+            mine = _match_owner(key.tenant, key.digest, owner) & Table.status.is_(None)
             await connection.execute(delete(Table).where(mine))
 
 
@@ -67,7 +67,7 @@ def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]
     lost = []
     for receipt in receipts:
         values = {name: getattr(receipt, name) for name in ("status", "body", "sealed", "session_id")}
-        mine = _own(receipt.tenant, receipt.digest, receipt.owner)
+        mine = _match_owner(receipt.tenant, receipt.digest, receipt.owner)
         if not connection.execute(update(Table).where(mine).values(values)).rowcount:
             lost.append(receipt)
     return lost
@@ -93,10 +93,10 @@ def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) 
     row = insert_into(connection, Table).values(tenant_id=key.tenant, digest=key.digest, **values)
     if connection.execute(row.on_conflict_do_nothing()).rowcount:
         return None
-    found = connection.execute(_known(key).with_for_update()).one()
+    found = connection.execute(_select_known(key).with_for_update()).one()
     if not _is_over(found, lease):
         return KnownRequest(*found[:5])
-    connection.execute(update(Table).where(_where(key.tenant, key.digest)).values(values))
+    connection.execute(update(Table).where(_match_digest(key.tenant, key.digest)).values(values))
     return None
 
 
@@ -105,14 +105,14 @@ def _is_over(row: Any, lease: timedelta) -> bool:
     return bool(row.created_at <= now() - LIFETIME or (row.status is None and is_due(row.until, lease)))
 
 
-def _known(key: RetryKey) -> Any:
+def _select_known(key: RetryKey) -> Any:
     columns = Table.body_digest, Table.owner, Table.status, Table.body, Table.sealed, Table.until, Table.created_at
-    return select(*columns).where(_where(key.tenant, key.digest))
+    return select(*columns).where(_match_digest(key.tenant, key.digest))
 
 
-def _where(tenant: str, digest: str) -> ColumnElement[bool]:
+def _match_digest(tenant: str, digest: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.digest == digest)
 
 
-def _own(tenant: str, digest: str, owner: str) -> ColumnElement[bool]:
-    return _where(tenant, digest) & (Table.owner == owner)
+def _match_owner(tenant: str, digest: str, owner: str) -> ColumnElement[bool]:
+    return _match_digest(tenant, digest) & (Table.owner == owner)

@@ -13,8 +13,8 @@ from loguru import logger
 
 from app.errors import Conflict, Overloaded
 from app.idempotency.repository import KnownRequest, settle
-from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
-from app.ids import new_id
+from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
+from app.ids import create_id
 
 T = TypeVar("T")
 LEASE = timedelta(seconds=6)
@@ -53,7 +53,7 @@ class Retries:
         """The attempt that is to run, or the result that there is. Raises Conflict where the key came with another
         request, or its first attempt takes too long.
         """
-        owner, pause = new_id(), FIRST_LOOK
+        owner, pause = create_id(), FIRST_LOOK
         deadline = asyncio.get_running_loop().time() + self._wait
         while (known := await self._requests.begin(key, owner, self._lease)) is not None:
             if known.body_digest != key.body:
@@ -61,13 +61,13 @@ class Retries:
                     "这个 Idempotency-Key 已用于另一个内容不同的请求，请换一个。", code="idempotency_key_reused"
                 )
             if known.status is not None:
-                token = sealed(key.secret, known.owner, known.sealed).decode()
+                token = apply_pad(key.secret, known.owner, known.sealed).decode()
                 return KeptResponse(known.status, known.body, token, written=True)
             if asyncio.get_running_loop().time() + pause > deadline:
                 raise Conflict("同一个请求还在处理，请稍后用同一个 Idempotency-Key 再试。", code="request_in_progress")
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_LOOK)
-        return RequestAttempt(self._requests, key, owner, self._lives(owner, key))
+        return RequestAttempt(self._requests, key, owner, self._keep_alive(owner, key))
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs to its end, whoever leaves; `close` ends it."""
@@ -83,7 +83,7 @@ class Retries:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @contextmanager
-    def _lives(self, owner: str, key: RetryKey) -> Iterator[None]:
+    def _keep_alive(self, owner: str, key: RetryKey) -> Iterator[None]:
         """Says, within the block, that an attempt lives: one statement for all of this process."""
         self._live[owner] = key
         if self._renewing is None or self._renewing.done():
@@ -105,7 +105,7 @@ class Retries:
                 logger.exception("leases of requests cannot be renewed")
 
 
-def taken_over() -> Overloaded:
+def build_taken_over() -> Overloaded:
     """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
     return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")
 
@@ -121,20 +121,20 @@ class RequestAttempt:
         self._living = living
         self._finished = False
 
-    def receipt(self, reply: KeptResponse) -> Receipt:
+    def build_receipt(self, reply: KeptResponse) -> Receipt:
         """The result, to be kept by the transaction that does the work."""
-        key, token = self._key, sealed(self._key.secret, self._owner, reply.token.encode())
+        key, token = self._key, apply_pad(self._key.secret, self._owner, reply.token.encode())
         return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
 
-    def keeping(self, reply: Callable[[T], KeptResponse]) -> Callable[[Any, T], None]:
+    def build_keeper(self, reply: Callable[[T], KeptResponse]) -> Callable[[Any, T], None]:
         """What keeps the result within the transaction that does the work, given its connection and what came of it;
         `finish` is then told that it is `written`. Raises Overloaded where another attempt took its place: the work is
         not to be kept either.
         """
 
         def keep(connection: Any, made: T) -> None:
-            if settle(connection, [self.receipt(reply(made))]):
-                raise taken_over()
+            if settle(connection, [self.build_receipt(reply(made))]):
+                raise build_taken_over()
 
         return keep
 
@@ -143,7 +143,7 @@ class RequestAttempt:
         if reply.status >= 300:
             return
         if not reply.written:
-            await self._requests.finish(self.receipt(reply))
+            await self._requests.finish(self.build_receipt(reply))
         self._finished = True
 
     async def __aenter__(self) -> Self:

@@ -50,7 +50,7 @@ class Receipt:
     session_id: str
 
 
-def sealed(secret: str, nonce: str, token: bytes) -> bytes:
+def apply_pad(secret: str, nonce: str, token: bytes) -> bytes:
     """A token under a pad that only the client's own key opens, and back again: tables hold no secrets of sessions.
 
     The pad is an HMAC-SHA-512 (RFC 2104) over a nonce that is used once; a token is shorter than the 64 bytes.

@@ -61,7 +61,7 @@ class EmbeddingBacklog:
         self.idle.clear()
         self._tasks[tenant] = asyncio.create_task(self._run(tenant, texts, embedder), name=f"backlog of {tenant}")
 
-    def works_on(self, tenant: str) -> bool:
+    def is_embedding(self, tenant: str) -> bool:
         """Whether the tenant's texts are being embedded, or its index is being told."""
         return tenant in self._works
 
@@ -115,12 +115,12 @@ class EmbeddingBacklog:
             "{} of {} chunks have to be embedded; until then keywords alone answer", len(missing), len(texts)
         )
 
-        def step(count: int) -> None:
+        def add_step(count: int) -> None:
             work.done += count
             self._tell()
 
-        for part in _in_own_order(missing):
-            await embedder.embed_passages(part, step)
+        for part in _shuffle_parts(missing):
+            await embedder.embed_passages(part, add_step)
 
     def _tell(self) -> None:
         state = self.state
@@ -132,7 +132,7 @@ class EmbeddingBacklog:
         )
 
 
-def _in_own_order(texts: Sequence[str]) -> Iterable[Sequence[str]]:
+def _shuffle_parts(texts: Sequence[str]) -> Iterable[Sequence[str]]:
     parts = [texts[start : start + PART] for start in range(0, len(texts), PART)]
     random.shuffle(parts)
     return parts

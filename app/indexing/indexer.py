@@ -11,7 +11,7 @@ import numpy as np
 from loguru import logger
 
 from app.indexing.backlog import EmbeddingBacklog, Indexing
-from app.indexing.catching_up import CatchUp, Held, Served
+from app.indexing.catch_up import CatchUp, FollowedIndex, SearchedIndex
 from knowledge.errors import EmbeddingUnavailable, IndexUnavailable, NotEmbedded, Unavailable
 from knowledge.index import Index
 from knowledge.ingest import EmbedderOf
@@ -54,35 +54,35 @@ class Indexer:
         self._embedder_of = embedder_of
         self._open_index = open_index
         self._on_revision = on_revision
-        self._served: dict[str, Served] = {}
-        self._embedded: dict[str, Held] = {}
-        self._keywords: dict[str, Held] = {}
+        self._served: dict[str, SearchedIndex] = {}
+        self._embedded: dict[str, FollowedIndex] = {}
+        self._keywords: dict[str, FollowedIndex] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._answering: dict[str, int] = {}
         self._moved = asyncio.Condition()
         self._wake = asyncio.Event()
         self._distrusted: dict[str, frozenset[str]] = {}
         self._looked = asyncio.Event()
-        self._backlog = EmbeddingBacklog(self._embedding_ended)
+        self._backlog = EmbeddingBacklog(self._handle_embedding_end)
         self._task: asyncio.Task[None] | None = None
         self.failures: dict[str, Exception] = {}
         """Why a tenant's index lags behind, while it does."""
 
     async def start(self) -> None:
-        """Opens what is there and follows it behind: see `serving` and `settled`. Raises IndexMismatch."""
-        for tenant in await self._feed.heads():
+        """Opens the indexes and follows SQL in the background, see `wait_until_serving`. Raises IndexMismatch."""
+        for tenant in await self._feed.load_heads():
             with suppress(EmbeddingUnavailable, IndexUnavailable):  # then keywords serve
-                await self._opened(tenant)
+                await self._get_index(tenant)
         self._wake.set()
         self._task = asyncio.create_task(self._run(), name="indexer")
 
-    async def serving(self) -> None:
+    async def wait_until_serving(self) -> None:
         """Returns once every knowledge base answers, be it by keywords alone, or was tried to be brought there."""
         await self._looked.wait()
 
-    async def settled(self) -> None:
-        """As `serving`, and nothing is being embedded: all have their vectors, or the embedder is out of reach."""
-        await self.serving()
+    async def wait_until_settled(self) -> None:
+        """As `wait_until_serving`, and nothing is being embedded any more, or the embedder is out of reach."""
+        await self.wait_until_serving()
         await self._backlog.idle.wait()
 
     @property
@@ -96,12 +96,12 @@ class Indexer:
             await self.follow(tenant)
         return self._served[tenant]
 
-    async def by_keywords(self, tenant: str) -> bool:
+    async def is_keywords_only(self, tenant: str) -> bool:
         """Whether documents need no embeddings to be found: nothing of this tenant has any yet."""
         index = await self.index(tenant)
         return tenant in self._keywords or not len(index.get_snapshot())
 
-    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
+    async def wait_for_revision(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         """Has the indexer look at once; True when the tenant's index answers from `revision` within `timeout` s."""
         self._wake.set()
         try:
@@ -119,22 +119,27 @@ class Indexer:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
         async with self._locks.setdefault(tenant, asyncio.Lock()):
             try:
-                held = await self._with_vectors(tenant)
+                held = await self._follow_with_vectors(tenant)
                 self._keywords.pop(tenant, None)  # not closed: searches may still be at it
             except (EmbeddingUnavailable, IndexUnavailable) as error:
                 if tenant in self._embedded and len(self._embedded[tenant].index.get_snapshot()):
                     raise
-                held = await self._without_vectors(tenant, error)
-            served = self._served.setdefault(tenant, Served(held.index))
+                held = await self._follow_without_vectors(tenant, error)
+            served = self._served.setdefault(tenant, SearchedIndex(held.index))
             changed = served.index is not held.index
             served.index = held.index
             revision = held.index.get_snapshot().revision
             if changed or self._answering.get(tenant) != revision:
                 await self._feed.set_indexed(tenant, revision)
-                await self._announce(tenant, revision)
+                await self._publish_revision(tenant, revision)
 
     async def replace(
-        self, tenant: str, held: Held, served: Served, commit: Callable[[], Awaitable[None]], put: Callable[[], None]
+        self,
+        tenant: str,
+        held: FollowedIndex,
+        served: SearchedIndex,
+        commit: Callable[[], Awaitable[None]],
+        put: Callable[[], None],
     ) -> Index | None:
         """Puts another index in the place of the tenant's, which it gives back: who searches the old one still may.
 
@@ -154,7 +159,7 @@ class Indexer:
         self._wake.set()
         return old.index if old else None
 
-    def distrust(self, tenant: str, chunk_ids: frozenset[str]) -> None:
+    def mark_distrusted(self, tenant: str, chunk_ids: frozenset[str]) -> None:
         """At the next revision these chunks are taken from SQL anew, and the vocabulary with them."""
         self._distrusted[tenant] = self._distrusted.get(tenant, frozenset()) | chunk_ids
 
@@ -167,53 +172,55 @@ class Indexer:
         for held in (*self._embedded.values(), *self._keywords.values()):
             await held.index.close()
 
-    async def _opened(self, tenant: str) -> Held:
+    async def _get_index(self, tenant: str) -> FollowedIndex:
         if tenant not in self._embedded:
-            self._embedded[tenant] = Held(await self._open_index(tenant))
+            self._embedded[tenant] = FollowedIndex(await self._open_index(tenant))
         return self._embedded[tenant]
 
-    async def _with_vectors(self, tenant: str) -> Held:
-        held = await self._opened(tenant)
+    async def _follow_with_vectors(self, tenant: str) -> FollowedIndex:
+        held = await self._get_index(tenant)
         embedded = self._backlog.has_embedded(tenant)
-        if not embedded and self._backlog.works_on(tenant):
+        if not embedded and self._backlog.is_embedding(tenant):
             raise NotEmbedded("the knowledge base is being embedded")
         embedder, served = await self._embedder_of(tenant), len(held.index.get_snapshot()) > 0
 
-        async def kept(texts: Sequence[str]) -> Matrix:
+        async def load_kept(texts: Sequence[str]) -> Matrix:
             """Vectors that are in the cache: keywords need not wait for one that is not."""
             vectors = await embedder.get_cached_passages(texts)
             if vectors is None:
                 raise NotEmbedded("the knowledge base has to be embedded")
             return vectors
 
-        return await self._caught_up(tenant, held, embedder.embed_passages if served or embedded else kept)
+        return await self._follow_index(tenant, held, embedder.embed_passages if served or embedded else load_kept)
 
-    async def _without_vectors(self, tenant: str, error: Unavailable) -> Held:
+    async def _follow_without_vectors(self, tenant: str, error: Unavailable) -> FollowedIndex:
         if tenant not in self._keywords:
-            self._keywords[tenant] = Held(MemoryIndex())
+            self._keywords[tenant] = FollowedIndex(MemoryIndex())
             if not isinstance(error, NotEmbedded):
                 logger.bind(tenant=tenant).warning("keyword recall alone until vectors are back: {}", error)
         self.failures[tenant] = error
-        held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
-        if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):
+        held = await self._follow_index(tenant, self._keywords[tenant], _make_no_vectors)
+        if isinstance(error, NotEmbedded) and not self._backlog.is_embedding(tenant):
             snapshot = held.index.get_snapshot()
             texts = [chunk.indexed_text for chunk in snapshot.walk()]
             self._backlog.start(tenant, texts, await self._embedder_of(tenant))
         return held
 
-    async def _embedding_ended(self, tenant: str, failure: Exception | None) -> None:
+    async def _handle_embedding_end(self, tenant: str, failure: Exception | None) -> None:
         if failure is None:
             await self._try_follow(tenant)
         else:
             self.failures[tenant] = failure
             logger.bind(tenant=tenant).warning("keywords alone answer, embedding is tried again: {}", failure)
 
-    async def _caught_up(self, tenant: str, held: Held, embed: Callable[[Sequence[str]], Awaitable[Matrix]]) -> Held:
-        if await self._catch_up.bring(tenant, held, embed, self._distrusted.get(tenant, frozenset())):
+    async def _follow_index(
+        self, tenant: str, held: FollowedIndex, embed: Callable[[Sequence[str]], Awaitable[Matrix]]
+    ) -> FollowedIndex:
+        if await self._catch_up.bring_to_head(tenant, held, embed, self._distrusted.get(tenant, frozenset())):
             self._distrusted.pop(tenant, None)
         return held
 
-    async def _announce(self, tenant: str, revision: int) -> None:
+    async def _publish_revision(self, tenant: str, revision: int) -> None:
         async with self._moved:
             self._answering[tenant] = revision
             self._moved.notify_all()
@@ -234,7 +241,7 @@ class Indexer:
     async def _round(self) -> bool:
         """Follows every tenant that lags; False when something failed and should be tried again later."""
         try:
-            heads = await self._feed.heads()
+            heads = await self._feed.load_heads()
         except Exception:  # the database may be away for a while; the task that follows it must outlive that
             logger.exception("Indexer cannot read the revisions")
             return False
@@ -242,7 +249,7 @@ class Indexer:
             tenant
             for tenant, head in heads.items()
             if self._answering.get(tenant) != head.revision
-            or (tenant in self._keywords and not self._backlog.works_on(tenant))
+            or (tenant in self._keywords and not self._backlog.is_embedding(tenant))
         ]
         healthy = all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
         self._looked.set()
@@ -256,10 +263,10 @@ class Indexer:
             logger.bind(tenant=tenant).exception("Index lags behind the database")
             return False
         if tenant in self._keywords:
-            return self._backlog.works_on(tenant)
+            return self._backlog.is_embedding(tenant)
         self.failures.pop(tenant, None)
         return True
 
 
-async def _no_vectors(texts: Sequence[str]) -> Matrix:
+async def _make_no_vectors(texts: Sequence[str]) -> Matrix:
     return np.zeros((len(texts), 0), np.float32)

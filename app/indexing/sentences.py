@@ -57,7 +57,7 @@ class SentenceLearner:
         if tenant in self._indexes:
             self._wake()
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Returns once all was learnt, or could not be."""
         await self._idle.wait()
 
@@ -95,7 +95,7 @@ class SentenceLearner:
         new = sorted(self._learnt[tenant].find_differences(snapshot.buckets))
         for start in range(0, len(new), AT_ONCE):
             numbers = frozenset(new[start : start + AT_ONCE])
-            chunks = await asyncio.to_thread(_chunks, snapshot, numbers)
+            chunks = await asyncio.to_thread(_load_chunks, snapshot, numbers)
             for begin in range(0, len(chunks), PART):
                 if self._changed.is_set():
                     return
@@ -103,5 +103,5 @@ class SentenceLearner:
             self._learnt[tenant] = self._learnt[tenant].take_buckets(snapshot.buckets, numbers)
 
 
-def _chunks(snapshot: Snapshot, numbers: frozenset[int]) -> list[Chunk]:
+def _load_chunks(snapshot: Snapshot, numbers: frozenset[int]) -> list[Chunk]:
     return sorted(snapshot.walk(numbers), key=attrgetter("id"))

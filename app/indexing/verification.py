@@ -57,29 +57,29 @@ class Differences:
     frequencies: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.frequencies or any(self.by_name().values()))
+        return bool(self.frequencies or any(self.list_by_name().values()))
 
-    def counts(self) -> dict[str, int]:
+    def count_each(self) -> dict[str, int]:
         """How many of each."""
-        return {name: len(ids) for name, ids in self.by_name().items()} | {"frequencies": self.frequencies}
+        return {name: len(ids) for name, ids in self.list_by_name().items()} | {"frequencies": self.frequencies}
 
-    def by_name(self) -> dict[str, list[str]]:
+    def list_by_name(self) -> dict[str, list[str]]:
         """The lists."""
         return {name: getattr(self, name) for name in ("missing", "surplus", "changed", "terms", "vectors")}
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class IndexAndDatabase:
     """Index and SQL at one revision. stored: by id, each with its words."""
 
     snapshot: Snapshot
     stored: Mapping[str, tuple[Chunk, Sequence[str]]]
 
     @classmethod
-    def of(cls, snapshot: Snapshot, everything: IndexDelta) -> Self:
+    def from_snapshot(cls, snapshot: Snapshot, everything: IndexDelta) -> Self:
         """everything: what an empty index would lack."""
         words = everything.new_terms
-        return cls(snapshot, {chunk.id: (chunk, _words(ids, words)) for chunk, ids in everything.added})
+        return cls(snapshot, {chunk.id: (chunk, _list_words(ids, words)) for chunk, ids in everything.added})
 
 
 class IndexVerification:
@@ -96,53 +96,55 @@ class IndexVerification:
     async def run(self, context: JobContext) -> dict[str, Any]:
         """A tenant's index. Raises IndexUnavailable where it does not follow SQL, and what the embedder raises."""
         tenant = context.tenant
-        both = await self._both(tenant)
+        both = await self._load_both(tenant)
         embedder = await self._embedder_of(tenant)
-        differences = await compared(both, embedder, context.progress)
+        differences = await compare_both(both, embedder, context.report_progress)
         repaired = bool(differences) and context.parameters["repair"]
         if differences:
-            logger.bind(tenant=tenant).warning("the index differs from the database: {}", differences.counts())
+            logger.bind(tenant=tenant).warning("the index differs from the database: {}", differences.count_each())
         if repaired:
             await self._repair(tenant, both, differences, embedder)
         return {
             "chunks": len(both.stored),
             "revision": both.snapshot.revision,
             "embedded": has_vectors(both.snapshot),
-            "differences": differences.counts(),
-            "examples": {name: ids[:EXAMPLES] for name, ids in differences.by_name().items() if ids},
+            "differences": differences.count_each(),
+            "examples": {name: ids[:EXAMPLES] for name, ids in differences.list_by_name().items() if ids},
             "repaired": repaired,
         }
 
-    async def _both(self, tenant: str) -> Both:
+    async def _load_both(self, tenant: str) -> IndexAndDatabase:
         for _ in range(ATTEMPTS):
             snapshot = (await self._indexer.index(tenant)).get_snapshot()
-            delta = await self._feed.delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_delta(tenant, frozenset(), 0)
             if delta.revision == snapshot.revision:
-                return Both.of(snapshot, delta)
-            await self._indexer.reached(tenant, delta.revision, FOLLOW_SECONDS)
+                return IndexAndDatabase.from_snapshot(snapshot, delta)
+            await self._indexer.wait_for_revision(tenant, delta.revision, FOLLOW_SECONDS)
         raise IndexUnavailable("the index does not follow the database, so there is nothing to compare")
 
-    async def _repair(self, tenant: str, both: Both, differences: Differences, embedder: Embedder) -> None:
+    async def _repair(self, tenant: str, both: IndexAndDatabase, differences: Differences, embedder: Embedder) -> None:
         """By a new revision: what was answered from the wrong index, here or elsewhere, must not be answered again."""
         bad = [both.stored[name][0].indexed_text for name in differences.vectors]
         await embedder.forget(bad)
         anew = {*differences.changed, *differences.terms, *differences.vectors}
         if differences.frequencies and not anew:
             anew |= both.stored.keys()
-        self._indexer.distrust(tenant, frozenset(anew))
+        self._indexer.mark_distrusted(tenant, frozenset(anew))
         revision = await self._knowledge.raise_alone(tenant)
-        if not await self._indexer.reached(tenant, revision, FOLLOW_SECONDS):
+        if not await self._indexer.wait_for_revision(tenant, revision, FOLLOW_SECONDS):
             raise self._indexer.failures.get(tenant) or IndexUnavailable("the repaired index is not there yet")
 
 
-async def compared(both: Both, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]) -> Differences:
+async def compare_both(
+    both: IndexAndDatabase, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]
+) -> Differences:
     """What is wrong of an index that is to be of this embedder. Raises what `progress` raises."""
     held = await asyncio.to_thread(both.snapshot.list_ids)
     width = (await embedder.embed_passages([])).shape[1]
     found = Differences(
         missing=sorted(both.stored.keys() - held),
         surplus=sorted(held - both.stored.keys()),
-        frequencies=await asyncio.to_thread(_other_frequencies, both),
+        frequencies=await asyncio.to_thread(_count_other_frequencies, both),
     )
     ids = sorted(both.stored.keys() & held)
     for start in range(0, len(ids), PART):
@@ -152,22 +154,22 @@ async def compared(both: Both, embedder: Embedder, progress: Callable[[int, int]
     return found
 
 
-def verification_kind(verification: IndexVerification) -> JobKind:
+def build_verification_kind(verification: IndexVerification) -> JobKind:
     """Nightly, and on demand."""
     return JobKind("index_verification", "索引校验与修复", verification.run, Daily(HOUR), VerificationOptions)
 
 
-def _words(ids: TermIds, words: Sequence[str]) -> list[str]:
+def _list_words(ids: TermIds, words: Sequence[str]) -> list[str]:
     return [words[number] for number in ids]
 
 
-def _other_frequencies(both: Both) -> int:
+def _count_other_frequencies(both: IndexAndDatabase) -> int:
     stored = Counter(word for _, words in both.stored.values() for word in set(words))
     indexed = both.snapshot.get_frequencies()
     return sum(stored[word] != indexed.get(word, 0) for word in stored.keys() | indexed.keys())
 
 
-def _look(both: Both, ids: Sequence[str], width: int, found: Differences) -> None:
+def _look(both: IndexAndDatabase, ids: Sequence[str], width: int, found: Differences) -> None:
     snapshot = both.snapshot
     snapshot.score_bm25((), ids)  # so that a server gives the rows together
     for name in ids:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from app.errors import NotFound
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import HousekeepingOut, JobKindList, JobKindOut, JobRunOut, JobRunPage, RunIn
@@ -19,15 +19,15 @@ router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"], route_class=GuardedRout
 @router.get("")
 async def list_job_kinds(tenant: StaffTenant, wiring: Wiring) -> JobKindList:
     """Every job with its schedule and its last run."""
-    latest = await wiring.jobs.latest(tenant)
+    latest = await wiring.jobs.load_latest(tenant)
     scheduler = wiring.scheduler
     return JobKindList(
-        kinds=[JobKindOut.of(kind, latest.get(kind.name)) for kind in wiring.jobs.kinds.values()],
-        housekeeping=[HousekeepingOut.of(job, scheduler.ticks.get(job.name)) for job in scheduler.jobs],
+        kinds=[JobKindOut.from_kind(kind, latest.get(kind.name)) for kind in wiring.jobs.kinds.values()],
+        housekeeping=[HousekeepingOut.from_job(job, scheduler.ticks.get(job.name)) for job in scheduler.jobs],
     )
 
 
-@router.get("/runs", responses=fails(404))
+@router.get("/runs", responses=list_failures(404))
 async def list_job_runs(
     tenant: StaffTenant,
     wiring: Wiring,
@@ -36,26 +36,26 @@ async def list_job_runs(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> JobRunPage:
     """Runs, the latest first."""
-    runs, total = await wiring.jobs.page(tenant, kind, offset=offset, limit=limit)
-    return JobRunPage(items=[JobRunOut.of(run) for run in runs], total=total, offset=offset, limit=limit)
+    runs, total = await wiring.jobs.load_page(tenant, kind, offset=offset, limit=limit)
+    return JobRunPage(items=[JobRunOut.from_run(run) for run in runs], total=total, offset=offset, limit=limit)
 
 
-@router.get("/runs/{run_id}", responses=fails(404))
+@router.get("/runs/{run_id}", responses=list_failures(404))
 async def get_job_run(run_id: str, tenant: StaffTenant, wiring: Wiring) -> JobRunOut:
     """One run: how far it is, and what came of it."""
     run = await wiring.jobs.run(tenant, run_id)
     if run is None:
         raise NotFound(f"没有编号为 {run_id} 的任务运行", code="job_run_not_found", run_id=run_id)
-    return JobRunOut.of(run)
+    return JobRunOut.from_run(run)
 
 
-@router.post("/runs/{run_id}/cancel", responses=fails(404))
+@router.post("/runs/{run_id}/cancel", responses=list_failures(404))
 async def cancel_job_run(run_id: str, tenant: AdminTenant, wiring: Wiring) -> JobRunOut:
     """Stops a run that is not over; what it did by then stays. Of one that is over nothing changes."""
-    return JobRunOut.of(await wiring.jobs.cancel(tenant, run_id))
+    return JobRunOut.from_run(await wiring.jobs.cancel_run(tenant, run_id))
 
 
-@router.post("/{kind}/runs", status_code=202, responses=fails(404, 409))
+@router.post("/{kind}/runs", status_code=202, responses=list_failures(404, 409))
 async def start_job_run(kind: str, tenant: AdminTenant, wiring: Wiring, body: RunIn | None = None) -> JobRunOut:
     """Begins a run. While one with the same parameters is queued or running, that one is given."""
-    return JobRunOut.of(await wiring.jobs.trigger(tenant, kind, body.parameters if body else {}))
+    return JobRunOut.from_run(await wiring.jobs.trigger_run(tenant, kind, body.parameters if body else {}))

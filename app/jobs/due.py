@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from app.db.base import now
 from app.jobs.repository import RunRepository
-from app.jobs.service import checked_parameters
+from app.jobs.service import check_parameters
 from app.jobs.types import JobKind
 
 Bases = Callable[[], Awaitable[Mapping[str, datetime]]]
@@ -38,14 +38,14 @@ class DueRuns:
         self._made: dict[tuple[str, str], datetime] = {}
         """By tenant and kind, the last that was due and is made: SQL is asked once for each."""
 
-    async def look(self) -> None:
-        """Every replica may; SQL takes each run once."""
+    async def begin_due_runs(self) -> None:
+        """Queues the runs that are due. Every replica may call it: SQL takes each run once."""
         bases = await self._bases() if self._kinds else {}
         for tenant, since in bases.items():
             zone = await self._zone(tenant)
             for kind, schedule in self._kinds:
-                due = schedule.last_due(self._clock(), zone)
+                due = schedule.find_last_due(self._clock(), zone)
                 if since <= due and self._made.get((tenant, kind.name)) != due:
-                    if await self._runs.add_scheduled(tenant, kind.name, checked_parameters(kind, {}), due):
+                    if await self._runs.add_scheduled(tenant, kind.name, check_parameters(kind, {}), due):
                         self._made[tenant, kind.name] = due
                     self._wake()

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, func, select, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.ids import new_id
+from app.ids import create_id
 from app.jobs.tables import JobRunRow
 from app.jobs.types import OPEN, JobRun, RunState
 
@@ -28,14 +28,14 @@ class RunRepository:
         self._database = database
 
     async def count_open(self, tenant: str) -> int:
-        """How many of the tenant's runs are queued or running."""
+        """Counts the tenant's runs that are queued or running."""
         query = select(func.count()).where(_RUN.tenant_id == tenant, _RUN.state.in_(OPEN))
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar_one()
 
     async def add(self, tenant: str, kind: str, parameters: dict[str, Any]) -> JobRun:
         """A new run, or the one that is queued or running with the same parameters."""
-        values = _values(tenant, new_id(), kind, parameters, None)
+        values = _build_values(tenant, create_id(), kind, parameters, None)
         mine = (_RUN.tenant_id == tenant) & (_RUN.open == values["open"])
 
         def work(connection: Connection) -> JobRun:
@@ -50,7 +50,7 @@ class RunRepository:
         """Adds the run that is due then, once for all replicas; False where one has to wait: another with the same
         parameters is still open.
         """
-        values = _values(tenant, new_id(), kind, parameters, due)
+        values = _build_values(tenant, create_id(), kind, parameters, due)
         there = select(_RUN.id).where(_RUN.tenant_id == tenant, _RUN.kind == kind, _RUN.scheduled == due)
 
         def work(connection: Connection) -> bool:
@@ -60,28 +60,28 @@ class RunRepository:
 
     async def get(self, tenant: str, run_id: str) -> JobRun | None:
         """The run of that id."""
-        found = await self._found(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id == run_id))
+        found = await self._load_runs(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id == run_id))
         return found[0] if found else None
 
-    async def page(self, tenant: str, kind: str, *, offset: int, limit: int) -> tuple[list[JobRun], int]:
-        """Runs, the latest first, and how many there are in all. kind: "" for all."""
+    async def load_page(self, tenant: str, kind: str, *, offset: int, limit: int) -> tuple[list[JobRun], int]:
+        """Loads runs, the latest first, and how many there are in all. kind: "" for all."""
         where = _RUN.tenant_id == tenant
         if kind:
             where &= _RUN.kind == kind
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(_RUN).where(where))).scalar_one()
         query = select(*_COLUMNS).where(where).order_by(_RUN.id.desc()).offset(offset).limit(limit)
-        return await self._found(query), total
+        return await self._load_runs(query), total
 
-    async def latest(self, tenant: str) -> dict[str, JobRun]:
-        """By kind, its last run."""
+    async def load_latest(self, tenant: str) -> dict[str, JobRun]:
+        """Loads the last run of each kind."""
         last = select(func.max(_RUN.id)).where(_RUN.tenant_id == tenant).group_by(_RUN.kind)
-        found = await self._found(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id.in_(last)))
+        found = await self._load_runs(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id.in_(last)))
         return {run.kind: run for run in found}
 
-    async def cancel(self, tenant: str, run_id: str) -> JobRun | None:
-        """Cancels it unless it is over, and returns it as it stood before. Who is at it learns that by its next beat,
-        and keeps other runs of the kind waiting until it has stopped.
+    async def cancel_run(self, tenant: str, run_id: str) -> JobRun | None:
+        """Cancels a run unless it is over, and returns it as it was before. Its process learns of it at the next
+        renewal of the lease; until it has stopped, other runs of the kind wait.
         """
         mine = (_RUN.tenant_id == tenant) & (_RUN.id == run_id)
         values = {"state": RunState.CANCELLED, "open": None, "finished_at": now()}
@@ -93,13 +93,13 @@ class RunRepository:
 
         return await self._database.transact(work)
 
-    async def _found(self, query: Select[Any]) -> list[JobRun]:
+    async def _load_runs(self, query: Select[Any]) -> list[JobRun]:
         async with self._database.read() as connection:
             return [_run(row) for row in await connection.execute(query)]
 
 
-def key_of(kind: str, parameters: dict[str, Any]) -> str:
-    """What a run is about, at most 97 characters: two of the same key do the same."""
+def build_key(kind: str, parameters: dict[str, Any]) -> str:
+    """Builds the key of a run, at most 97 characters: two runs of the same key do the same."""
     text = json.dumps(parameters, sort_keys=True, ensure_ascii=False)
     return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
@@ -108,7 +108,9 @@ def _insert(connection: Connection, values: dict[str, Any]) -> bool:
     return connection.execute(insert_into(connection, _RUN).values(values).on_conflict_do_nothing()).rowcount > 0
 
 
-def _values(tenant: str, run_id: str, kind: str, parameters: dict[str, Any], due: datetime | None) -> dict[str, Any]:
+def _build_values(
+    tenant: str, run_id: str, kind: str, parameters: dict[str, Any], due: datetime | None
+) -> dict[str, Any]:
     nothing: Sequence[str] = ("busy", "result", "error", "leased_until", "started_at", "finished_at")
     return dict.fromkeys(nothing) | {
         "tenant_id": tenant,
@@ -116,7 +118,7 @@ def _values(tenant: str, run_id: str, kind: str, parameters: dict[str, Any], due
         "kind": kind,
         "parameters": parameters,
         "state": RunState.QUEUED,
-        "open": key_of(kind, parameters),
+        "open": build_key(kind, parameters),
         "scheduled": due,
         "done": 0,
         "total": 0,

@@ -43,45 +43,47 @@ class RunQueue:
         self._database = database
 
     async def claim(self, kinds: Collection[str], worker: str) -> ClaimedRun | None:
-        """The oldest run of one of these kinds whose tenant has no other of its kind at work."""
+        """Claims the oldest queued run of these kinds whose tenant has no other run of its kind at work."""
         async with self._database.read() as connection:  # asked every second, there rarely is one
-            if (await connection.execute(_waiting(kinds))).first() is None:
+            if (await connection.execute(_select_waiting(kinds))).first() is None:
                 return None
         try:
             return await self._database.transact(lambda connection: _claim(connection, kinds, worker), durable=False)
         except IntegrityError:  # another process began one of the same tenant and kind at this moment
             return None
 
-    async def beat(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
-        """Says that the process is alive, and how far it is; False where the run is no longer its own."""
+    async def renew_lease(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
+        """Renews the lease on a run and stores its progress; False where the run is no longer this process's."""
         values = {"done": done, "total": total, "leased_until": now() + _LEASE}
-        return await self._changed(_held(run, worker), values, durable=False)
+        return await self._update_run(_match_leased(run, worker), values, durable=False)
 
     async def finish(
         self, run: ClaimedRun, worker: str, state: RunState, result: dict[str, Any] | None, error: dict[str, Any] | None
     ) -> bool:
-        """The run is over; False where it was no longer its own, which changes nothing."""
+        """Stores the result of a run; False where it was no longer this process's, which changes nothing."""
         values = {"state": state, "result": result, "error": error, "open": None, "finished_at": now()}
-        return await self._changed(_held(run, worker), values | _FREE)
+        return await self._update_run(_match_leased(run, worker), values | _FREE)
 
-    async def give_back(self, run: ClaimedRun, worker: str) -> None:
-        """The process stops: another, or its next start, begins the run anew."""
-        await self._changed(_held(run, worker), _FREE | {"state": RunState.QUEUED})
+    async def return_run(self, run: ClaimedRun, worker: str) -> None:
+        """Returns a run to the queue because the process stops; another one begins it anew."""
+        await self._update_run(_match_leased(run, worker), _FREE | {"state": RunState.QUEUED})
 
-    async def let_go(self, run: ClaimedRun, worker: str) -> None:
-        """What was cancelled has stopped."""
-        await self._changed(run.row & (_RUN.worker == worker), _FREE)
+    async def release_cancelled(self, run: ClaimedRun, worker: str) -> None:
+        """Releases a cancelled run that has stopped."""
+        await self._update_run(run.row & (_RUN.worker == worker), _FREE)
 
-    async def recover(self, worker: str, alone: bool) -> None:
-        """Puts back what processes that ended had; alone: no other works on this database, else leases alone tell."""
+    async def recover_runs(self, worker: str, alone: bool) -> None:
+        """Returns the runs of processes that ended to the queue. alone: no other process works on this database, else
+        the leases tell.
+        """
         silent = is_due(_RUN.leased_until, _LEASE)
         lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
         async with self._database.read() as connection:
             if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:
                 return
-        await self._database.transact(lambda connection: _recover(connection, lost))
+        await self._database.transact(lambda connection: _recover_runs(connection, lost))
 
-    async def _changed(self, where: ColumnElement[bool], values: dict[str, Any], *, durable: bool = True) -> bool:
+    async def _update_run(self, where: ColumnElement[bool], values: dict[str, Any], *, durable: bool = True) -> bool:
         change = update(_RUN).where(where).values(values)
         return await self._database.transact(
             lambda connection: connection.execute(change).rowcount > 0, durable=durable
@@ -91,11 +93,11 @@ class RunQueue:
 _FREE: dict[str, Any] = {"busy": None, "worker": "", "leased_until": None}
 
 
-def _held(run: ClaimedRun, worker: str) -> ColumnElement[bool]:
+def _match_leased(run: ClaimedRun, worker: str) -> ColumnElement[bool]:
     return run.row & (_RUN.worker == worker) & (_RUN.state == RunState.RUNNING)
 
 
-def _waiting(kinds: Collection[str]) -> Any:
+def _select_waiting(kinds: Collection[str]) -> Any:
     other = aliased(_RUN)
     busy = exists().where(other.tenant_id == _RUN.tenant_id, other.busy == _RUN.kind)
     query = select(_RUN.tenant_id, _RUN.id, _RUN.kind, _RUN.parameters)
@@ -103,7 +105,7 @@ def _waiting(kinds: Collection[str]) -> Any:
 
 
 def _claim(connection: Connection, kinds: Collection[str], worker: str) -> ClaimedRun | None:
-    row = connection.execute(_waiting(kinds).with_for_update(of=_RUN, skip_locked=True)).first()
+    row = connection.execute(_select_waiting(kinds).with_for_update(of=_RUN, skip_locked=True)).first()
     if row is None:
         return None
     claimed, moment = ClaimedRun(*row), now()
@@ -113,8 +115,10 @@ def _claim(connection: Connection, kinds: Collection[str], worker: str) -> Claim
     return claimed
 
 
-def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
-    """What ended too many processes is not tried again; what was cancelled is free."""
+def _recover_runs(connection: Connection, lost: ColumnElement[bool]) -> None:
+    """Returns lost runs to the queue. One that ended too many processes is not tried again, and a cancelled one is
+    released.
+    """
     running = _RUN.state == RunState.RUNNING
     again = running & (_RUN.interruptions + 1 < MAX_INTERRUPTIONS)
     count = {"interruptions": _RUN.interruptions + 1}

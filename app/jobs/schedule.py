@@ -56,7 +56,7 @@ class Scheduler:
         self._closing = False
 
     def start(self) -> None:
-        """Begins."""
+        """Starts all periodic jobs."""
         for job in self.jobs:
             first = datetime.now(UTC) + job.first
             self._scheduler.add_job(

@@ -49,12 +49,12 @@ class JobRunOut(BaseModel):
     duration: float | None = Field(description="用时，秒；还没开始时为空")
 
     @classmethod
-    def of(cls, run: JobRun) -> Self:
+    def from_run(cls, run: JobRun) -> Self:
         error = JobError(**run.error) if run.error else None
         named = ("id", "kind", "parameters", "state", "done", "total", "result", "scheduled")
         times = ("created_at", "started_at", "finished_at")
         values = {name: getattr(run, name) for name in (*named, *times)}
-        duration = run.duration(now())
+        duration = run.compute_duration(now())
         return cls(**values, error=error, duration=None if duration is None else round(duration, 3))
 
 
@@ -66,7 +66,7 @@ class ScheduleOut(BaseModel):
     seconds: float | None = Field(description="间隔，秒；每天的为空")
 
     @classmethod
-    def of(cls, schedule: Schedule) -> Self:
+    def from_schedule(cls, schedule: Schedule) -> Self:
         if isinstance(schedule, Daily):
             return cls(type="daily", hour=schedule.hour, seconds=None)
         assert isinstance(schedule, Every)
@@ -83,13 +83,13 @@ class JobKindOut(BaseModel):
     last: JobRunOut | None = Field(description="最近一次运行；从没运行过时为空")
 
     @classmethod
-    def of(cls, kind: JobKind, last: JobRun | None) -> Self:
+    def from_kind(cls, kind: JobKind, last: JobRun | None) -> Self:
         return cls(
             name=kind.name,
             title=kind.title,
-            schedule=ScheduleOut.of(kind.schedule) if kind.schedule else None,
+            schedule=ScheduleOut.from_schedule(kind.schedule) if kind.schedule else None,
             parameters=kind.parameters.model_json_schema() if kind.parameters else None,
-            last=JobRunOut.of(last) if last else None,
+            last=JobRunOut.from_run(last) if last else None,
         )
 
 
@@ -104,12 +104,12 @@ class HousekeepingOut(BaseModel):
     error: JobError | None = Field(description="最近一次失败的原因")
 
     @classmethod
-    def of(cls, job: PeriodicJob, last: LastTick | None) -> Self:
+    def from_job(cls, job: PeriodicJob, last: LastTick | None) -> Self:
         failure = last.error if last else None
         return cls(
             name=job.name,
             title=job.title,
-            schedule=ScheduleOut.of(Every(job.every)),
+            schedule=ScheduleOut.from_schedule(Every(job.every)),
             started_at=last.started_at if last else None,
             duration=round(last.duration, 3) if last else None,
             error=JobError(code=failure.code, message=failure.message) if failure else None,

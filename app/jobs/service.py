@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from app.errors import Conflict, NotFound
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobKind, JobRun, RunState
-from app.problems import problem
+from app.problems import describe_problem
 
 MAX_OPEN = 100
 """Runs of a tenant that are queued or running."""
@@ -35,12 +35,11 @@ class JobService:
         self._wake = wake
         self._ended = ended
 
-    async def trigger(self, tenant: str, kind: str, parameters: dict[str, Any] | None = None) -> JobRun:
-        """A new run; while one with the same parameters is queued or running, that one.
-
-        Raises NotFound for an unknown kind, InvalidRequest for parameters that it does not take, Conflict.
+    async def trigger_run(self, tenant: str, kind: str, parameters: dict[str, Any] | None = None) -> JobRun:
+        """Queues a run, or returns the one with the same parameters that is queued or running. Raises NotFound for an
+        unknown kind, InvalidRequest for parameters that it does not take, Conflict.
         """
-        checked = checked_parameters(self._kind(kind), parameters or {})
+        checked = check_parameters(self._get_kind(kind), parameters or {})
         if await self._runs.count_open(tenant) >= MAX_OPEN:
             message = f"已有 {MAX_OPEN} 个任务在排队或运行，请等它们完成后再试。"
             raise Conflict(message, code="too_many_jobs", most=MAX_OPEN)
@@ -52,19 +51,21 @@ class JobService:
         """The run of that id."""
         return await self._runs.get(tenant, run_id)
 
-    async def page(self, tenant: str, kind: str = "", *, offset: int = 0, limit: int = 20) -> tuple[list[JobRun], int]:
-        """Runs, the latest first, and how many there are. kind: "" for all. Raises NotFound."""
+    async def load_page(
+        self, tenant: str, kind: str = "", *, offset: int = 0, limit: int = 20
+    ) -> tuple[list[JobRun], int]:
+        """Loads runs, the latest first, and how many there are. kind: "" for all. Raises NotFound."""
         if kind:
-            self._kind(kind)
-        return await self._runs.page(tenant, kind, offset=offset, limit=limit)
+            self._get_kind(kind)
+        return await self._runs.load_page(tenant, kind, offset=offset, limit=limit)
 
-    async def latest(self, tenant: str) -> dict[str, JobRun]:
-        """By kind, its last run."""
-        return await self._runs.latest(tenant)
+    async def load_latest(self, tenant: str) -> dict[str, JobRun]:
+        """Loads the last run of each kind."""
+        return await self._runs.load_latest(tenant)
 
-    async def cancel(self, tenant: str, run_id: str) -> JobRun:
-        """Stops a run; of one that is over nothing changes. Raises NotFound."""
-        before = await self._runs.cancel(tenant, run_id)
+    async def cancel_run(self, tenant: str, run_id: str) -> JobRun:
+        """Cancels a run; one that is over stays as it is. Raises NotFound."""
+        before = await self._runs.cancel_run(tenant, run_id)
         run = await self._runs.get(tenant, run_id)
         if before is None or run is None:
             raise NotFound(f"没有编号为 {run_id} 的任务运行", code="job_run_not_found", run_id=run_id)
@@ -73,14 +74,16 @@ class JobService:
             self._wake()
         return run
 
-    def _kind(self, name: str) -> JobKind:
+    def _get_kind(self, name: str) -> JobKind:
         if name not in self.kinds:
             raise NotFound(f"没有名为 {name} 的任务", code="job_kind_not_found", kind=name)
         return self.kinds[name]
 
 
-def checked_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, Any]:
-    """With what is not said filled in. Raises Conflict: which it takes, the kind tells."""
+def check_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Checks the parameters of a run and fills in the defaults. Raises Conflict for those that the kind does
+    not take.
+    """
     if kind.parameters is None:
         if parameters:
             raise Conflict(f"任务“{kind.title}”不接受参数", code="invalid_job_parameters", kind=kind.name)
@@ -88,6 +91,6 @@ def checked_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, A
     try:
         return kind.parameters.model_validate(parameters).model_dump(mode="json")
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, item['loc']))} {problem(item)}" for item in error.errors()]
+        wrong = [f"{'.'.join(map(str, item['loc']))} {describe_problem(item)}" for item in error.errors()]
         message = f"任务“{kind.title}”的参数有误：" + "；".join(wrong[:5])
         raise Conflict(message, code="invalid_job_parameters", kind=kind.name) from error

@@ -35,7 +35,7 @@ INTERRUPTED = {"code": "job_interrupted", "message": f"任务连续 {MAX_INTERRU
 class Schedule(Protocol):
     """When runs of a kind are due. What fell due while no server ran is made up for by one run."""
 
-    def last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
+    def find_last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
         """The latest time at or before `moment` at which a run was due, in UTC."""
 
 
@@ -45,7 +45,7 @@ class Every:
 
     period: timedelta
 
-    def last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
+    def find_last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
         seconds = self.period.total_seconds()
         return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, UTC)
 
@@ -56,7 +56,7 @@ class Daily:
 
     hour: int
 
-    def last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
+    def find_last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
         local = moment.astimezone(zone)
         due = local.replace(hour=self.hour, minute=0, second=0, microsecond=0, fold=0)
         if due > local:
@@ -77,7 +77,7 @@ class JobContext(Protocol):
     def parameters(self) -> dict[str, Any]:
         """As they were checked when the run was triggered; {} where the kind has none."""
 
-    async def progress(self, done: int, total: int) -> None:
+    async def report_progress(self, done: int, total: int) -> None:
         """Says how far the run is, kept in SQL at most twice a second. Raises Cancelled: let it pass."""
 
 
@@ -89,7 +89,8 @@ class JobKind:
     """What can be run for a tenant.
 
     run: returns a summary that is JSON; raises on failure. It may be cut short anywhere and run again from its
-    beginning, so it has to be idempotent. A run that is cancelled has 5 s after `progress` raised, or would have.
+    beginning, so it has to be idempotent. A run that is cancelled has 5 s after
+    `report_progress` raised, or would have.
     title: Chinese, for people. parameters: of a run, checked when it is triggered; a schedule runs with the defaults.
     schedule: None where runs are triggered alone.
     """
@@ -122,7 +123,7 @@ class JobRun:
     started_at: datetime | None
     finished_at: datetime | None
 
-    def duration(self, moment: datetime) -> float | None:
+    def compute_duration(self, moment: datetime) -> float | None:
         """See above; moment: now."""
         if self.started_at is None:
             return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from loguru import logger
 
-from app.errors import DatabaseUnavailable, describe, outage_of
+from app.errors import DatabaseUnavailable, describe, find_outage
 from app.jobs.repository_queue import ClaimedRun, RunQueue
 from app.jobs.types import Cancelled, JobKind, RunState
 
@@ -30,7 +30,7 @@ Ended = Callable[[str, str, str], None]
 
 
 @dataclass(slots=True)
-class _Running:
+class _ActiveRun:
     """A run that this process is at; see `JobContext`."""
 
     claimed: ClaimedRun
@@ -51,7 +51,7 @@ class _Running:
     def parameters(self) -> dict[str, Any]:
         return self.claimed.parameters
 
-    async def progress(self, done: int, total: int) -> None:
+    async def report_progress(self, done: int, total: int) -> None:
         """See `JobContext`."""
         if self.lost:
             raise Cancelled
@@ -86,7 +86,7 @@ class JobWorker:
         self._task = asyncio.create_task(self._run(after), name="background jobs")
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Tells the worker that there is something to do."""
         self._wake.set()
 
     async def close(self) -> None:
@@ -106,11 +106,11 @@ class JobWorker:
         while True:
             try:
                 if reached:  # after an outage the others first have to say again that they are alive
-                    await self._queue.recover(self._worker, self._alone)
-                await self._round()
+                    await self._queue.recover_runs(self._worker, self._alone)
+                await self._run_round()
                 reached = True
             except Exception as error:  # the database may be away for a while; the task must outlive that
-                if reached or outage_of(error) is None:  # an outage is told once, not every second
+                if reached or find_outage(error) is None:  # an outage is told once, not every second
                     logger.exception("background jobs cannot be worked on")
                 reached = False
             with suppress(TimeoutError):
@@ -118,62 +118,68 @@ class JobWorker:
                     await self._wake.wait()
             self._wake.clear()
 
-    async def _round(self) -> None:
+    async def _run_round(self) -> None:
         while len(self._running) < MAX_CONCURRENT_RUNS:
             claimed = await self._queue.claim(self._kinds.keys(), self._worker)
             if claimed is None:
                 return
-            task = asyncio.create_task(self._work(claimed), name=f"background job {claimed.kind}")
+            task = asyncio.create_task(self._run_claimed(claimed), name=f"background job {claimed.kind}")
             self._running.add(task)
-            task.add_done_callback(self._over)
+            task.add_done_callback(self._finish_task)
 
-    def _over(self, task: asyncio.Task[None]) -> None:
+    def _finish_task(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         self.wake()
 
-    async def _work(self, claimed: ClaimedRun) -> None:
+    async def _run_claimed(self, claimed: ClaimedRun) -> None:
         log, kind = logger.bind(tenant=claimed.tenant), self._kinds[claimed.kind]
-        running = _Running(claimed)
-        work = asyncio.create_task(_summary(kind, running), name=f"work of {claimed.kind}")
+        running = _ActiveRun(claimed)
+        work = asyncio.create_task(_run_kind(kind, running), name=f"work of {claimed.kind}")
         try:
-            if await self._watched(running, work):
-                await self._settle(claimed, work)
+            if await self._watch_run(running, work):
+                await self._settle_run(claimed, work)
             else:
                 log.info("the job {} was stopped: it was cancelled, or another process has it", claimed.kind)
-                await self._queue.let_go(claimed, self._worker)
+                await self._queue.release_cancelled(claimed, self._worker)
         except asyncio.CancelledError:
             await _stop(work)
             with suppress(DatabaseUnavailable):  # else its lease ends
-                await self._queue.give_back(claimed, self._worker)
+                await self._queue.return_run(claimed, self._worker)
             raise
         except Exception:  # what could not be written: the lease ends, and somebody takes the run up again
             log.exception("a run of the job {} could not be settled", claimed.kind)
             await _stop(work)
 
-    async def _watched(self, running: _Running, work: asyncio.Task[dict[str, Any]]) -> bool:
-        """Waits for the work, whose progress it keeps; False where the run is no longer this process's."""
+    async def _watch_run(self, running: _ActiveRun, work: asyncio.Task[dict[str, Any]]) -> bool:
+        """Waits for the work and stores its progress; False where the run is no longer this process's."""
         while not (await asyncio.wait({work}, timeout=BEAT_SECONDS))[0]:
-            if not await self._queue.beat(running.claimed, self._worker, running.done, running.total):
+            if not await self._queue.renew_lease(running.claimed, self._worker, running.done, running.total):
                 running.lost = True
                 await asyncio.wait({work}, timeout=CANCEL_SECONDS)
                 await _stop(work)
                 return False
-        await self._queue.beat(running.claimed, self._worker, running.done, running.total)  # how far it came in the end
+        await self._queue.renew_lease(
+            running.claimed, self._worker, running.done, running.total
+        )  # how far it came in the end
         return True
 
-    async def _settle(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:
+    async def _settle_run(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:
         error = RuntimeError("cut short by itself") if work.cancelled() else work.exception()
         state, result = (RunState.DONE, work.result()) if error is None else (RunState.FAILED, None)
         if error is not None:
             logger.bind(tenant=claimed.tenant).opt(exception=error).error("a run of the job {} failed", claimed.kind)
-        if await self._queue.finish(claimed, self._worker, state, result, None if error is None else _told(error)):
+        if await self._queue.finish(
+            claimed, self._worker, state, result, None if error is None else _describe_error(error)
+        ):
             self._ended(claimed.tenant, claimed.kind, state)
         else:
-            await self._queue.let_go(claimed, self._worker)
+            await self._queue.release_cancelled(claimed, self._worker)
 
 
-async def _summary(kind: JobKind, running: _Running) -> dict[str, Any]:
-    """What the kind returns. Raises TypeError where that is no JSON, which fails the run and not the worker."""
+async def _run_kind(kind: JobKind, running: _ActiveRun) -> dict[str, Any]:
+    """Runs the kind and returns its summary. Raises TypeError where that is no JSON, which fails the run and not the
+    worker.
+    """
     result = await kind.run(running)
     json.dumps(result, allow_nan=False)
     return result
@@ -184,6 +190,6 @@ async def _stop(work: asyncio.Task[dict[str, Any]]) -> None:
     await asyncio.gather(work, return_exceptions=True)
 
 
-def _told(error: BaseException) -> dict[str, str]:
+def _describe_error(error: BaseException) -> dict[str, str]:
     description = describe(error if isinstance(error, Exception) else RuntimeError(str(error)))
     return {"code": description.code, "message": description.message}

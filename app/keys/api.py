@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.auth.principal import Role
 from app.http.deps import AdminTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.keys.repository import KeyFilter, KeyState
@@ -36,53 +36,53 @@ async def list_keys(
     offset: Offset = 0,
 ) -> KeyPage:
     """The tenant's keys, without the keys themselves."""
-    rows, total = await wiring.key_management.page(tenant, KeyFilter(q, role, state), limit, offset, sort or "")
+    rows, total = await wiring.key_management.load_page(tenant, KeyFilter(q, role, state), limit, offset, sort or "")
     own = request.state.principal.key
     return KeyPage(
-        items=[KeyOut.of(row, own) for row in rows],
+        items=[KeyOut.from_row(row, own) for row in rows],
         total=total,
         offset=offset,
         limit=limit,
-        environment_key=wiring.key_management.by_environment(tenant),
+        environment_key=wiring.key_management.has_environment_key(tenant),
     )
 
 
-@router.post("", status_code=201, responses=fails(404, 409))
+@router.post("", status_code=201, responses=list_failures(404, 409))
 async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyCreated:
     """Makes a key, which is returned this once."""
-    bound_to = await _bound_to(wiring, tenant, body.filter)
+    bound_to = await _check_filter(wiring, tenant, body.filter)
     given = body.role, body.name, body.origins, body.expires_at, body.scopes, bound_to
     row, secret = await wiring.key_management.create(tenant, *given)
-    return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
+    return KeyCreated(**KeyOut.from_row(row, request.state.principal.key).model_dump(), key=secret)
 
 
-@router.patch("/{key_id}", responses=fails(404, 409))
+@router.patch("/{key_id}", responses=list_failures(404, 409))
 async def change_key(key_id: KeyId, body: KeyPatch, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyOut:
     """Changes name, origins, end or documents of a key that was not revoked."""
     given = body.model_dump(exclude_unset=True, exclude={"filter"})
     if "filter" in body.model_fields_set:
-        given["bound_to"] = await _bound_to(wiring, tenant, body.filter)
-    row = await wiring.key_management.change(tenant, key_id, given)
-    return KeyOut.of(row, request.state.principal.key)
+        given["bound_to"] = await _check_filter(wiring, tenant, body.filter)
+    row = await wiring.key_management.change_key(tenant, key_id, given)
+    return KeyOut.from_row(row, request.state.principal.key)
 
 
-@router.post("/{key_id}/rotate", responses=fails(404))
+@router.post("/{key_id}/rotate", responses=list_failures(404))
 async def rotate_key(
     key_id: KeyId, body: KeyRotation, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> KeyCreated:
     """Gives a valid key another secret, which is returned this once; the one before works on for a while."""
-    row, secret = await wiring.key_management.rotate(tenant, key_id, body.grace)
-    return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
+    row, secret = await wiring.key_management.rotate_key(tenant, key_id, body.grace)
+    return KeyCreated(**KeyOut.from_row(row, request.state.principal.key).model_dump(), key=secret)
 
 
-@router.delete("/{key_id}", status_code=204, responses=fails(404, 409))
+@router.delete("/{key_id}", status_code=204, responses=list_failures(404, 409))
 async def revoke_key(key_id: KeyId, request: Request, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Ends a key for good; not the one that is shown."""
-    await wiring.key_management.revoke(tenant, key_id, request.state.principal.key)
+    await wiring.key_management.revoke_key(tenant, key_id, request.state.principal.key)
     return Response(status_code=204)
 
 
-async def _bound_to(wiring: Wiring, tenant: str, asked: FilterIn | None) -> Filter:
+async def _check_filter(wiring: Wiring, tenant: str, asked: FilterIn | None) -> Filter:
     """Raises NotFound."""
     where: Filter = await wiring.filters.require(tenant, asked.filter() if asked else EVERYTHING)
     return where

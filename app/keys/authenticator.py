@@ -10,7 +10,7 @@ from app.auth.principal import Principal, Role
 from app.auth.sign_in import PREFIX, SignInLookup
 from app.auth.user_token import UserTokens
 from app.errors import RateLimited, Unauthorized
-from app.keys.service import FRESH_SECONDS, KeyRing, digest_of
+from app.keys.service import FRESH_SECONDS, KeyRing, hash_key
 from app.limits.attempts import Attempts
 
 _JWT = "eyJ"
@@ -36,36 +36,36 @@ class Authenticator:
         of the key. Raises Unauthorized, RateLimited, IdentityUnavailable.
         """
         if key is not None and key.startswith(PREFIX):
-            return await self._signed_in(key, host)
+            return await self._authenticate_sign_in(key, host)
         token = user_token if key is None else key if _is_token(key) else ""
-        if not token or not self._tokens.suffice or await self._keys.keyless():
+        if not token or not self._tokens.suffice or await self._keys.is_keyless():
             return await self._keys.authenticate(key, host)
         try:
-            async with self._attempts.checking(host, token):
-                return await self._member(token)
+            async with self._attempts.check_secret(host, token):
+                return await self._authenticate_member(token)
         except RateLimited:
             await self._attempts.pause()
             raise
 
-    async def _signed_in(self, secret: str, host: str | None) -> Principal:
+    async def _authenticate_sign_in(self, secret: str, host: str | None) -> Principal:
         """A person, or the owner of a key for as long as the key counts; on a machine without keys, whoever asks."""
         found = await self._sign_ins.find(secret)
         if found is not None and found.principal is not None:
             return found.principal
-        if await self._keys.keyless():
+        if await self._keys.is_keyless():
             return await self._keys.authenticate(None, host)
-        async with self._attempts.checking(host, secret):
+        async with self._attempts.check_secret(host, secret):
             if found is None or found.key_digest is None:
                 raise Unauthorized("登录已经失效，请重新登录")
-            return self._keys.owner(found.key_digest)
+            return self._keys.get_owner(found.key_digest)
 
-    async def _member(self, token: str) -> Principal:
-        digest = digest_of(token)
+    async def _authenticate_member(self, token: str) -> Principal:
+        digest = hash_key(token)
         proved = self._proved.get(digest)
         if proved is None:
-            self._proved[digest] = proved = await self._tokens.alone(token)
+            self._proved[digest] = proved = await self._tokens.find_tenant_and_caller(token)
         tenant, caller = proved
-        known = await self._keys.tenant(tenant)
+        known = await self._keys.get_tenant(tenant)
         if known is None:
             raise Unauthorized("user_token 写明的租户没有开通", code="user_token_tenant")
         counted = hashlib.sha256(f"{tenant}\0{caller}".encode()).hexdigest()[:16]

@@ -11,8 +11,8 @@ from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.keys.repository import KeyFilter, KeyRepository, KeyRow
-from app.keys.rules import checked_expiry, checked_name, checked_origins, checked_scopes
-from app.keys.service import KeyRing, digest_of, new_key
+from app.keys.rules import check_expiry, check_name, check_origins, check_scopes
+from app.keys.service import KeyRing, create_key, hash_key
 from knowledge.filters import EVERYTHING, Filter
 
 T = TypeVar("T")
@@ -27,13 +27,13 @@ class KeyManagement:
         self._repository = repository
         self._ring = ring
 
-    async def page(
+    async def load_page(
         self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[KeyRow], int]:
-        """See `KeyRepository.page`."""
-        return await self._repository.page(tenant, wanted, limit, offset, sort)
+        """See `KeyRepository.load_page`."""
+        return await self._repository.load_page(tenant, wanted, limit, offset, sort)
 
-    def by_environment(self, tenant: str) -> bool:
+    def has_environment_key(self, tenant: str) -> bool:
         """Whether the tenant has an admin key that is in no list."""
         return tenant == DEFAULT_TENANT and self._ring.environment
 
@@ -50,74 +50,74 @@ class KeyManagement:
         """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
         one with which more can be made, for from then on nobody comes in without.
         """
-        if (role is not Role.ADMIN or scopes) and await self._ring.keyless():
+        if (role is not Role.ADMIN or scopes) and await self._ring.is_keyless():
             raise Conflict(
                 "第一个密钥须是 admin，不限范围：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin"
             )
-        name, allowed = _told("name ", checked_name, name), _origins(role, origins)
-        scopes = _told("", checked_scopes, role, scopes)
+        name, allowed = _apply_rule("name ", check_name, name), _check_origins(role, origins)
+        scopes = _apply_rule("", check_scopes, role, scopes)
         _require_customers(role, bound_to)
-        ends = _expiry(expires_at)
-        secret = new_key()
-        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends, scopes, bound_to)
-        self._ring.expire()
+        ends = _check_expiry(expires_at)
+        secret = create_key()
+        key_id = await self._repository.create(tenant, role, name, hash_key(secret), allowed, ends, scopes, bound_to)
+        self._ring.expire_copy()
         return await self._get(tenant, key_id), secret
 
-    async def change(self, tenant: str, key_id: str, given: Mapping[str, Any]) -> KeyRow:
+    async def change_key(self, tenant: str, key_id: str, given: Mapping[str, Any]) -> KeyRow:
         """Changes what is given of name, origins, expires_at and bound_to of a key that was not revoked; one that
         expired works again with a later end. Raises NotFound, InvalidRequest, Conflict.
         """
         known, values = await self._get(tenant, key_id), dict[str, Any]()
         if given.get("name") is not None:
-            values["name"] = _told("name ", checked_name, given["name"])
+            values["name"] = _apply_rule("name ", check_name, given["name"])
         if given.get("origins") is not None:
-            values["origins"] = _origins(known.role, given["origins"])
+            values["origins"] = _check_origins(known.role, given["origins"])
         if "expires_at" in given:
-            values["expires_at"] = _expiry(given["expires_at"])
+            values["expires_at"] = _check_expiry(given["expires_at"])
         if "bound_to" in given:
             _require_customers(known.role, given["bound_to"])
             values["filter"] = given["bound_to"].stated_fields
-        if not await self._repository.change(tenant, key_id, values):
-            raise _unknown(key_id)
-        self._ring.expire()
+        if not await self._repository.change_key(tenant, key_id, values):
+            raise _build_not_found(key_id)
+        self._ring.expire_copy()
         return await self._get(tenant, key_id)
 
-    async def rotate(self, tenant: str, key_id: str, grace: timedelta) -> tuple[KeyRow, str]:
+    async def rotate_key(self, tenant: str, key_id: str, grace: timedelta) -> tuple[KeyRow, str]:
         """The valid key with another secret, which is shown this once; the one before works for `grace`. Raises
         NotFound.
         """
-        secret = new_key()
-        if not await self._repository.rotate(key_id, digest_of(secret), now() + grace, tenant):
-            raise _unknown(key_id)
-        self._ring.expire()
+        secret = create_key()
+        if not await self._repository.rotate_key(key_id, hash_key(secret), now() + grace, tenant):
+            raise _build_not_found(key_id)
+        self._ring.expire_copy()
         return await self._get(tenant, key_id), secret
 
-    async def revoke(self, tenant: str, key_id: str, own: str) -> None:
+    async def revoke_key(self, tenant: str, key_id: str, own: str) -> None:
         """Ends a key. own: the one with which it is asked for, which stays, so that an administrator is left. Raises
         NotFound, Conflict.
         """
         if key_id == own:
             raise Conflict("不能停用正在使用的密钥：请换一个管理员密钥来停用它。", code="key_in_use", id=key_id)
-        if not await self._repository.revoke(key_id, tenant):
-            raise _unknown(key_id)
-        self._ring.expire()
+        if not await self._repository.revoke_key(key_id, tenant):
+            raise _build_not_found(key_id)
+        self._ring.expire_copy()
 
     async def save_use(self) -> None:
         """Writes which keys were used, to the minute."""
-        if used := self._ring.used():
-            await self._repository.used(used, now().replace(second=0, microsecond=0))
+        if used := self._ring.take_used():
+            await self._repository.mark_used(used, now().replace(second=0, microsecond=0))
 
     async def _get(self, tenant: str, key_id: str) -> KeyRow:
         found = await self._repository.get(tenant, key_id)
         if found is None:
-            raise _unknown(key_id)
+            raise _build_not_found(key_id)
         return found
 
 
-def _origins(role: Role, origins: Sequence[str]) -> list[str]:
+def _check_origins(role: Role, origins: Sequence[str]) -> list[str]:
     if origins and role is not Role.CLIENT:
         raise Conflict("来源只用于 client：其他角色的密钥不能放进网页", code="no_origins_for_role", role=role)
-    return _told("", checked_origins, role, origins)
+    return _apply_rule("", check_origins, role, origins)
 
 
 def _require_customers(role: Role, bound_to: Filter) -> None:
@@ -126,14 +126,14 @@ def _require_customers(role: Role, bound_to: Filter) -> None:
         raise Conflict(message, code="no_filter_for_role", role=role)
 
 
-def _expiry(moment: datetime | None) -> datetime | None:
+def _check_expiry(moment: datetime | None) -> datetime | None:
     try:
-        return checked_expiry(moment, now())
+        return check_expiry(moment, now())
     except ValueError as error:
         raise Conflict(f"expires_at {error}", code="expiry_out_of_range") from error
 
 
-def _told(what: str, check: Callable[..., T], *given: Any) -> T:
+def _apply_rule(what: str, check: Callable[..., T], *given: Any) -> T:
     """What a rule makes of it, its ValueError as an InvalidRequest."""
     try:
         return check(*given)
@@ -141,5 +141,5 @@ def _told(what: str, check: Callable[..., T], *given: Any) -> T:
         raise InvalidRequest(f"{what}{error}") from error
 
 
-def _unknown(key_id: str) -> NotFound:
+def _build_not_found(key_id: str) -> NotFound:
     return NotFound("没有找到这个密钥，或它已经停用。", code="key_not_found", id=key_id)

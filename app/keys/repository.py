@@ -79,7 +79,7 @@ class KeyRow:
     scopes: tuple[KeyScope, ...]
     bound_to: Filter
 
-    def state(self, moment: datetime) -> KeyState:
+    def get_state(self, moment: datetime) -> KeyState:
         """As it is at that moment."""
         if self.revoked_at is not None:
             return KeyState.REVOKED
@@ -136,15 +136,15 @@ class KeyRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def changed(self, since: KeyStamp | None) -> KeySnapshot | None:
+    async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
         """All valid keys, or None when nothing changed since that stamp; then it is one aggregate."""
 
-        def look(connection: Connection) -> KeySnapshot | None:
+        def read_changes(connection: Connection) -> KeySnapshot | None:
             row = connection.execute(_STAMP).one()
             stamp = KeyStamp(*row) if row[0] else None
-            return None if stamp == since else _snapshot(stamp, connection.execute(_NOT_REVOKED))
+            return None if stamp == since else _build_snapshot(stamp, connection.execute(_NOT_REVOKED))
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(read_changes)
 
     async def create(
         self,
@@ -175,15 +175,15 @@ class KeyRepository:
             await connection.execute(row)
         return key_id
 
-    async def all(self, tenant: str | None = None) -> list[KeyRow]:
+    async def list_all(self, tenant: str | None = None) -> list[KeyRow]:
         """The keys of one tenant, or of all, revoked ones included, the oldest first."""
         query = select(*_ROW).order_by(ApiKey.created_at)
         if tenant is not None:
             query = query.where(ApiKey.tenant_id == tenant)
         async with self._database.read() as connection:
-            return [_row(row) for row in await connection.execute(query)]
+            return [_build_row(row) for row in await connection.execute(query)]
 
-    async def page(
+    async def load_page(
         self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[KeyRow], int]:
         """A tenant's keys, by `sort` or those that are valid first and of these the latest, and how many there are."""
@@ -193,7 +193,7 @@ class KeyRepository:
             where.append(or_(*said))
         if wanted.role is not None:
             where.append(ApiKey.role == wanted.role.value)
-        states = _states(now())
+        states = _match_states(now())
         if wanted.state is not None:
             where.append(states[wanted.state])
         usual = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
@@ -201,27 +201,27 @@ class KeyRepository:
         query = select(*_ROW).where(*where).order_by(*order).limit(limit).offset(offset)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(ApiKey).where(*where))).scalar_one()
-            return [_row(row) for row in await connection.execute(query)], total
+            return [_build_row(row) for row in await connection.execute(query)], total
 
     async def get(self, tenant: str, key_id: str) -> KeyRow | None:
         """A tenant's key of that id."""
         async with self._database.read() as connection:
             query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
             row = (await connection.execute(query)).first()
-        return None if row is None else _row(row)
+        return None if row is None else _build_row(row)
 
-    async def change(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
+    async def change_key(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
         """Writes columns of a key that was not revoked, whether there is one."""
         async with self._database.write() as connection:
             valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
             done = await connection.execute(update(ApiKey).where(valid).values(**values, changed_at=now()))
         return done.rowcount > 0
 
-    async def rotate(self, key_id: str, digest: str, until: datetime, tenant: str | None = None) -> bool:
+    async def rotate_key(self, key_id: str, digest: str, until: datetime, tenant: str | None = None) -> bool:
         """Gives a valid key another secret; the one before works until then, and what was before that ends. Whether
         there is such a key, of any tenant unless told.
         """
-        mine = (ApiKey.id == key_id) & _states(now())[KeyState.VALID]
+        mine = (ApiKey.id == key_id) & _match_states(now())[KeyState.VALID]
         if tenant is not None:
             mine &= ApiKey.tenant_id == tenant
         values = {"previous_digest": ApiKey.digest, "previous_until": until, "digest": digest, "changed_at": now()}
@@ -229,14 +229,14 @@ class KeyRepository:
             done = await connection.execute(update(ApiKey).where(mine).values(values))
         return done.rowcount > 0
 
-    async def expire(self, key_id: str, moment: datetime | None) -> bool:
+    async def expire_key(self, key_id: str, moment: datetime | None) -> bool:
         """Sets when a key ends, of any tenant; None for never. Whether there is one that was not revoked."""
         async with self._database.write() as connection:
             mine = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
             done = await connection.execute(update(ApiKey).where(mine).values(expires_at=moment, changed_at=now()))
         return done.rowcount > 0
 
-    async def used(self, keys: Collection[str], moment: datetime) -> None:
+    async def mark_used(self, keys: Collection[str], moment: datetime) -> None:
         """Notes that keys were used; what another process noted later stays."""
         table = ApiKey
         older = table.id.in_(keys) & (table.last_used_at.is_(None) | (table.last_used_at < moment))
@@ -244,7 +244,7 @@ class KeyRepository:
             lambda connection: connection.execute(update(table).where(older).values(last_used_at=moment)), durable=False
         )
 
-    async def revoke(self, key_id: str, tenant: str | None = None) -> bool:
+    async def revoke_key(self, key_id: str, tenant: str | None = None) -> bool:
         """Ends a key for good, of any tenant unless told. False when there is no valid key of that id."""
         async with self._database.write() as connection:
             valid: ColumnElement[bool] = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
@@ -254,14 +254,14 @@ class KeyRepository:
         return done.rowcount > 0
 
 
-def _row(row: Any) -> KeyRow:
+def _build_row(row: Any) -> KeyRow:
     moments = row.created_at, row.revoked_at, row.last_used_at, row.expires_at, row.previous_until
     said = row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins)
-    return KeyRow(*said, *moments, scopes=_scopes(row), bound_to=build_filter(row.filter))
+    return KeyRow(*said, *moments, scopes=_read_scopes(row), bound_to=build_filter(row.filter))
 
 
-def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
-    """Conditions as `KeyRow.state`."""
+def _match_states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
+    """Conditions as `KeyRow.get_state`."""
     kept, over = ApiKey.revoked_at.is_(None), ApiKey.expires_at <= moment
     return {
         KeyState.REVOKED: ApiKey.revoked_at.is_not(None),
@@ -270,10 +270,10 @@ def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
     }
 
 
-def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
+def _build_snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
     owners, ends = {}, {}
     for row in rows:
-        owner = _owner(row)
+        owner = _build_owner(row)
         for digest, until in ((row.digest, None), (row.previous_digest, row.previous_until)):
             if digest is None:
                 continue
@@ -283,18 +283,18 @@ def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
     return KeySnapshot(stamp, owners, ends)
 
 
-def _owner(row: Any) -> Principal:
-    role, may = frozenset({Role(row.role)}), (frozenset(row.origins), row.name, frozenset(_scopes(row)))
+def _build_owner(row: Any) -> Principal:
+    role, may = frozenset({Role(row.role)}), (frozenset(row.origins), row.name, frozenset(_read_scopes(row)))
     return Principal(row.tenant_id, role, row.id, *may, bound_to=build_filter(row.filter))
 
 
-def _scopes(row: Any) -> tuple[KeyScope, ...]:
+def _read_scopes(row: Any) -> tuple[KeyScope, ...]:
     return tuple(map(KeyScope, row.scopes))
 
 
 async def has_valid_key(url: str) -> bool:
     """Whether a database holds a key, asked before anything is opened: creates neither file nor table."""
-    if not _exists(url):
+    if not _has_database(url):
         return False
     database = Database(url)
     try:
@@ -303,14 +303,14 @@ async def has_valid_key(url: str) -> bool:
                 return False
             columns = await connection.run_sync(lambda sync: inspect(sync).get_columns(ApiKey.__tablename__))
             dated = any(column["name"] == ApiKey.expires_at.key for column in columns)  # else not upgraded yet
-            valid = _states(now())[KeyState.VALID] if dated else ApiKey.revoked_at.is_(None)
+            valid = _match_states(now())[KeyState.VALID] if dated else ApiKey.revoked_at.is_(None)
             counted = await connection.execute(select(func.count()).select_from(ApiKey).where(valid))
             return bool(counted.scalar_one())
     finally:
         await database.close()
 
 
-def _exists(url: str) -> bool:
+def _has_database(url: str) -> bool:
     """Opening a SQLite file that is not there would create it; a server answers for itself."""
     address = make_url(url)
     return address.get_backend_name() != "sqlite" or bool(address.database and Path(address.database).is_file())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from app.auth.origins import origin
+from app.auth.origins import normalize_origin
 from app.auth.principal import Role
 from app.auth.scopes import KeyScope
 from knowledge.text import clean
@@ -19,7 +19,7 @@ MAX_DAYS = 3650
 """How far the end of a key may lie ahead."""
 
 
-def checked_name(text: str) -> str:
+def check_name(text: str) -> str:
     """The name as it is kept. Raises ValueError, with a message for people."""
     name = clean(text).strip()
     if not 1 <= len(name) <= MAX_NAME_CHARS:
@@ -27,30 +27,30 @@ def checked_name(text: str) -> str:
     return name
 
 
-def checked_origins(role: Role, origins: Sequence[str]) -> list[str]:
+def check_origins(role: Role, origins: Sequence[str]) -> list[str]:
     """The origins as browsers write them, each once. Raises ValueError, with a message for people."""
     if origins and role is not Role.CLIENT:
         raise ValueError("来源只用于 client：其他角色的密钥不能放进网页")
     if len(origins) > MAX_ORIGINS:
         raise ValueError(f"来源最多 {MAX_ORIGINS} 个")
-    return list(dict.fromkeys(map(origin, origins)))
+    return list(dict.fromkeys(map(normalize_origin, origins)))
 
 
-def checked_scopes(role: Role, scopes: Sequence[KeyScope]) -> list[KeyScope]:
+def check_scopes(role: Role, scopes: Sequence[KeyScope]) -> list[KeyScope]:
     """Each once. Raises ValueError, with a message for people."""
     if scopes and role is Role.METRICS:
         raise ValueError("metrics 密钥只能读 /metrics，没有权限范围")
     return list(dict.fromkeys(scopes))
 
 
-def checked_expiry(moment: datetime | None, present: datetime) -> datetime | None:
+def check_expiry(moment: datetime | None, present: datetime) -> datetime | None:
     """When a key ends; None for never. Raises ValueError, with a message for people."""
     if moment is not None and not present < moment <= present + timedelta(days=MAX_DAYS):
         raise ValueError(f"到期时间须在以后，最远 {MAX_DAYS} 天")
     return moment
 
 
-def checked_grace(hours: float) -> timedelta:
+def check_grace(hours: float) -> timedelta:
     """For how long two secrets work. Raises ValueError, with a message for people."""
     if not 0 <= hours <= MAX_GRACE_HOURS:  # false for NaN, too
         raise ValueError(f"宽限须为 0 到 {MAX_GRACE_HOURS:g} 小时")

@@ -12,7 +12,7 @@ from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.http.fields import CLEANED, Moment
 from app.keys.repository import KeyRow, KeyState
-from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, checked_grace
+from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, check_grace
 from app.search.filter_requests import FilterIn
 
 _SCOPES = "权限范围：只能用角色之内的这几部分；空为不限"
@@ -82,7 +82,7 @@ class KeyRotation(BaseModel):
     @property
     def grace(self) -> timedelta:
         """For how long both work."""
-        return checked_grace(self.grace_hours)
+        return check_grace(self.grace_hours)
 
 
 class KeyOut(BaseModel):
@@ -103,14 +103,14 @@ class KeyOut(BaseModel):
     current: bool = Field(description="是不是这次请求所用的密钥")
 
     @classmethod
-    def of(cls, row: KeyRow, own: str) -> Self:
+    def from_row(cls, row: KeyRow, own: str) -> Self:
         """own: the id of the key of the request."""
         made = {
             "origins": list(row.origins),
             "scopes": list(row.scopes),
             "filter": row.bound_to.stated_fields or None,
             "current": row.id == own,
-            "state": row.state(now()),
+            "state": row.get_state(now()),
         }
         return cls.model_validate(made | {name: getattr(row, name) for name in KeyOut.model_fields if name not in made})
 

@@ -28,12 +28,12 @@ FRESH_SECONDS = 0.5
 """How long a revoked key may still work, and a new one may not work yet."""
 
 
-def new_key() -> str:
+def create_key() -> str:
     """A key nobody can guess: 256 random bits."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
-def digest_of(key: str) -> str:
+def hash_key(key: str) -> str:
     """SHA-256 in hex, which is what is stored of secrets. A slow hash would protect only those that can be guessed."""
     return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
@@ -41,7 +41,7 @@ def digest_of(key: str) -> str:
 class StoredKeys(Protocol):
     """Where keys are kept."""
 
-    async def changed(self, since: KeyStamp | None) -> KeySnapshot | None:
+    async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
         """All keys that are valid now, or None when nothing changed since that stamp."""
 
 
@@ -64,7 +64,7 @@ class KeyRing:
         """
         self._stored = stored
         self._attempts = attempts or Attempts(Rate(0))
-        self._first = digest_of(first_key) if first_key else None
+        self._first = hash_key(first_key) if first_key else None
         self._clock, self._today = clock, today
         self._snapshot = KeySnapshot(None, {})
         self._fresh_until = float("-inf")
@@ -78,35 +78,35 @@ class KeyRing:
         some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
         open the door.
         """
-        if await self.keyless():
+        if await self.is_keyless():
             if host is None or not is_loopback(host):
                 raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
             return LOOPBACK
         if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
         try:
-            async with self._attempts.checking(host, key):
-                return self.owner(digest_of(key))
+            async with self._attempts.check_secret(host, key):
+                return self.get_owner(hash_key(key))
         except RateLimited:
             await self._attempts.pause()
             raise
 
-    async def keyless(self) -> bool:
+    async def is_keyless(self) -> bool:
         """Whether no key is configured at all, so that this machine alone is served."""
         if self._clock() >= self._fresh_until:
             await self._load()
         return self._first is None and self._snapshot.stamp is None
 
-    async def origins(self) -> frozenset[str]:
+    async def list_origins(self) -> frozenset[str]:
         """Of all web pages that may use a key."""
-        await self.keyless()
+        await self.is_keyless()
         return self._snapshot.origins
 
-    async def tenant(self, name: str) -> Principal | None:
+    async def get_tenant(self, name: str) -> Principal | None:
         """What its keys say of a tenant: the web pages that may use one of them. None for one without a valid key,
         which is served to nobody.
         """
-        await self.keyless()
+        await self.is_keyless()
         snapshot, today = self._snapshot, self._today()
         ends = ((digest, snapshot.ends.get(digest)) for digest in snapshot.digests.get(name, ()))
         valid = [snapshot.owners[digest] for digest, end in ends if end is None or end > today]
@@ -114,7 +114,7 @@ class KeyRing:
             return None
         return Principal(name, frozenset(), origins=frozenset().union(*(owner.origins for owner in valid)))
 
-    def expire(self) -> None:
+    def expire_copy(self) -> None:
         """Keys were changed by this process: who asks next is looked up anew."""
         self._fresh_until = float("-inf")
 
@@ -123,13 +123,13 @@ class KeyRing:
         """Whether there is a key that is not stored."""
         return self._first is not None
 
-    def used(self) -> set[str]:
+    def take_used(self) -> set[str]:
         """The ids of stored keys that were shown since this was asked the last time."""
         used, self._used = self._used, set()
         return used
 
-    def owner(self, digest: str) -> Principal:
-        """Whose the key of a digest is, by the copy that `keyless` keeps fresh. Raises Unauthorized."""
+    def get_owner(self, digest: str) -> Principal:
+        """Whose the key of a digest is, by the copy that `is_keyless` keeps fresh. Raises Unauthorized."""
         if self._first is not None and hmac.compare_digest(digest, self._first):
             return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)
@@ -146,5 +146,5 @@ class KeyRing:
             started = self._clock()
             if started < self._fresh_until:
                 return
-            self._snapshot = await self._stored.changed(self._snapshot.stamp) or self._snapshot
+            self._snapshot = await self._stored.load_changed(self._snapshot.stamp) or self._snapshot
             self._fresh_until = started + FRESH_SECONDS

@@ -8,7 +8,7 @@ from math import ceil
 
 from app.errors import RateLimited, Unauthorized
 from app.limits.pause import Pause
-from app.limits.types import LimitKind, Rate, network
+from app.limits.types import LimitKind, Rate, normalize_address
 from app.limits.windows import Counters, MemoryCounters
 
 GUESSES = frozenset({"unauthorized", "invalid_user_token"})
@@ -32,7 +32,7 @@ class Attempts:
         self._counters = counters or MemoryCounters()
 
     @asynccontextmanager
-    async def checking(self, host: str | None, secret: str | None) -> AsyncIterator[None]:
+    async def check_secret(self, host: str | None, secret: str | None) -> AsyncIterator[None]:
         """While a secret is checked. Raises RateLimited where it is wrong and the address was wrong too often.
 
         host: where it comes from, None where that says nothing; secret: None where none was shown, which is no guess.
@@ -42,7 +42,7 @@ class Attempts:
         except Unauthorized as error:
             if not secret or not host or error.code not in GUESSES:
                 raise
-            if refused := await self._counters.hit([(LimitKind.SIGN_IN, network(host), self._rate)]):
+            if refused := await self._counters.count_names([(LimitKind.SIGN_IN, normalize_address(host), self._rate)]):
                 self._on_refused()
                 raise RateLimited(_TOO_OFTEN, code="too_many_attempts", retry_after=ceil(refused[1])) from error
             raise

@@ -1,6 +1,6 @@
 """How much is open at once: turns, streams, sockets. Counted from the moment it opens until it closes.
 
-In the memory of this process here; `app.limits.shared_leases` counts for all replicas.
+In the memory of this process here; `app.limits.redis_leases` counts for all replicas.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from app.limits.types import LimitKind
 
-Held = tuple[LimitKind, Hashable, int]
+LeaseRequest = tuple[LimitKind, Hashable, int]
 """One more of a kind, of a name, of at most so many; 0 is no limit."""
 
 
@@ -40,13 +40,13 @@ class Lease:
 class Leases(Protocol):
     """Where it is counted; by all processes of a fleet, or by this one."""
 
-    async def take(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
+    async def acquire(self, wanted: Sequence[LeaseRequest], *, beyond: bool = False) -> Lease | LimitKind:
         """One more of each, or the first kind of which there is no more: then none is taken.
 
         beyond: it is taken and counted however many there are.
         """
 
-    def held(self, kind: LimitKind, name: Hashable) -> int:
+    def count_held(self, kind: LimitKind, name: Hashable) -> int:
         """How many of them this process has open."""
 
     async def close(self) -> None:
@@ -59,27 +59,27 @@ class MemoryLeases:
     def __init__(self) -> None:
         self._held: Counter[tuple[LimitKind, Hashable]] = Counter()
 
-    async def take(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
-        """See `Leases.take`."""
-        return self.taken(wanted, beyond=beyond)
+    async def acquire(self, wanted: Sequence[LeaseRequest], *, beyond: bool = False) -> Lease | LimitKind:
+        """See `Leases.acquire`."""
+        return self.acquire_now(wanted, beyond=beyond)
 
-    def taken(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
+    def acquire_now(self, wanted: Sequence[LeaseRequest], *, beyond: bool = False) -> Lease | LimitKind:
         """The same at once."""
         for kind, name, most in wanted:
             if not beyond and 0 < most <= self._held[kind, name]:
                 return kind
         names = [(kind, name) for kind, name, _ in wanted]
         self._held.update(names)
-        return Lease(lambda: self._closed(names))
+        return Lease(lambda: self._release(names))
 
-    def held(self, kind: LimitKind, name: Hashable) -> int:
-        """See `Leases.held`."""
+    def count_held(self, kind: LimitKind, name: Hashable) -> int:
+        """See `Leases.count_held`."""
         return self._held[kind, name]
 
     async def close(self) -> None:
         """See `Leases.close`."""
 
-    def _closed(self, names: Sequence[tuple[LimitKind, Hashable]]) -> None:
+    def _release(self, names: Sequence[tuple[LimitKind, Hashable]]) -> None:
         for name in names:
             self._held[name] -= 1
             if not self._held[name]:

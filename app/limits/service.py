@@ -12,7 +12,7 @@ from agents.profile import TenantProfile
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.errors import AppError, Overloaded, RateLimited
-from app.limits.leases import Held, Lease, Leases, MemoryLeases
+from app.limits.leases import Lease, LeaseRequest, Leases, MemoryLeases
 from app.limits.pause import Pause
 from app.limits.slots import TurnSlots
 from app.limits.types import NOBODY, LimitKind, Rate, Requester
@@ -69,7 +69,7 @@ class RateLimits:
         self._counters = counters or MemoryCounters()
         self._leases = leases or MemoryLeases()
 
-    async def counted(self, tenant: str, sender: Requester, session_id: str = "") -> Requester:
+    async def count_with_refusal(self, tenant: str, sender: Requester, session_id: str = "") -> Requester:
         """Counts a request; the sender with the refusal where it is one too many."""
         if not sender.key:
             return sender
@@ -80,12 +80,12 @@ class RateLimits:
             wanted.insert(0, (LimitKind.SESSION, (tenant, session_id), options.session))
         if sender.address:  # what is narrowest goes first: a flood is not to use up what others need too
             wanted.insert(0, (LimitKind.ADDRESS, (tenant, sender.address), options.address))
-        refusal = await self._hit(tenant, wanted)
+        refusal = await self._count_names(tenant, wanted)
         return replace(sender, refusal=refusal) if refusal else sender
 
-    async def take(self, tenant: str, sender: Requester, session_id: str = "") -> Requester:
+    async def count_request(self, tenant: str, sender: Requester, session_id: str = "") -> Requester:
         """Counts a request. Raises RateLimited, a moment later, where it is one too many."""
-        sender = await self.counted(tenant, sender, session_id)
+        sender = await self.count_with_refusal(tenant, sender, session_id)
         if sender.refusal is not None:
             await self.pause()
             raise sender.refusal
@@ -95,89 +95,89 @@ class RateLimits:
         """Before anything else is done for a message. Raises RateLimited, a moment later, where its request was one too
         many, unless it is urgent.
         """
-        if sender.refusal is not None and not self.urgent.wanted(text):
-            raise await self.refused(sender.refusal, text)
+        if sender.refusal is not None and not self.urgent.is_urgent(text):
+            raise await self.translate_error(sender.refusal, text)
 
-    async def refused(self, error: AppError, text: str) -> AppError:
+    async def translate_error(self, error: AppError, text: str) -> AppError:
         """The error, a moment later, in the language of the message."""
         await self.pause()
         key = "too_busy" if isinstance(error, Overloaded) else "too_often"
         error.message = say(key, is_reply_english(Question(text), TenantProfile()))
         return error
 
-    def turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:
+    def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:
         """Around a turn. session_id: empty for a new one. See `Admission`."""
         return Admission(self, tenant, sender, session_id, text)
 
-    async def handoff(self, tenant: str, sender: Requester, customer: str, *, urgent: bool) -> None:
+    async def count_handoff(self, tenant: str, sender: Requester, customer: str, *, urgent: bool) -> None:
         """Counts a request for a person. customer: a proved member, or a session. Raises RateLimited.
 
         Urgent ones are counted by themselves: whoever is in danger is not to wait for what others used up.
         """
         rates = self._options.handoffs, self._options.handoffs_per_address
-        if refusal := await self._of_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):
+        if refusal := await self._count_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):
             raise refusal
 
-    async def ticket(self, tenant: str, customer: str) -> bool:
+    async def count_ticket(self, tenant: str, customer: str) -> bool:
         """Counts a ticket that a customer opens within a turn; False where it is one too many."""
         rates = self._options.tickets, self._options.tickets_per_address
-        return await self._of_customer(LimitKind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
+        return await self._count_customer(LimitKind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
 
-    async def refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
+    async def find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
         """Why a turn is not taken, by what was sent lately."""
         if sender.refusal is not None:
             return sender.refusal
         if session_id and sender.key and not sender.staff:
             session: Wanted = (LimitKind.SESSION, (tenant, session_id), self._options.session)
-            return await self._hit(tenant, [session])
+            return await self._count_names(tenant, [session])
         return None
 
     async def begin(self, tenant: str, sender: Requester, *, beyond: bool = False) -> Lease | Overloaded:
         """A turn is under way, until it is released; or why it is not. beyond: it is, however many are."""
         options = self._options
-        wanted: list[Held] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
+        wanted: list[LeaseRequest] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
         if sender.key:
             wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), options.turns_per_key))
-        lease = await self._leases.take(wanted, beyond=beyond)
+        lease = await self._leases.acquire(wanted, beyond=beyond)
         if isinstance(lease, Lease):
             _SENDER.set(sender)
             return lease
-        self._metrics.limited(tenant, lease)
+        self._metrics.add_limited(tenant, lease)
         return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
 
-    async def stream(self, tenant: str, sender: Requester, text: str) -> Lease:
+    async def open_stream(self, tenant: str, sender: Requester, text: str) -> Lease:
         """A stream of events is open, until it is released. Raises RateLimited, but for an urgent message."""
         rates = self._options.streams_per_key, self._options.streams_per_address
-        return await self._opened(LimitKind.STREAMS, tenant, sender, rates, text)
+        return await self._open_lease(LimitKind.STREAMS, tenant, sender, rates, text)
 
-    async def socket(self, tenant: str, sender: Requester) -> Lease:
+    async def open_socket(self, tenant: str, sender: Requester) -> Lease:
         """A socket is open, until it is released. Raises RateLimited."""
         rates = self._options.sockets_per_key, self._options.sockets_per_address
-        return await self._opened(LimitKind.SOCKETS, tenant, sender, rates)
+        return await self._open_lease(LimitKind.SOCKETS, tenant, sender, rates)
 
-    def under_way(self, tenant: str) -> int:
+    def count_turns(self, tenant: str) -> int:
         """Turns of a tenant that are under way in this process."""
-        return self._leases.held(LimitKind.QUEUE_FULL, ("tenant", tenant))
+        return self._leases.count_held(LimitKind.QUEUE_FULL, ("tenant", tenant))
 
-    async def _opened(
+    async def _open_lease(
         self, kind: LimitKind, tenant: str, sender: Requester, most: tuple[int, int], text: str = ""
     ) -> Lease:
         """most: of a key, and of an address that shows a key which is public; text: the message, if there is one."""
         if not sender.key:
             return Lease()
-        wanted: list[Held] = [(kind, ("key", tenant, sender.key), most[0])]
+        wanted: list[LeaseRequest] = [(kind, ("key", tenant, sender.key), most[0])]
         if sender.address:
             wanted.insert(0, (kind, ("address", tenant, sender.address), most[1]))
-        lease = await self._leases.take(wanted)
-        if not isinstance(lease, Lease) and text and self.urgent.wanted(text):
-            lease = await self._leases.take(wanted, beyond=True)
+        lease = await self._leases.acquire(wanted)
+        if not isinstance(lease, Lease) and text and self.urgent.is_urgent(text):
+            lease = await self._leases.acquire(wanted, beyond=True)
         if isinstance(lease, Lease):
             return lease
-        self._metrics.limited(tenant, kind)
+        self._metrics.add_limited(tenant, kind)
         await self.pause()
         raise RateLimited(say("too_busy", False), code=f"too_many_{kind}", limit=kind, retry_after=FULL_SECONDS)
 
-    async def _of_customer(
+    async def _count_customer(
         self, kind: LimitKind, tenant: str, sender: Requester, who: tuple[str, bool], rates: tuple[Rate, Rate]
     ) -> AppError | None:
         """who: the customer, and whether it is urgent; rates: of a customer and of an address."""
@@ -186,14 +186,14 @@ class RateLimits:
         wanted: list[Wanted] = [(kind, (tenant, "customer", *who), rates[0])]
         if sender.address:
             wanted.append((kind, (tenant, "address", sender.address, who[1]), rates[1]))
-        return await self._hit(tenant, wanted)
+        return await self._count_names(tenant, wanted)
 
-    async def _hit(self, tenant: str, wanted: Sequence[Wanted]) -> AppError | None:
-        refused = await self._counters.hit(wanted)
+    async def _count_names(self, tenant: str, wanted: Sequence[Wanted]) -> AppError | None:
+        refused = await self._counters.count_names(wanted)
         if refused is None:
             return None
         kind, wait = refused
-        self._metrics.limited(tenant, kind)
+        self._metrics.add_limited(tenant, kind)
         return RateLimited(say("too_often", False), limit=kind.value, retry_after=ceil(wait))
 
 
@@ -210,13 +210,13 @@ class Admission:
     async def __aenter__(self) -> bool:
         """Raises RateLimited, Overloaded."""
         limits = self._limits
-        refusal = await limits.refusal(self._tenant, self._sender, self._session_id)
+        refusal = await limits.find_refusal(self._tenant, self._sender, self._session_id)
         lease = refusal or await limits.begin(self._tenant, self._sender)
         if isinstance(lease, Lease):
             self._lease = lease
             return True
-        if not limits.urgent.wanted(self._text):
-            raise await limits.refused(lease, self._text)
+        if not limits.urgent.is_urgent(self._text):
+            raise await limits.translate_error(lease, self._text)
         urgent = await limits.begin(self._tenant, self._sender, beyond=True)
         assert isinstance(urgent, Lease), "nothing is refused beyond the limits"
         self._lease = urgent

@@ -21,12 +21,12 @@ class _Mean:
     def __init__(self, at: float) -> None:
         self._at, self._mean, self.held = at, 0.0, 0
 
-    def at(self, now: float) -> float:
+    def compute_at(self, now: float) -> float:
         old = math.exp((self._at - now) / MEAN_SECONDS)
         self._at, self._mean = now, self._mean * old + self.held * (1 - old)
         return self._mean
 
-    def idle(self, now: float) -> bool:
+    def is_idle(self, now: float) -> bool:
         return not self.held and now - self._at > _FORGET_SECONDS
 
 
@@ -38,22 +38,22 @@ class PlaceShares:
         self._all = _Mean(clock())
         self._tenants: OrderedDict[str, _Mean] = OrderedDict()
 
-    def changed(self, tenant: str, by: int) -> None:
+    def add_places(self, tenant: str, by: int) -> None:
         """A tenant has a place more, or one less."""
         now = self._clock()
         mean = self._tenants.setdefault(tenant, _Mean(now))
         for each in (mean, self._all):
-            each.at(now)
+            each.compute_at(now)
             each.held += by
         self._tenants.move_to_end(tenant)
-        while next(iter(self._tenants.values())).idle(now):
+        while next(iter(self._tenants.values())).is_idle(now):
             self._tenants.popitem(last=False)
 
-    def used(self, tenant: str) -> float:
+    def compute_used(self, tenant: str) -> float:
         """Places that it had on average lately."""
         mean = self._tenants.get(tenant)
-        return mean.at(self._clock()) if mean else 0.0
+        return mean.compute_at(self._clock()) if mean else 0.0
 
-    def most(self, tenant: str) -> bool:
+    def has_most(self, tenant: str) -> bool:
         """Whether it had most of all that was used lately."""
-        return self.used(tenant) > MOST_OF_ALL * self._all.at(self._clock())
+        return self.compute_used(tenant) > MOST_OF_ALL * self._all.compute_at(self._clock())

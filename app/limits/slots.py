@@ -47,14 +47,14 @@ class TurnSlots:
         return not self._held and not self._waiting
 
     @asynccontextmanager
-    async def slot(
+    async def open_slot(
         self, tenant: str, sender: Hashable = "", patience: Callable[[], float] | None = None
     ) -> AsyncIterator[None]:
         """While something is computed for a sender. Raises QueueTimeout.
 
         patience: asked once it has to wait, the seconds for which it may.
         """
-        await self.take(tenant, sender, patience)
+        await self.acquire(tenant, sender, patience)
         place = _Place(self, tenant, sender)
         PLACE.set(place)
         try:
@@ -63,7 +63,7 @@ class TurnSlots:
             PLACE.set(None)
             place.end()
 
-    async def take(
+    async def acquire(
         self,
         tenant: str,
         sender: Hashable = "",
@@ -75,9 +75,9 @@ class TurnSlots:
         self._lately[tenant] = self._clock()
         self._lately.move_to_end(tenant)
         if tenant in self._waiting:
-            self._fill()  # its share may have grown since
-        if self.free and tenant not in self._waiting and self._may_have(tenant):
-            self._has(tenant)
+            self._fill_places()  # its share may have grown since
+        if self.free and tenant not in self._waiting and self._can_have(tenant):
+            self._has_place(tenant)
             return
         waiter = asyncio.get_running_loop().create_future()
         line = self._waiting.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
@@ -88,37 +88,37 @@ class TurnSlots:
                 await waiter
         except BaseException as error:
             if waiter.done() and not waiter.cancelled():  # it came at this very moment
-                self.give(tenant)
+                self.release(tenant)
             else:
-                self._forget(tenant, sender, waiter)
+                self._forget_waiter(tenant, sender, waiter)
             if isinstance(error, TimeoutError):
                 raise QueueTimeout(say("too_busy", False), retry_after=ceil(self.seconds)) from error
             raise
 
-    def give(self, tenant: str) -> None:
+    def release(self, tenant: str) -> None:
         """A tenant's place back, which goes to who is next."""
         self.free += 1
-        self._shares.changed(tenant, -1)
+        self._shares.add_places(tenant, -1)
         self._held[tenant] -= 1
         if not self._held[tenant]:
             del self._held[tenant]
-        self._fill()
+        self._fill_places()
 
-    def _has(self, tenant: str) -> None:
+    def _has_place(self, tenant: str) -> None:
         self.free -= 1
-        self._shares.changed(tenant, 1)
+        self._shares.add_places(tenant, 1)
         self._held[tenant] += 1
 
-    def _fill(self) -> None:
-        while self.free and (following := self._next()) is not None:
-            self._has(following)
+    def _fill_places(self) -> None:
+        while self.free and (following := self._wake_next()) is not None:
+            self._has_place(following)
 
-    def _next(self) -> str | None:
+    def _wake_next(self) -> str | None:
         """Wakes the next sender of the next tenant that may have a place; both go to the end of their lines."""
-        able = [tenant for tenant in self._waiting if self._may_have(tenant)]
+        able = [tenant for tenant in self._waiting if self._can_have(tenant)]
         if not able:
             return None
-        tenant = min(able, key=self._shares.used)
+        tenant = min(able, key=self._shares.compute_used)
         senders = self._waiting[tenant]
         sender, line = senders.popitem(last=False)
         waiter = line.popleft()
@@ -128,21 +128,21 @@ class TurnSlots:
         if not senders:
             del self._waiting[tenant]
         if waiter.done():  # it was given up a moment ago
-            return self._next()
+            return self._wake_next()
         waiter.set_result(None)
         return tenant
 
-    def _may_have(self, tenant: str) -> bool:
+    def _can_have(self, tenant: str) -> bool:
         """Whether one of the free places may be its own."""
         held = self._held[tenant]
         if not held:
-            return self.free > self._last or not self._shares.most(tenant)
+            return self.free > self._last or not self._shares.has_most(tenant)
         since = self._clock() - LATELY_SECONDS
         while self._lately and next(iter(self._lately.values())) < since:
             self._lately.popitem(last=False)
         return held < max(self._most // max(len(self._lately), 1), 1)
 
-    def _forget(self, tenant: str, sender: Hashable, waiter: asyncio.Future[None]) -> None:
+    def _forget_waiter(self, tenant: str, sender: Hashable, waiter: asyncio.Future[None]) -> None:
         senders = self._waiting.get(tenant, OrderedDict())
         line = senders.get(sender, deque())
         if waiter in line:
@@ -165,15 +165,15 @@ class _Place:
         self._away += 1
         if self._held:
             self._held = False
-            self._slots.give(self._tenant)
+            self._slots.release(self._tenant)
 
     async def acquire(self) -> None:
         self._away -= 1
         if self._away or self._ended:
             return
-        await self._slots.take(self._tenant, self._sender, first=True)
+        await self._slots.acquire(self._tenant, self._sender, first=True)
         if self._ended or self._held or self._away:  # meanwhile it ended, or went away again
-            self._slots.give(self._tenant)
+            self._slots.release(self._tenant)
         else:
             self._held = True
 
@@ -184,4 +184,4 @@ class _Place:
         self._ended = True
         if self._held:
             self._held = False
-            self._slots.give(self._tenant)
+            self._slots.release(self._tenant)

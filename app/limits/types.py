@@ -58,7 +58,7 @@ NOBODY = Requester()
 
 
 @lru_cache(maxsize=4096)
-def network(host: str) -> str:
+def normalize_address(host: str) -> str:
     """The address as it is counted: one customer has a whole /64 of IPv6."""
     try:
         address = ip_address(host.partition("%")[0])

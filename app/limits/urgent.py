@@ -22,7 +22,7 @@ class UrgentReplies:
         self._policy = CarePolicy(threshold)
         self._care = CareAgent(self._policy)
 
-    def wanted(self, text: str) -> bool:
+    def is_urgent(self, text: str) -> bool:
         """Whether somebody speaks of ending their life, of danger or fraud, or is beside themselves."""
         text = clean(text)
         if len(text) > 2 * READ_CHARS:

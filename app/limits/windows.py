@@ -25,7 +25,7 @@ Wanted = tuple[LimitKind, Hashable, Rate]
 class Counters(Protocol):
     """Where requests are counted; shared by all processes of a fleet, or of this one."""
 
-    async def hit(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
+    async def count_names(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
         """Counts one more of each. At the first that is too much it stops: the kind, and the seconds until one more
         would be taken.
         """
@@ -71,8 +71,8 @@ class MemoryCounters:
     def __init__(self, windows: Windows | None = None) -> None:
         self._count = (windows or Windows()).count
 
-    async def hit(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
-        """See `Counters.hit`."""
+    async def count_names(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
+        """See `Counters.count_names`."""
         for kind, name, rate in wanted:
             if wait := self._count(kind, name, rate):
                 return kind, wait

@@ -15,7 +15,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from app.client.yingda_client import AsyncClient
-from app.http.deps import TurnTenant, current_container
+from app.http.deps import TurnTenant, get_container
 from app.http.routes import GuardedRoute
 from app.mcp.server import Caller, Context, build_server
 
@@ -31,7 +31,7 @@ async def call_mcp(request: Request, tenant: TurnTenant) -> Response:
     body = await request.body()
     refusal = request.state.sender.refusal
     if refusal is not None and not _asks(body):  # a customer's message is looked at where messages are
-        await current_container(request).limits.pause()
+        await get_container(request).limits.pause()
         raise refusal
     return McpResponse(body)
 

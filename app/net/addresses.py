@@ -35,31 +35,31 @@ _METADATA = tuple(
 def is_metadata(address: IPv4Address | IPv6Address) -> bool:
     """Whether a cloud answers there with what only its machine may know, also inside of an IPv6 address."""
     if isinstance(address, IPv6Address) and any(address in network for network in _CARRIERS):
-        address = _last(address)
+        address = _get_last(address)
     return any(address.version == network.version and address in network for network in _METADATA)
 
 
-def public(address: IPv4Address | IPv6Address) -> bool:
+def is_public(address: IPv4Address | IPv6Address) -> bool:
     """Whether an address is of the open internet, also the ones that an IPv6 address carries inside."""
     if any(address.version == network.version and address in network for network in _RESERVED):
         return False
     if isinstance(address, IPv6Address):
         if any(address in network for network in _CARRIERS):
-            return public(_last(address))
-        if address not in _UNICAST or not all(public(inner) for inner in _carried(address)):
+            return is_public(_get_last(address))
+        if address not in _UNICAST or not all(is_public(inner) for inner in _list_carried(address)):
             return False
     return address.is_global and not address.is_multicast and not is_metadata(address)
 
 
-def _carried(address: IPv6Address) -> list[IPv4Address]:
+def _list_carried(address: IPv6Address) -> list[IPv4Address]:
     """Where a tunnel would take it: 6to4, both ends of Teredo, ISATAP."""
     inner = list(address.teredo or ())
     if address.sixtofour is not None:
         inner.append(address.sixtofour)
     if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
-        inner.append(_last(address))
+        inner.append(_get_last(address))
     return inner
 
 
-def _last(address: IPv6Address) -> IPv4Address:
+def _get_last(address: IPv6Address) -> IPv4Address:
     return IPv4Address(int(address) & 0xFFFFFFFF)

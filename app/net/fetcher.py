@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from app.errors import FetchFailed, FetchUnavailable
-from app.net.inflating import Inflater, TooLong
-from app.net.targets import TargetPolicy, resolved
+from app.net.inflater import Inflater, TooLong
+from app.net.targets import TargetPolicy, resolve_target
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Fetched:
     permanent: bool = True
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """Whether the server says that there is nothing at this address."""
         return self.status in (404, 410)
 
@@ -74,7 +74,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FetchRequest:
     etag: str
     last_modified: str
     most: int
@@ -126,10 +126,10 @@ class Fetcher:
         Any status that is an answer comes back: 200, 304, 404, 403 … Raises FetchUnavailable for what may work a moment
         later, as 5xx and timeouts do, FetchFailed for what will not, Forbidden for what must not be called.
         """
-        asked = _Asked(etag, last_modified, min(most, self._most) or self._most, follow, wanted)
+        asked = _FetchRequest(etag, last_modified, min(most, self._most) or self._most, follow, wanted)
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._followed(url, asked)
+                return await self._follow_redirects(url, asked)
         except TimeoutError as error:
             raise FetchUnavailable(f"{self._seconds:g} 秒内没有取完", code="fetch_timeout") from error
         except (httpx.RemoteProtocolError, httpx.DecodingError, zlib.error) as error:
@@ -137,31 +137,31 @@ class Fetcher:
         except (httpx.HTTPError, OSError, UnicodeError) as error:
             raise FetchUnavailable(f"连不上：{type(error).__name__}", code="fetch_unreachable") from error
 
-    async def _followed(self, url: str, asked: _Asked) -> Fetched:
+    async def _follow_redirects(self, url: str, asked: _FetchRequest) -> Fetched:
         permanent = True
         for hop in range(MAX_REDIRECTS + 1):
             if len(url) > _MAX_URL:
                 raise FetchFailed(f"网址超过 {_MAX_URL} 个字符", code="fetch_bad_url")
-            async with self._answered(url, asked) as (at, response):
+            async with self._open_response(url, asked) as (at, response):
                 location = response.headers.get("location", "")
                 if response.status_code not in _REDIRECTS or not location:
-                    return await _taken(at, response, asked, redirected=hop > 0, permanent=permanent)
+                    return await _build_fetched(at, response, asked, redirected=hop > 0, permanent=permanent)
                 permanent = permanent and _REDIRECTS[response.status_code]
-            following = _joined(at, location)
+            following = _join_location(at, location)
             if not asked.follow(following):
                 raise FetchFailed(f"被转到了 {following.host}", code="fetch_redirected_away")
             url = str(following)
         raise FetchFailed(f"转向超过 {MAX_REDIRECTS} 次", code="fetch_too_many_redirects")
 
     @asynccontextmanager
-    async def _answered(self, url: str, asked: _Asked) -> AsyncIterator[tuple[httpx.URL, httpx.Response]]:
+    async def _open_response(self, url: str, asked: _FetchRequest) -> AsyncIterator[tuple[httpx.URL, httpx.Response]]:
         """The response, whose body is not read."""
-        target = await resolved(url, self.policy)
+        target = await resolve_target(url, self.policy)
         headers = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
         timeout = httpx.Timeout(self._seconds).as_dict()
         request = httpx.Request(
             "GET",
-            target.pinned.copy_with(fragment=None),
+            target.address_url.copy_with(fragment=None),
             headers={**headers, **asked.headers, **target.headers},
             extensions={**target.extensions, "timeout": timeout},
         )
@@ -172,8 +172,8 @@ class Fetcher:
             await response.aclose()
 
 
-async def _taken(
-    url: httpx.URL, response: httpx.Response, asked: _Asked, *, redirected: bool, permanent: bool
+async def _build_fetched(
+    url: httpx.URL, response: httpx.Response, asked: _FetchRequest, *, redirected: bool, permanent: bool
 ) -> Fetched:
     status, headers = response.status_code, response.headers
     if status >= 500 or status in _LATER:
@@ -185,23 +185,23 @@ async def _taken(
     return Fetched(
         url.copy_with(fragment=None),
         status,
-        await _body(response, asked.most) if read else b"",
+        await _read_body(response, asked.most) if read else b"",
         media_type,
         charset[1].lower() if charset else "",
-        _sendable(headers.get("etag", ""), 500),
-        _sendable(headers.get("last-modified", ""), 100),
+        _clean_validator(headers.get("etag", ""), 500),
+        _clean_validator(headers.get("last-modified", ""), 100),
         headers.get("x-robots-tag", "")[:500].lower(),
         redirected,
         permanent,
     )
 
 
-def _sendable(value: str, most: int) -> str:
+def _clean_validator(value: str, most: int) -> str:
     """A validator that can be sent back as it is; else empty, and the page is asked for as if it had none."""
     return value if value.isascii() and len(value) <= most else ""
 
 
-async def _body(response: httpx.Response, most: int) -> bytes:
+async def _read_body(response: httpx.Response, most: int) -> bytes:
     """Decompressed here, because a decoder without a bound would have it all in memory before anybody looks."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -222,7 +222,7 @@ async def _body(response: httpx.Response, most: int) -> bytes:
     return bytes(content)
 
 
-def _joined(url: httpx.URL, location: str) -> httpx.URL:
+def _join_location(url: httpx.URL, location: str) -> httpx.URL:
     try:
         return url.join(location)
     except (httpx.InvalidURL, UnicodeError) as error:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TYPE_CHECKING
 
 from app.errors import Forbidden
-from app.net.addresses import is_metadata, public
+from app.net.addresses import is_metadata, is_public
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -45,24 +45,24 @@ class TargetPolicy:
     ports: tuple[range, ...] = ()
 
     @classmethod
-    def listed(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[range, ...]) -> TargetPolicy:
+    def from_settings(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[range, ...]) -> TargetPolicy:
         """allowed: names of hosts, addresses, networks. Raises ValueError for a network that is none."""
-        names = [item for item in allowed if not _numeric(item)]
-        networks = tuple(ip_network(item) for item in allowed if _numeric(item))
-        return cls(what, remedy, hosts=frozenset(map(_plain, names)), networks=networks, ports=ports)
+        names = [item for item in allowed if not _is_numeric(item)]
+        networks = tuple(ip_network(item) for item in allowed if _is_numeric(item))
+        return cls(what, remedy, hosts=frozenset(map(_normalize_host, names)), networks=networks, ports=ports)
 
-    def allows(self, host: str, address: Address, port: int) -> bool:
+    def is_allowed(self, host: str, address: Address, port: int) -> bool:
         """host: as it stands in the URL; address: what it resolved to."""
         listed = [network for network in self.networks if address in network]
         if is_metadata(address):
             return any(network.num_addresses == 1 for network in listed)
         if self.private or listed:
             return True
-        if _plain(host) in self.hosts:
+        if _normalize_host(host) in self.hosts:
             return not (address.is_multicast or address.is_unspecified)
-        return public(address) and (not self.ports or any(port in ports for ports in self.ports))
+        return is_public(address) and (not self.ports or any(port in ports for ports in self.ports))
 
-    def refusal(self, reason: str) -> Forbidden:
+    def build_refusal(self, reason: str) -> Forbidden:
         """The error for what must not be called."""
         return Forbidden(f"{self.what}不可用：{reason}", code="unsafe_target")
 
@@ -75,7 +75,7 @@ class CheckedTarget:
     address: str
 
     @property
-    def pinned(self) -> httpx.URL:
+    def address_url(self) -> httpx.URL:
         """The same URL at the address."""
         return self.url.copy_with(host=self.address)
 
@@ -91,7 +91,7 @@ class CheckedTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ParsedUrl:
     """A URL that is one. host: in ASCII, lower case."""
 
     url: httpx.URL
@@ -102,7 +102,7 @@ class _Read:
         return self.url.port or _PORTS[self.url.scheme]
 
 
-def port_ranges(text: str) -> tuple[range, ...]:
+def parse_port_ranges(text: str) -> tuple[range, ...]:
     """Of `80,8000-9999`. Raises ValueError with what to write instead."""
     ranges = []
     for item in filter(None, map(str.strip, text.split(","))):
@@ -114,67 +114,67 @@ def port_ranges(text: str) -> tuple[range, ...]:
     return tuple(ranges)
 
 
-def checked_url(url: str, policy: TargetPolicy) -> httpx.URL:
+def check_url(url: str, policy: TargetPolicy) -> httpx.URL:
     """The URL, whose name was not resolved yet. Raises Forbidden for one that must not be called."""
-    return _checked(url, policy).url
+    return _check_url(url, policy).url
 
 
-async def resolved(url: str, policy: TargetPolicy) -> CheckedTarget:
+async def resolve_target(url: str, policy: TargetPolicy) -> CheckedTarget:
     """The target of a request, its name resolved once. Raises Forbidden, OSError."""
-    read = _checked(url, policy)
+    read = _check_url(url, policy)
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(read.host, read.port, type=socket.SOCK_STREAM)
     addresses = [str(item[4][0]).split("%")[0] for item in found]
     for address in map(ip_address, addresses):
-        if not policy.allows(read.host, address, read.port):
-            raise _refused(address, policy, resolved=True)
+        if not policy.is_allowed(read.host, address, read.port):
+            raise _build_refusal(address, policy, resolved=True)
     return CheckedTarget(read.url, addresses[0])
 
 
-def _checked(url: str, policy: TargetPolicy) -> _Read:
-    read = _read(url, policy)
-    address = _literal(read.host)
-    if address is not None and not policy.allows(read.host, address, read.port):
-        raise _refused(address, policy)
-    local = _plain(read.host) == "localhost" or _plain(read.host).endswith(_LOCAL_NAMES)
-    if local and not (policy.private or policy.networks or _plain(read.host) in policy.hosts):
-        raise policy.refusal(f"不能指向本机或内网；{policy.remedy}")
+def _check_url(url: str, policy: TargetPolicy) -> _ParsedUrl:
+    read = _parse_url(url, policy)
+    address = _parse_address(read.host)
+    if address is not None and not policy.is_allowed(read.host, address, read.port):
+        raise _build_refusal(address, policy)
+    local = _normalize_host(read.host) == "localhost" or _normalize_host(read.host).endswith(_LOCAL_NAMES)
+    if local and not (policy.private or policy.networks or _normalize_host(read.host) in policy.hosts):
+        raise policy.build_refusal(f"不能指向本机或内网；{policy.remedy}")
     return read
 
 
-def _read(url: str, policy: TargetPolicy) -> _Read:
+def _parse_url(url: str, policy: TargetPolicy) -> _ParsedUrl:
     try:
         parsed = httpx.URL(url)
         host = parsed.raw_host.decode("ascii").lower()
         named = bool(parsed.host) and (":" in host or _NAME.fullmatch(host) is not None)
         valid = named and (parsed.port is None or 0 < parsed.port < 65536)
     except (httpx.InvalidURL, UnicodeError) as error:  # what is no name in Punycode is found out only when it is read
-        raise policy.refusal("不是合法的网址") from error
+        raise policy.build_refusal("不是合法的网址") from error
     if parsed.scheme not in _PORTS:
-        raise policy.refusal("须以 https:// 或 http:// 开头")
+        raise policy.build_refusal("须以 https:// 或 http:// 开头")
     if not valid:
-        raise policy.refusal("不是合法的网址")
+        raise policy.build_refusal("不是合法的网址")
     if parsed.userinfo:
-        raise policy.refusal("网址里不能带用户名和密码")
-    return _Read(parsed, host)
+        raise policy.build_refusal("网址里不能带用户名和密码")
+    return _ParsedUrl(parsed, host)
 
 
-def _refused(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> Forbidden:
+def _build_refusal(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> Forbidden:
     if is_metadata(address):
-        return policy.refusal("不能指向云的元数据地址")
-    if public(address):
+        return policy.build_refusal("不能指向云的元数据地址")
+    if is_public(address):
         shown = (f"{ports[0]}-{ports[-1]}" if len(ports) > 1 else str(ports[0]) for ports in policy.ports)
-        return policy.refusal(f"只能用端口 {'、'.join(shown)}；{policy.remedy}")
-    return policy.refusal("域名解析到了本机或内网地址" if resolved else f"不能指向本机或内网；{policy.remedy}")
+        return policy.build_refusal(f"只能用端口 {'、'.join(shown)}；{policy.remedy}")
+    return policy.build_refusal("域名解析到了本机或内网地址" if resolved else f"不能指向本机或内网；{policy.remedy}")
 
 
-def _plain(host: str) -> str:
+def _normalize_host(host: str) -> str:
     return host.lower().rstrip(".")
 
 
-def _literal(host: str) -> Address | None:
+def _parse_address(host: str) -> Address | None:
     """Of a host that is an address, 127.1 and 0x7f.1 too; names are looked at once they are resolved."""
-    plain = _plain(host)
+    plain = _normalize_host(host)
     with suppress(ValueError):
         return ip_address(plain.partition("%")[0])
     with suppress(OSError):
@@ -182,5 +182,5 @@ def _literal(host: str) -> Address | None:
     return None
 
 
-def _numeric(item: str) -> bool:
-    return "/" in item or _literal(item) is not None
+def _is_numeric(item: str) -> bool:
+    return "/" in item or _parse_address(item) is not None

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden, NotFound
 from app.http.deps import AdminTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from knowledge.breaker import Breaker, BreakerState
 
@@ -31,7 +31,7 @@ class BreakerOut(BaseModel):
     retry_in_seconds: float = Field(description="再过几秒放一个请求去试；没有暂停时为 0")
 
     @classmethod
-    def of(cls, breaker: Breaker) -> Self:
+    def from_breaker(cls, breaker: Breaker) -> Self:
         return cls(
             name=breaker.name,
             model=breaker.model,
@@ -53,23 +53,23 @@ class BreakersOut(BaseModel):
 @router.get("/circuit-breakers", response_model=BreakersOut)
 async def list_circuit_breakers(tenant: AdminTenant, wiring: Wiring) -> BreakersOut:
     """The circuit breakers of this process. All tenants share them, so only the default tenant's keys see them."""
-    _own(tenant)
-    return BreakersOut(items=[BreakerOut.of(breaker) for breaker in wiring.breakers.values()])
+    _require_default_tenant(tenant)
+    return BreakersOut(items=[BreakerOut.from_breaker(breaker) for breaker in wiring.breakers.values()])
 
 
-@router.post("/circuit-breakers/{name}/reset", response_model=BreakerOut, responses=fails(404))
+@router.post("/circuit-breakers/{name}/reset", response_model=BreakerOut, responses=list_failures(404))
 async def reset_circuit_breaker(
     tenant: AdminTenant, wiring: Wiring, name: Annotated[str, Path(max_length=32)]
 ) -> BreakerOut:
     """Lets requests pass at once, as if nothing had failed."""
-    _own(tenant)
+    _require_default_tenant(tenant)
     breaker = wiring.breakers.get(name)
     if breaker is None:
         raise NotFound("没有这个名字的熔断器")
     breaker.reset()
-    return BreakerOut.of(breaker)
+    return BreakerOut.from_breaker(breaker)
 
 
-def _own(tenant: str) -> None:
+def _require_default_tenant(tenant: str) -> None:
     if tenant != DEFAULT_TENANT:
         raise Forbidden("熔断器由所有租户共用，只有默认租户的管理员可以查看和恢复")

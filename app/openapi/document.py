@@ -18,7 +18,7 @@ from app.http.routes import allow_of
 from app.openapi import failures, webhook_events
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
 from app.openapi.events import ChatEvent
-from app.openapi.examples import BodyExample, examples
+from app.openapi.examples import BodyExample, load_examples
 from app.openapi.failures import OpenAIErrorBody
 
 TAGS = {
@@ -95,23 +95,23 @@ _ANSWERS = {"create_completion": "Completion", "list_models": "ModelList", "get_
 """Operation -> what it returns, where the endpoint writes its JSON by itself."""
 
 
-def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
+def build_document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     """The description of everything that `routers` serve."""
     tags = [{"name": name, "description": text} for name, text in TAGS.items()]
     routers = list(routers)
     served = [route for router in routers for route in router.routes]
     made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=served, tags=tags)
-    known = examples()
-    for route in _routes(routers):
+    known = load_examples()
+    for route in _list_routes(routers):
         for method in route.methods or ():
             operation = made["paths"][route.path_format][method.lower()]
             _complete(operation, route, known.get(operation["operationId"], BodyExample()))
-    _components(made["components"])
-    made["webhooks"] = webhook_events.webhooks()
+    _build_components(made["components"])
+    made["webhooks"] = webhook_events.build_webhooks()
     return made
 
 
-def _routes(routers: Iterable[APIRouter]) -> Iterator[APIRoute]:
+def _list_routes(routers: Iterable[APIRouter]) -> Iterator[APIRoute]:
     for router in routers:
         yield from (route for route in router.routes if isinstance(route, APIRoute) and route.include_in_schema)
 
@@ -121,12 +121,12 @@ def _complete(operation: dict[str, Any], route: APIRoute, example: BodyExample) 
     own = {int(status) for status, told in route.responses.items() if "model" in told}
     for status in [status for status in responses if int(status) >= 400 and int(status) not in own]:
         del responses[status]
-    for status in sorted(failures.statuses_of(route) - own):
-        responses[str(status)] = failures.reference(route, status)
+    for status in sorted(failures.list_statuses(route) - own):
+        responses[str(status)] = failures.build_reference(route, status)
     if model := _ANSWERS.get(name):
         responses["200"].setdefault("content", {})[_JSON] = {"schema": {"$ref": _SCHEMA + model}}
     if name in _STREAMS:
-        _streamed(responses["200"], *_STREAMS[name])
+        _describe_stream(responses["200"], *_STREAMS[name])
     allow = allow_of(route.dependant)
     if allow is not None:
         operation["security"] = [{"ApiKey": []}, {"ApiKeyHeader": []}]
@@ -136,17 +136,17 @@ def _complete(operation: dict[str, Any], route: APIRoute, example: BodyExample) 
         _take(operation, "IdempotencyKey")
     for parameter in operation.get("parameters", ()):
         if parameter.get("in") == "query":
-            _without_null(parameter["schema"])
-    _exemplify(operation, example)
+            _forbid_null(parameter["schema"])
+    _add_example(operation, example)
 
 
-def _without_null(schema: dict[str, Any]) -> None:
+def _forbid_null(schema: dict[str, Any]) -> None:
     """What a null character stands in is no address: see `app.http.context`."""
     for kind in schema.get("anyOf", [schema]):
         if kind.get("type") == "string" and not kind.keys() & {"enum", "const", "format", "pattern"}:
             kind["pattern"] = NO_NULL
         elif kind.get("type") == "array":
-            _without_null(kind["items"])
+            _forbid_null(kind["items"])
 
 
 def _take(operation: dict[str, Any], *parameters: str) -> None:
@@ -165,7 +165,7 @@ _TAKING_TOKENS = ("request_handoff", "stop_chat")
 """What takes a session's proof besides turns and what needs one."""
 
 
-def _streamed(response: dict[str, Any], model: str, what: str) -> None:
+def _describe_stream(response: dict[str, Any], model: str, what: str) -> None:
     """The data of a stream's events is the model's."""
     data: dict[str, Any] = {"type": "string", "contentMediaType": _JSON, "contentSchema": {"$ref": _SCHEMA + model}}
     if model == "CompletionChunk":
@@ -178,7 +178,7 @@ def _streamed(response: dict[str, Any], model: str, what: str) -> None:
     }
 
 
-def _exemplify(operation: dict[str, Any], example: BodyExample) -> None:
+def _add_example(operation: dict[str, Any], example: BodyExample) -> None:
     if example.request is not None:
         for told in operation["requestBody"]["content"].values():
             told["example"] = example.request
@@ -188,18 +188,18 @@ def _exemplify(operation: dict[str, Any], example: BodyExample) -> None:
         headers = ["X-Request-ID", *_OWN_HEADERS.get(operation["operationId"], ())]
         response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
         for kind, told in response.get("content", {}).items():
-            if (body := example.response(status, kind)) is not None:
+            if (body := example.get_response(status, kind)) is not None:
                 told["example"] = body
 
 
-def _components(components: dict[str, Any]) -> None:
+def _build_components(components: dict[str, Any]) -> None:
     schemas = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    models = *_MODELS, *webhook_events.bodies().values()
+    models = *_MODELS, *webhook_events.build_bodies().values()
     _, made = models_json_schema([(model, "serialization") for model in models], ref_template=_SCHEMA + "{model}")
     components["schemas"] = dict(sorted((made["$defs"] | schemas).items()))
-    components["responses"] = dict(failures.components())
+    components["responses"] = dict(failures.build_components())
     components["headers"] = {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()}
     components["parameters"] = {
         name: {"name": header, "in": "header", "description": text, "required": False, "schema": schema}

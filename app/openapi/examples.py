@@ -20,13 +20,13 @@ class BodyExample:
     request: Any = None
     responses: Mapping[str, Any] = field(default_factory=dict)
 
-    def response(self, status: str, media_type: str) -> Any:
+    def get_response(self, status: str, media_type: str) -> Any:
         """The body of a response of this status, None for none."""
         return self.responses.get(media_type, self.responses.get(status))
 
 
 @cache
-def examples() -> Mapping[str, BodyExample]:
+def load_examples() -> Mapping[str, BodyExample]:
     """By operation id."""
     found: dict[str, BodyExample] = {}
     for path in sorted(FOLDER.glob("*.yaml")):

@@ -100,7 +100,7 @@ _OPENAI = "OpenAI"
 _HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
 
-def statuses_of(route: APIRoute) -> set[int]:
+def list_statuses(route: APIRoute) -> set[int]:
     """Every status of an error that a route gives."""
     found = set(OF_ALL) | {int(status) for status in route.responses if int(status) >= 400}
     allow = allow_of(route.dependant)
@@ -112,29 +112,32 @@ def statuses_of(route: APIRoute) -> set[int]:
         found |= set(OF_BODIES)
     if route.dependant.query_params or route.dependant.path_params:
         found.add(422)
-    return (found - {422}) if openai(route) else found
+    return (found - {422}) if is_openai(route) else found
 
 
-def openai(route: APIRoute) -> bool:
+def is_openai(route: APIRoute) -> bool:
     """Whether errors are told as OpenAI tells them."""
     return route.path.startswith(OPENAI_PREFIX)
 
 
-def reference(route: APIRoute, status: int) -> dict[str, str]:
+def build_reference(route: APIRoute, status: int) -> dict[str, str]:
     """Where the response is described."""
-    prefix = _OPENAI if openai(route) else ""
+    prefix = _OPENAI if is_openai(route) else ""
     return {"$ref": f"#/components/responses/{prefix}{KINDS[status].name}"}
 
 
-def components() -> Iterator[tuple[str, dict[str, Any]]]:
+def build_components() -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and description of every response that is an error."""
     for status, kind in KINDS.items():
         example = kind.example if isinstance(kind.example, Description) else describe(kind.example)
-        yield kind.name, _response(kind.when, status, "ErrorBody", example.body(REQUEST_ID))
-        yield f"{_OPENAI}{kind.name}", _response(kind.when, status, "OpenAIErrorBody", example.openai_body())
+        yield kind.name, _build_response(kind.when, status, "ErrorBody", example.build_body(REQUEST_ID))
+        yield (
+            f"{_OPENAI}{kind.name}",
+            _build_response(kind.when, status, "OpenAIErrorBody", example.build_openai_body()),
+        )
 
 
-def _response(when: str, status: int, model: str, example: dict[str, Any]) -> dict[str, Any]:
+def _build_response(when: str, status: int, model: str, example: dict[str, Any]) -> dict[str, Any]:
     names = "X-Request-ID", *_HEADERS.get(status, ())
     return {
         "description": when,

@@ -184,23 +184,23 @@ def name_of(event: WebhookEvent) -> str:
 
 
 @cache
-def bodies() -> Mapping[WebhookEvent, type[BaseModel]]:
+def build_bodies() -> Mapping[WebhookEvent, type[BaseModel]]:
     """The whole body of a delivery, by event."""
-    return {event: _body_of(event, data) for event, data in DATA.items()}
+    return {event: _build_body_model(event, data) for event, data in DATA.items()}
 
 
-def _body_of(event: WebhookEvent, data: type[BaseModel]) -> type[BaseModel]:
+def _build_body_model(event: WebhookEvent, data: type[BaseModel]) -> type[BaseModel]:
     fields: dict[str, Any] = {"event": (Literal[event], ...), "data": (data, ...)}
     return create_model(name_of(event), __base__=Envelope, __doc__=data.__doc__, **fields)
 
 
-def webhooks() -> dict[str, Any]:
-    """The `webhooks` of an OpenAPI document."""
+def build_webhooks() -> dict[str, Any]:
+    """The `build_webhooks` of an OpenAPI document."""
     told = yaml.safe_load(EXAMPLES.read_text("utf-8"))
-    return {event.value: {"post": _operation(event, told[event.value])} for event in DATA}
+    return {event.value: {"post": _build_operation(event, told[event.value])} for event in DATA}
 
 
-def _operation(event: WebhookEvent, example: Mapping[str, Any]) -> dict[str, Any]:
+def _build_operation(event: WebhookEvent, example: Mapping[str, Any]) -> dict[str, Any]:
     schema = {"$ref": f"#/components/schemas/{name_of(event)}"}
     return {
         "summary": example["summary"],
@@ -208,13 +208,13 @@ def _operation(event: WebhookEvent, example: Mapping[str, Any]) -> dict[str, Any
         "operationId": f"on_{event.value.replace('.', '_')}",
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": schema, "example": _body(event, example)}},
+            "content": {"application/json": {"schema": schema, "example": _build_body(event, example)}},
         },
         "responses": {"2XX": {"description": "收到了；其余的稍后再送，410 不再送"}},
     }
 
 
-def _body(event: WebhookEvent, example: Mapping[str, Any]) -> dict[str, Any]:
+def _build_body(event: WebhookEvent, example: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": "3f0c8a1e5b7d4296a0c1e2f3a4b5c6d7",
         "event": event.value,

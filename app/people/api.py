@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 
 from app.http.deps import AdminTenant, LeadTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.people.person import Person
 from app.people.schemas import (
@@ -28,31 +28,31 @@ PersonId = Annotated[str, Path(max_length=32)]
 @router.get("")
 async def list_people(request: Request, tenant: LeadTenant, wiring: Wiring) -> PersonList:
     """All accounts, and how they stand at the desk."""
-    colleagues = {member.agent_id: member for member in await wiring.desk.staff.all(tenant)}
+    colleagues = {member.agent_id: member for member in await wiring.desk.staff.list_all(tenant)}
     own = request.state.principal.key
     people = await wiring.people.repository.list_people(tenant)
     return PersonList(people=[PersonOut.from_person(one, colleagues.get(one.login), own) for one in people])
 
 
-@router.post("", status_code=201, responses=fails(404, 409))
+@router.post("", status_code=201, responses=list_failures(404, 409))
 async def create_person(body: PersonIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> PersonCreated:
     """Makes an account and an invitation to choose its password, which is returned this once."""
     who = body.login, body.name, body.role, body.subject
-    person, invitation, _ = await wiring.people.create(tenant, *who, body.duty(body.name))
-    shown = await _shown(person, request, wiring)
+    person, invitation, _ = await wiring.people.create(tenant, *who, body.build_duty(body.name))
+    shown = await _build_person(person, request, wiring)
     return PersonCreated(**shown.model_dump(), invitation=invitation)
 
 
-@router.patch("/{person_id}", responses=fails(404, 409))
+@router.patch("/{person_id}", responses=list_failures(404, 409))
 async def change_person(
     person_id: PersonId, body: PersonPatch, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> PersonOut:
     """Changes name, role or identity of somebody, or disables the account."""
     given, own = body.model_dump(exclude_unset=True), request.state.principal.key
-    return await _shown(await wiring.people.change(tenant, person_id, given, own), request, wiring)
+    return await _build_person(await wiring.people.change(tenant, person_id, given, own), request, wiring)
 
 
-@router.put("/{person_id}/duty", responses=fails(404))
+@router.put("/{person_id}/duty", responses=list_failures(404))
 async def assign_duty(
     person_id: PersonId, body: DutyIn, request: Request, tenant: LeadTenant, wiring: Wiring
 ) -> PersonOut:
@@ -60,24 +60,24 @@ async def assign_duty(
     person = await wiring.people.require(tenant, person_id)
     await wiring.desk.teams.require_all(tenant, body.teams)
     member = await wiring.desk.staff.get(tenant, person.login)
-    await wiring.desk.assign(tenant, person.login, body.duty(member.name if member else person.name))
-    return await _shown(person, request, wiring)
+    await wiring.desk.assign(tenant, person.login, body.build_duty(member.name if member else person.name))
+    return await _build_person(person, request, wiring)
 
 
-@router.post("/{person_id}/invitation", status_code=201, responses=fails(404, 409))
+@router.post("/{person_id}/invitation", status_code=201, responses=list_failures(404, 409))
 async def invite_person(person_id: PersonId, tenant: AdminTenant, wiring: Wiring) -> InvitationOut:
     """Makes another link to choose a password, also for who forgot it; the link before works no more."""
     invitation, until = await wiring.people.invite(tenant, person_id)
     return InvitationOut(invitation=invitation, invited_until=until)
 
 
-@router.delete("/{person_id}/signins", status_code=204, responses=fails(404))
+@router.delete("/{person_id}/signins", status_code=204, responses=list_failures(404))
 async def sign_person_out(person_id: PersonId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Ends all sign-ins of somebody."""
     await wiring.people.sign_out(tenant, person_id)
     return Response(status_code=204)
 
 
-async def _shown(person: Person, request: Request, wiring: Wiring) -> PersonOut:
+async def _build_person(person: Person, request: Request, wiring: Wiring) -> PersonOut:
     member = await wiring.desk.staff.get(person.tenant, person.login)
     return PersonOut.from_person(person, member, request.state.principal.key)

@@ -29,7 +29,7 @@ class Passwords:
 
     async def hash(self, password: str) -> str:
         """What is kept of a password."""
-        return await self._work(lambda: _hasher().hash(password))
+        return await self._work(lambda: _build_hasher().hash(password))
 
     async def verify(self, kept: str | None, password: str) -> bool:
         """Whether the password is right; takes as long where there is none to compare with."""
@@ -50,12 +50,12 @@ def require_strong(password: str, login: str) -> None:
         raise InvalidRequest("这个密码太好猜：不要包含账号，也不要只用几个字符。", code="weak_password")
 
 
-def _hasher() -> argon2.PasswordHasher:
+def _build_hasher() -> argon2.PasswordHasher:
     return argon2.PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 
 def _is_right(kept: str, password: str) -> bool:
     try:
-        return _hasher().verify(kept, password)
+        return _build_hasher().verify(kept, password)
     except argon2.exceptions.VerifyMismatchError:
         return False

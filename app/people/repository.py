@@ -40,26 +40,26 @@ class PeopleRepository:
         """All accounts, by their names."""
         query = select(*COLUMNS).where(Table.tenant_id == tenant).order_by(Table.name, Table.login)
         async with self._database.read() as connection:
-            return [person_from_row(row) for row in await connection.execute(query)]
+            return [build_person(row) for row in await connection.execute(query)]
 
     async def find(self, tenant: str, person_id: str) -> Person | None:
         """The account of that id."""
-        found = await self._first(Table.tenant_id == tenant, Table.id == person_id)
+        found = await self._find_first(Table.tenant_id == tenant, Table.id == person_id)
         return found and found[0]
 
     async def find_login(self, tenant: str, login: str) -> tuple[Person, str | None] | None:
         """The account that signs in so, with the hash of its password."""
-        return await self._first(Table.tenant_id == tenant, Table.login == login)
+        return await self._find_first(Table.tenant_id == tenant, Table.login == login)
 
     async def find_subject(self, tenant: str, subject: str) -> Person | None:
         """The account of somebody whom the identity provider knows by that number."""
-        found = await self._first(Table.tenant_id == tenant, Table.subject == subject)
+        found = await self._find_first(Table.tenant_id == tenant, Table.subject == subject)
         return found and found[0]
 
     async def find_invitation(self, digest: str) -> Person | None:
         """The account that an invitation is for which still holds."""
         open_ = Table.invited_until > now(), Table.disabled_at.is_(None)
-        found = await self._first(Table.invitation == digest, *open_)
+        found = await self._find_first(Table.invitation == digest, *open_)
         return found and found[0]
 
     async def create(self, tenant: str, values: Mapping[str, Any]) -> str | None:
@@ -96,13 +96,13 @@ class PeopleRepository:
         async with self._database.write() as connection:
             return (await connection.execute(query)).rowcount == 1
 
-    async def _first(self, *wanted: ColumnElement[bool]) -> tuple[Person, str | None] | None:
+    async def _find_first(self, *wanted: ColumnElement[bool]) -> tuple[Person, str | None] | None:
         async with self._database.read() as connection:
             row = (await connection.execute(select(*COLUMNS).where(*wanted))).first()
-        return (person_from_row(row), row.password) if row else None
+        return (build_person(row), row.password) if row else None
 
 
-def person_from_row(row: Any) -> Person:
+def build_person(row: Any) -> Person:
     """Of `COLUMNS`."""
     who = row.tenant_id, row.id, row.login, row.name, Role(row.role), row.subject or "", row.password is not None
     return Person(*who, row.invited_until, row.created_at, row.disabled_at, row.signed_in_at)

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.db.base import now
 from app.db.engine import Database
 from app.people.person import Person
-from app.people.repository import COLUMNS, person_from_row
+from app.people.repository import COLUMNS, build_person
 from app.people.tables import PersonRow
 from app.people.tables import SignInRow as Table
 
@@ -47,13 +47,13 @@ class SignInRepository:
         """Who is signed in so; None for nobody, also when it is over. Writes down the use, to the minute."""
         moment = now()
         holds = Table.digest == digest, Table.expires_at > moment, Table.seen_at > moment - idle
-        row = await self._database.look(lambda connection: connection.execute(_FOUND.where(*holds)).first())
+        row = await self._database.run_in_reader(lambda connection: connection.execute(_FOUND.where(*holds)).first())
         if row is None:
             return None
         if row.seen_at < moment - SEEN_EVERY:
             seen = update(Table).where(Table.digest == digest).values(seen_at=moment)
             await self._database.transact(lambda connection: connection.execute(seen), durable=False)
-        return SignedInAs(person_from_row(row) if row.id else None, row.key_digest)
+        return SignedInAs(build_person(row) if row.id else None, row.key_digest)
 
     async def open(
         self, tenant: str, digest: str, until: datetime, *, person_id: str | None = None, key_digest: str | None = None

@@ -29,7 +29,7 @@ class DutyIn(BaseModel):
     hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
     capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
 
-    def duty(self, name: str) -> Duty:
+    def build_duty(self, name: str) -> Duty:
         """Of somebody whom customers and colleagues know by that name."""
         return Duty(name, tuple(self.skills), tuple(self.teams), tuple(self.hours), self.capacity)
 

@@ -10,7 +10,7 @@ from typing import Any
 from app.auth.principal import Role
 from app.db.base import now
 from app.errors import Conflict, NotFound
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.people.person import Duty, DutyRoster, Person
 from app.people.repository import PeopleRepository
 from app.people.signins import SignIns
@@ -42,9 +42,9 @@ class People:
         """
         login = login.casefold()
         await self._duties.require_teams(tenant, duty.teams)
-        invitation, until = _new_invitation()
+        invitation, until = _create_invitation()
         values: dict[str, Any] = {"login": login, "name": name, "role": role.value, "subject": subject or None}
-        values |= {"invitation": digest_of(invitation), "invited_until": until}
+        values |= {"invitation": hash_key(invitation), "invited_until": until}
         person_id = await self.repository.create(tenant, values)
         if person_id is None:
             raise Conflict("这个账号名或企业账号已经有人用了。", code="login_taken")
@@ -76,8 +76,8 @@ class People:
         person = await self.require(tenant, person_id)
         if person.disabled_at is not None:
             raise Conflict("账号已停用，启用之后才能邀请。", code="person_disabled")
-        invitation, until = _new_invitation()
-        values: dict[str, Any] = {"invitation": digest_of(invitation), "invited_until": until}
+        invitation, until = _create_invitation()
+        values: dict[str, Any] = {"invitation": hash_key(invitation), "invited_until": until}
         await self.repository.change(tenant, person_id, values)
         return invitation, until
 
@@ -86,5 +86,5 @@ class People:
         await self._sign_ins.end_all(await self.require(tenant, person_id))
 
 
-def _new_invitation() -> tuple[str, datetime]:
+def _create_invitation() -> tuple[str, datetime]:
     return secrets.token_urlsafe(32), now() + INVITATION

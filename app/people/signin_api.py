@@ -13,13 +13,13 @@ from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import SIGN_IN
 from app.auth.principal import DEFAULT_TENANT, LOOPBACK, STAFF, Principal, Role
 from app.errors import Conflict, Forbidden, Unauthorized
-from app.http.deps import PUBLIC, Wiring, require_own_page, shown_key
-from app.http.failures import fails
+from app.http.deps import PUBLIC, Wiring, read_shown_key, require_own_page
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.people.passwords import MAX_CHARS, MIN_CHARS
 from app.people.person import Person
-from app.people.signins import checked_tenant
+from app.people.signins import check_tenant
 
 router = APIRouter(prefix="/api/v1/signin", tags=["signin"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
@@ -87,90 +87,92 @@ class SignedIn(BaseModel):
     by_provider: bool = Field(description="能不能用企业账号登录")
 
 
-@router.get("", responses=fails(429))
+@router.get("", responses=list_failures(429))
 async def read_sign_in(request: Request, response: Response, wiring: Wiring) -> SignedIn:
     """Who is signed in on this browser; nobody is no error."""
     try:
-        return _signed_in(await wiring.authenticator.authenticate(shown_key(request), _host(request)), wiring)
+        return _build_signed_in(
+            await wiring.authenticator.authenticate(read_shown_key(request), _get_host(request)), wiring
+        )
     except Unauthorized:
-        if SIGN_IN.shown(request):
+        if SIGN_IN.read_value(request):
             SIGN_IN.drop(response, request)
-        return _signed_in(None, wiring)
+        return _build_signed_in(None, wiring)
 
 
-@router.post("", responses=fails(401, 429))
+@router.post("", responses=list_failures(401, 429))
 async def sign_in(
     body: KeySignIn | PasswordSignIn | TokenSignIn, request: Request, response: Response, wiring: Wiring
 ) -> SignedIn:
     """Signs in until the browser is closed, nothing was done for SIGN_IN_IDLE_HOURS, or the key or account ends."""
     require_own_page(request)
-    before = SIGN_IN.shown(request)
+    before = SIGN_IN.read_value(request)
     if isinstance(body, KeySignIn):
         key = body.key.get_secret_value()
-        principal = await wiring.keys.authenticate(key, _host(request))
+        principal = await wiring.keys.authenticate(key, _get_host(request))
         if principal.roles.isdisjoint(STAFF):
             raise Forbidden("只有 admin、lead 与 agent 密钥可以登录网页。", code="not_staff")
         if principal.key:
-            secret = await wiring.sign_ins.open_for_key(principal, digest_of(key), before)
+            secret = await wiring.sign_ins.open_for_key(principal, hash_key(key), before)
             SIGN_IN.keep(response, request, secret)
-        return _signed_in(principal, wiring)
-    tenant = checked_tenant(body.tenant)
+        return _build_signed_in(principal, wiring)
+    tenant = check_tenant(body.tenant)
     if isinstance(body, PasswordSignIn):
         password = body.password.get_secret_value()
-        person = await wiring.sign_ins.check_password(tenant, body.login, password, _host(request))
+        person = await wiring.sign_ins.check_password(tenant, body.login, password, _get_host(request))
     else:
-        async with wiring.attempts.checking(_host(request), "token"):
+        async with wiring.attempts.check_secret(_get_host(request), "token"):
             person = await wiring.sign_ins.check_token(tenant, body.id_token.get_secret_value())
     SIGN_IN.keep(response, request, await wiring.sign_ins.open_for(person, before))
-    return _signed_in(person.principal, wiring)
+    return _build_signed_in(person.principal, wiring)
 
 
 @router.delete("", status_code=204)
 async def sign_out(request: Request, wiring: Wiring) -> Response:
     """Ends the sign-in of this browser, here and on the server."""
     require_own_page(request)
-    if secret := SIGN_IN.shown(request):
+    if secret := SIGN_IN.read_value(request):
         await wiring.sign_ins.end(secret)
     response = Response(status_code=204)
     SIGN_IN.drop(response, request)
     return response
 
 
-@router.delete("/everywhere", status_code=204, responses=fails(401, 409))
+@router.delete("/everywhere", status_code=204, responses=list_failures(401, 409))
 async def sign_out_everywhere(request: Request, wiring: Wiring) -> Response:
     """Ends all sign-ins of one's own account."""
-    await wiring.sign_ins.end_all(await _person(request, wiring))
+    await wiring.sign_ins.end_all(await _get_person(request, wiring))
     response = Response(status_code=204)
     SIGN_IN.drop(response, request)
     return response
 
 
-@router.put("/password", status_code=204, responses=fails(401, 409, 429))
+@router.put("/password", status_code=204, responses=list_failures(401, 409, 429))
 async def change_password(body: PasswordIn, request: Request, wiring: Wiring) -> Response:
     """Changes one's own password, and signs out everywhere but here."""
-    person = await _person(request, wiring)
+    person = await _get_person(request, wiring)
     given = body.current.get_secret_value(), body.password.get_secret_value()
-    secret = await wiring.sign_ins.change_password(person, *given, _host(request))
+    secret = await wiring.sign_ins.change_password(person, *given, _get_host(request))
     response = Response(status_code=204)
     SIGN_IN.keep(response, request, secret)
     return response
 
 
-@router.post("/invitation", responses=fails(401, 429))
+@router.post("/invitation", responses=list_failures(401, 429))
 async def accept_invitation(body: InvitationIn, request: Request, response: Response, wiring: Wiring) -> SignedIn:
     """Chooses a password by a link that works once, and signs in."""
     require_own_page(request)
     invitation, password = body.invitation.get_secret_value(), body.password.get_secret_value()
-    async with wiring.attempts.checking(_host(request), invitation):
-        person, secret = await wiring.sign_ins.accept_invitation(invitation, password, SIGN_IN.shown(request))
+    async with wiring.attempts.check_secret(_get_host(request), invitation):
+        person, secret = await wiring.sign_ins.accept_invitation(invitation, password, SIGN_IN.read_value(request))
     SIGN_IN.keep(response, request, secret)
-    return _signed_in(person.principal, wiring)
+    return _build_signed_in(person.principal, wiring)
 
 
-async def _person(request: Request, wiring: Wiring) -> Person:
+async def _get_person(request: Request, wiring: Wiring) -> Person:
     """Who is signed in on this browser with an account. Raises Unauthorized, and Conflict for a key."""
     require_own_page(request)
-    found = await wiring.sign_ins.find(SIGN_IN.shown(request))
+    found = await wiring.sign_ins.find(SIGN_IN.read_value(request))
     if found is None:
         raise Unauthorized("登录已经失效，请重新登录")
     if found.person is None:
@@ -178,11 +180,11 @@ async def _person(request: Request, wiring: Wiring) -> Person:
     return found.person
 
 
-def _host(request: Request) -> str | None:
+def _get_host(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
-def _signed_in(principal: Principal | None, wiring: Wiring) -> SignedIn:
+def _build_signed_in(principal: Principal | None, wiring: Wiring) -> SignedIn:
     """principal: None for nobody."""
     who = principal or Principal("", frozenset())
     return SignedIn(

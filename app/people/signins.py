@@ -6,14 +6,14 @@ import secrets
 from datetime import timedelta
 from math import ceil
 
-from app.auth.claims import header_of, member_in
-from app.auth.principal import Principal, tenant_id
+from app.auth.claims import get_member, read_header
+from app.auth.principal import Principal, check_tenant_id
 from app.auth.provider import Provider
 from app.auth.sign_in import PREFIX
 from app.db.base import now
 from app.errors import InvalidRequest, RateLimited, Unauthorized
-from app.keys.service import digest_of
-from app.limits.types import HOUR, LimitKind, Rate, network
+from app.keys.service import hash_key
+from app.limits.types import HOUR, LimitKind, Rate, normalize_address
 from app.limits.windows import Counters
 from app.people.passwords import Passwords, require_strong
 from app.people.person import Person
@@ -52,7 +52,7 @@ class SignIns:
 
     async def find(self, secret: str) -> SignedInAs | None:
         """Who is signed in with this secret; None for nobody."""
-        return await self._repository.find(digest_of(secret), self._idle)
+        return await self._repository.find(hash_key(secret), self._idle)
 
     async def check_password(self, tenant: str, login: str, password: str, host: str | None) -> Person:
         """Whose login and password these are. Raises Unauthorized, the same for an unknown login as for a wrong
@@ -74,8 +74,8 @@ class SignIns:
         """
         if self._provider is None:
             raise Unauthorized("服务没有设置 OIDC_ISSUER，不能用企业账号登录。", code="oidc_not_configured")
-        claims = await self._provider.claims(token, header_of(token))
-        person = await self._people.find_subject(tenant, member_in(claims, self._provider.member))
+        claims = await self._provider.check_claims(token, read_header(token))
+        person = await self._people.find_subject(tenant, get_member(claims, self._provider.member))
         if person is None or person.disabled_at is not None:
             raise Unauthorized("这个企业账号没有开通，请联系管理员。", code="account_unknown")
         return person
@@ -90,7 +90,7 @@ class SignIns:
 
     async def end(self, secret: str) -> None:
         """Signs a browser out."""
-        await self._repository.end(digest_of(secret))
+        await self._repository.end(hash_key(secret))
 
     async def end_all(self, person: Person) -> None:
         """Signs a person out on every browser."""
@@ -100,11 +100,11 @@ class SignIns:
         """Sets the first password, or a new one, by a link that works once; signs the person in here and out
         everywhere else. Raises InvalidRequest, Unauthorized.
         """
-        person = await self._people.find_invitation(digest_of(invitation))
+        person = await self._people.find_invitation(hash_key(invitation))
         if person is not None:
             require_strong(password, person.login)
             kept = await self._passwords.hash(password)
-            if await self._people.accept(digest_of(invitation), kept):
+            if await self._people.accept(hash_key(invitation), kept):
                 await self.end_all(person)
                 return person, await self.open_for(person, before)
         raise Unauthorized("这个链接已经用过或过期了，请向管理员再要一个。", code="invitation_over")
@@ -129,7 +129,7 @@ class SignIns:
     ) -> str:
         secret = PREFIX + secrets.token_urlsafe(32)
         until = now() + self._longest
-        await self._repository.open(tenant, digest_of(secret), until, person_id=person_id, key_digest=key_digest)
+        await self._repository.open(tenant, hash_key(secret), until, person_id=person_id, key_digest=key_digest)
         if before:
             await self.end(before)
         return secret
@@ -137,17 +137,17 @@ class SignIns:
     async def _count(self, tenant: str, login: str, host: str | None) -> None:
         near, anywhere = self._rates
         wanted = (
-            (LimitKind.ACCOUNT, (tenant, login, network(host or "")), near),
+            (LimitKind.ACCOUNT, (tenant, login, normalize_address(host or "")), near),
             (LimitKind.ACCOUNT, (tenant, login), anywhere),
         )
-        if refused := await self._counters.hit(wanted):
+        if refused := await self._counters.count_names(wanted):
             message = "这个账号登录得太频繁，请过一会儿再试。"
             raise RateLimited(message, code="too_many_attempts", retry_after=ceil(refused[1]))
 
 
-def checked_tenant(text: str) -> str:
+def check_tenant(text: str) -> str:
     """Raises Unauthorized for what is no tenant, as for a login that is nobody's."""
     try:
-        return tenant_id(text)
+        return check_tenant_id(text)
     except ValueError as error:
         raise Unauthorized(_WRONG, code="wrong_password") from error

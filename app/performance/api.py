@@ -8,10 +8,10 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.conversations.questions import same_question
+from app.conversations.questions import is_same_question
 from app.errors import InvalidRequest
 from app.http.deps import AdminTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
 from knowledge.stores.base import DenseRecall
@@ -29,8 +29,8 @@ class DurationsOut(BaseModel):
     p99: float
 
     @classmethod
-    def of(cls, durations: Durations) -> Self:
-        p50, p95, p99 = durations.percentiles(0.5, 0.95, 0.99)
+    def from_durations(cls, durations: Durations) -> Self:
+        p50, p95, p99 = durations.compute_percentiles(0.5, 0.95, 0.99)
         return cls(count=durations.count, p50=p50, p95=p95, p99=p99)
 
 
@@ -74,12 +74,12 @@ class MetricsOut(BaseModel):
     dense_recalls: DenseRecallsOut = Field(description="向量召回由谁回答，校准的检索也算")
 
     @classmethod
-    def of(cls, own: TenantMetrics, hit_rate: float, recalls: Mapping[DenseRecall, int]) -> Self:
+    def from_metrics(cls, own: TenantMetrics, hit_rate: float, recalls: Mapping[DenseRecall, int]) -> Self:
         return cls(
             window_seconds=WINDOW_SECONDS,
-            stages={stage: DurationsOut.of(durations) for stage, durations in own.stages.items()},
-            first_token_ms=DurationsOut.of(own.first_token),
-            total_ms=DurationsOut.of(own.total),
+            stages={stage: DurationsOut.from_durations(durations) for stage, durations in own.stages.items()},
+            first_token_ms=DurationsOut.from_durations(own.first_token),
+            total_ms=DurationsOut.from_durations(own.total),
             concurrency=ConcurrencyOut(in_flight=own.in_flight, peak=own.peak),
             turns=own.turns,
             failed=own.failed,
@@ -156,19 +156,19 @@ class UsageOut(BaseModel):
 @router.get("/metrics", response_model=MetricsOut)
 async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
     """Durations, concurrency, rates and language models."""
-    hit_rate = wiring.hot_cache.stats(tenant).hit_rate
-    return MetricsOut.of(wiring.metrics.of(tenant), hit_rate, wiring.base.recalls.get(tenant, {}))
+    hit_rate = wiring.hot_cache.get_stats(tenant).hit_rate
+    return MetricsOut.from_metrics(wiring.metrics.get_tenant(tenant), hit_rate, wiring.base.recalls.get(tenant, {}))
 
 
-@router.get("/cache/stats", response_model=CacheStatsOut, responses=fails(409))
+@router.get("/cache/stats", response_model=CacheStatsOut, responses=list_failures(409))
 async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
     """Hits and what they saved."""
-    cache, stats = wiring.hot_cache, wiring.hot_cache.stats(tenant)
-    parts = await wiring.tenants.of(tenant)
+    cache, stats = wiring.hot_cache, wiring.hot_cache.get_stats(tenant)
+    parts = await wiring.tenants.get_parts(tenant)
     behind, tuned = parts.retriever.cache, parts.tuned.settings
     return CacheStatsOut(
         enabled=tuned.hot_cache_max_size > 0,
-        size=cache.size(tenant),
+        size=cache.count_entries(tenant),
         max_size=tuned.hot_cache_max_size,
         ttl_seconds=tuned.hot_cache_ttl,
         hits=stats.hits,
@@ -182,7 +182,7 @@ async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut
     )
 
 
-@router.post("/cache/invalidate", response_model=InvalidateOut, responses=fails(409))
+@router.post("/cache/invalidate", response_model=InvalidateOut, responses=list_failures(409))
 async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: InvalidateRequest | None = None) -> InvalidateOut:
     """Forgets cached answers and search results. A changed knowledge base needs none of this."""
     wanted = body or InvalidateRequest()
@@ -192,12 +192,12 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
     def keep(found: Retrieval) -> bool:
         if wanted.document_id is not None:
             return all(candidate.chunk.document.id != wanted.document_id for candidate in found.candidates)
-        return wanted.question is not None and not same_question(found.question, wanted.question)
+        return wanted.question is not None and not is_same_question(found.question, wanted.question)
 
-    searches = (await wiring.tenants.of(tenant)).retriever.cache.clear(keep)
+    searches = (await wiring.tenants.get_parts(tenant)).retriever.cache.clear(keep)
     cleared = await wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
     if wiring.news is not None:
-        wiring.news.cleared(tenant)
+        wiring.news.send_cleared(tenant)
     message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
     return InvalidateOut(success=True, cleared=cleared, message=message)
 
@@ -205,5 +205,5 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
 @router.get("/usage", response_model=UsageOut)
 async def read_usage(tenant: AdminTenant, wiring: Wiring, days: Annotated[int, Query(ge=1, le=366)] = 7) -> UsageOut:
     """What was used on each of the last days."""
-    found = await wiring.usage.days(tenant, days)
+    found = await wiring.usage.load_days(tenant, days)
     return UsageOut(days=[DayOut(day=day, counts=counts) for day, counts in found.items()])

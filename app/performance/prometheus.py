@@ -28,7 +28,7 @@ Tenants = Iterable[tuple[str, TenantMetrics]]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredState:
     """What there is to tell. cache: of a tenant; recalls: by tenant, who answered them; refused_prompts: files whose
     edit is not in force; named: how many tenants have series of their own.
     """
@@ -43,7 +43,7 @@ class Measured:
     named: int = 100
 
 
-def exposition(measured: Measured, only: str | None) -> bytes:
+def write_exposition(measured: MeasuredState, only: str | None) -> bytes:
     """All metrics; only: of this tenant, None for every tenant's and the process's."""
     metrics = measured.metrics
     registry = CollectorRegistry(auto_describe=False)
@@ -93,8 +93,8 @@ class _Families(Collector):
         self._cache = cache
 
     def collect(self) -> Iterator[Metric]:
-        yield self._histogram("yingda_turn_seconds", "Whole turns", lambda own: own.total)
-        yield self._histogram("yingda_first_token_seconds", "Until the first token", lambda own: own.first_token)
+        yield self._build_histogram("yingda_turn_seconds", "Whole turns", lambda own: own.total)
+        yield self._build_histogram("yingda_first_token_seconds", "Until the first token", lambda own: own.first_token)
         stages = HistogramMetricFamily("yingda_stage_seconds", "Stages of a turn", labels=["tenant", "stage"])
         turns = CounterMetricFamily("yingda_turns", "Finished turns", labels=["tenant", "outcome"])
         for tenant, own in self._tenants:
@@ -104,21 +104,25 @@ class _Families(Collector):
                 turns.add_metric([tenant, outcome], count)
         yield stages
         yield turns
-        yield from self._routing()
-        yield from self._models()
-        yield self._counter("yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded)
-        yield self._counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
-        yield self._counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._saved(t))
-        yield self._counter("yingda_cache_misses", "Answers computed", lambda t, m: self._cache(t).misses)
-        yield self._counter("yingda_llm_calls", "Requests to language models", lambda t, m: m.llm.calls)
-        yield self._counter("yingda_llm_prompt_tokens", "Tokens sent", lambda t, m: m.llm.prompt_tokens)
-        yield self._counter("yingda_llm_completion_tokens", "Tokens received", lambda t, m: m.llm.completion_tokens)
+        yield from self._collect_routing()
+        yield from self._collect_models()
+        yield self._build_counter(
+            "yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded
+        )
+        yield self._build_counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
+        yield self._build_counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._count_saved(t))
+        yield self._build_counter("yingda_cache_misses", "Answers computed", lambda t, m: self._cache(t).misses)
+        yield self._build_counter("yingda_llm_calls", "Requests to language models", lambda t, m: m.llm.calls)
+        yield self._build_counter("yingda_llm_prompt_tokens", "Tokens sent", lambda t, m: m.llm.prompt_tokens)
+        yield self._build_counter(
+            "yingda_llm_completion_tokens", "Tokens received", lambda t, m: m.llm.completion_tokens
+        )
         in_flight = GaugeMetricFamily("yingda_turns_in_flight", "Turns being answered", labels=["tenant"])
         for tenant, own in self._tenants:
             in_flight.add_metric([tenant], own.in_flight)
         yield in_flight
 
-    def _routing(self) -> Iterator[Metric]:
+    def _collect_routing(self) -> Iterator[Metric]:
         routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
         scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
         rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
@@ -130,7 +134,7 @@ class _Families(Collector):
             for labels, count in own.routes.items():
                 routes.add_metric([tenant, *labels], count)
             for intent, buckets in own.scores.items():
-                scores.add_metric([tenant, intent], _cumulative(BUCKETS_SCORE, buckets), None)
+                scores.add_metric([tenant, intent], _compute_cumulative(BUCKETS_SCORE, buckets), None)
             for reason, count in own.rejections.items():
                 rejected.add_metric([tenant, reason], count)
             for kind, count in own.limited.items():
@@ -143,7 +147,7 @@ class _Families(Collector):
                 verified.add_metric([tenant, verdict], count)
         return iter((routes, scores, rejected, limited, ingested, jobs, verified))
 
-    def _models(self) -> Iterator[Metric]:
+    def _collect_models(self) -> Iterator[Metric]:
         labels = ["tenant", "model"]
         requests = HistogramMetricFamily("yingda_llm_request_seconds", "Whole replies of models", labels=labels)
         cost = CounterMetricFamily("yingda_llm_cost", "In the unit of LLM_PRICES", labels=labels)
@@ -156,17 +160,17 @@ class _Families(Collector):
                 errors.add_metric([tenant, *failed], count)
         return iter((requests, cost, errors))
 
-    def _saved(self, tenant: str) -> int:
+    def _count_saved(self, tenant: str) -> int:
         stats = self._cache(tenant)
         return stats.hits + stats.shared
 
-    def _counter(self, name: str, help_text: str, value: Callable[[str, TenantMetrics], int]) -> Metric:
+    def _build_counter(self, name: str, help_text: str, value: Callable[[str, TenantMetrics], int]) -> Metric:
         family = CounterMetricFamily(name, help_text, labels=["tenant"])
         for tenant, own in self._tenants:
             family.add_metric([tenant], value(tenant, own))
         return family
 
-    def _histogram(self, name: str, help_text: str, durations: Callable[[TenantMetrics], Durations]) -> Metric:
+    def _build_histogram(self, name: str, help_text: str, durations: Callable[[TenantMetrics], Durations]) -> Metric:
         family = HistogramMetricFamily(name, help_text, labels=["tenant"])
         for tenant, own in self._tenants:
             _add(family, [tenant], durations(own))
@@ -181,10 +185,10 @@ class _Waiting(Collector):
 
     def collect(self) -> Iterator[Metric]:
         told = self._backlog
-        yield _gauge("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk)
-        yield _gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
-        yield _gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
-        yield _gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
+        yield _build_gauge("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk)
+        yield _build_gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
+        yield _build_gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
+        yield _build_gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
 
 
 class _Recalls(Collector):
@@ -210,7 +214,7 @@ class _Requests(Collector):
         yield family
 
 
-def _gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
+def _build_gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
     family = GaugeMetricFamily(name, help_text, labels=["tenant", label])
     for labels, count in sorted(counts.items()):
         family.add_metric(labels, count)
@@ -219,10 +223,10 @@ def _gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
 
 def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:
     seconds = [milliseconds / 1000 for milliseconds in BUCKETS_MS]
-    family.add_metric(labels, _cumulative(seconds, durations.buckets), durations.total_ms / 1000)
+    family.add_metric(labels, _compute_cumulative(seconds, durations.buckets), durations.total_ms / 1000)
 
 
-def _cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
+def _compute_cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
     """Upper bound -> how many are not above it, as Prometheus wants them; the last count exceeds every bound."""
     totals = [float(total) for total in accumulate(counts)]
     return list(zip([*map(str, bounds), "+Inf"], totals, strict=True))

@@ -10,7 +10,7 @@ from app.http.deps import MetricsTenant, Wiring
 from app.http.failures import Responses
 from app.http.routes import GuardedRoute
 from app.http.statuses import Statuses
-from app.performance.prometheus import Measured, exposition
+from app.performance.prometheus import MeasuredState, write_exposition
 
 router = APIRouter(tags=["performance"], route_class=GuardedRoute)
 
@@ -25,14 +25,14 @@ async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wi
     """
     only = None if tenant == DEFAULT_TENANT else tenant
     statuses: Statuses = request.app.state.statuses
-    measured = Measured(
+    measured = MeasuredState(
         wiring.metrics,
-        wiring.hot_cache.stats,
+        wiring.hot_cache.get_stats,
         await wiring.backlog.read(only),
         statuses,
         wiring.base.recalls,
         wiring.redis,
-        sum(bool(state.problem) for state in wiring.models.library.states()),
+        sum(bool(state.problem) for state in wiring.models.library.list_states()),
         wiring.settings.metrics_tenants,
     )
-    return Response(exposition(measured, only), media_type=CONTENT_TYPE_LATEST)
+    return Response(write_exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

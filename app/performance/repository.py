@@ -20,7 +20,7 @@ class UsageRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def days(self, tenant: str, days: int) -> dict[str, dict[str, int]]:
+    async def load_days(self, tenant: str, days: int) -> dict[str, dict[str, int]]:
         """Day -> counters of the last `days` days, today included, the newest first; days without any are absent."""
         first = (now() - timedelta(days=days - 1)).date().isoformat()
         query = (

@@ -41,16 +41,16 @@ class BacklogRepository:
         """only: of this tenant, None for every tenant's."""
         waiting = DeskSessionRow.state.in_([state.value for state in ACTIVE])
         queries = (
-            _counts(DeskSessionRow, DeskSessionRow.state, only).where(waiting),
-            _counts(OutboxEvent, OutboxEvent.kind, only),
-            _counts(WebhookDelivery, WebhookDelivery.state, only).where(WebhookDelivery.state != "delivered"),
-            _counts(IngestionFile, IngestionFile.state, only),
+            _select_counts(DeskSessionRow, DeskSessionRow.state, only).where(waiting),
+            _select_counts(OutboxEvent, OutboxEvent.kind, only),
+            _select_counts(WebhookDelivery, WebhookDelivery.state, only).where(WebhookDelivery.state != "delivered"),
+            _select_counts(IngestionFile, IngestionFile.state, only),
         )
         async with self._database.read() as connection:
             found = [{(row[0], str(row[1])): row[2] for row in await connection.execute(query)} for query in queries]
         return Backlog(*found)
 
 
-def _counts(table: Any, column: Any, only: str | None) -> Select[Any]:
+def _select_counts(table: Any, column: Any, only: str | None) -> Select[Any]:
     query = select(table.tenant_id, column, func.count()).group_by(table.tenant_id, column)
     return query if only is None else query.where(table.tenant_id == only)

@@ -45,7 +45,7 @@ class SeriesRecorder:
 
     async def save(self) -> None:
         """Once it is committed it counts as saved; what fails is added the next time."""
-        counted = {tenant: flat(own) for tenant, own in self._metrics}
+        counted = {tenant: list_counts(own) for tenant, own in self._metrics}
         new = {tenant: counts - self._saved.get(tenant, Counter()) for tenant, counts in counted.items()}
         moment = self._clock()
         if any(new.values()):
@@ -61,7 +61,7 @@ class SeriesRecorder:
         await self.save()
 
 
-def flat(own: TenantMetrics) -> Counter[str]:
+def list_counts(own: TenantMetrics) -> Counter[str]:
     """A tenant's counts by name: `turns`, `outcome:answered`; of durations `ms:total:2.5`, how many took up to 2.5 ms
     and more than the bound before, and `us:total`, the microseconds of all.
     """
@@ -81,7 +81,7 @@ def flat(own: TenantMetrics) -> Counter[str]:
         counts.update({f"{kind}:{name}"[:64]: value for name, value in getattr(own, GROUPS[kind]).items()})
     durations = {"total": own.total, "first_token": own.first_token} | own.stages
     for name, measured in durations.items():
-        counts.update(_histogram(name, measured))
+        counts.update(_list_buckets(name, measured))
     return counts
 
 
@@ -89,7 +89,7 @@ GROUPS = {"outcome": "outcomes", "outage": "outages", "rejected": "rejections", 
 """Kind of a name -> attribute of `TenantMetrics`."""
 
 
-def _histogram(name: str, measured: Durations) -> dict[str, int]:
+def _list_buckets(name: str, measured: Durations) -> dict[str, int]:
     if not measured.count:
         return {}
     buckets = {f"ms:{name}:{bound:g}": count for bound, count in zip(_BOUNDS, measured.buckets, strict=True)}
@@ -111,7 +111,7 @@ class Spread:
     def mean(self) -> float:
         return self.total_us / 1000 / self.count if self.count else 0.0
 
-    def percentile(self, share: float) -> float:
+    def compute_percentile(self, share: float) -> float:
         """Estimated within its bucket; beyond the last bound that bound. share: in (0, 1]."""
         wanted, passed, lower = share * self.count, 0, 0.0
         for bound in sorted(self.buckets):
@@ -134,8 +134,8 @@ class Point:
     durations: Mapping[str, Spread]
 
     @classmethod
-    def of(cls, named: Mapping[str, int]) -> Point:
-        """named: as `flat` names them."""
+    def from_counts(cls, named: Mapping[str, int]) -> Point:
+        """named: as `list_counts` names them."""
         counts: Counter[str] = Counter()
         groups: dict[str, Counter[str]] = defaultdict(Counter)
         durations: dict[str, Spread] = defaultdict(Spread)

@@ -34,8 +34,8 @@ class SpreadOut(BaseModel):
     p99: float
 
     @classmethod
-    def of(cls, spread: Spread) -> Self:
-        p50, p95, p99 = (round(spread.percentile(share), 3) for share in (0.5, 0.95, 0.99))
+    def from_spread(cls, spread: Spread) -> Self:
+        p50, p95, p99 = (round(spread.compute_percentile(share), 3) for share in (0.5, 0.95, 0.99))
         return cls(count=spread.count, mean=round(spread.mean, 3), p50=p50, p95=p95, p99=p99)
 
 
@@ -57,18 +57,20 @@ class MeasuredOut(BaseModel):
     stages: dict[str, SpreadOut] = Field(description="各阶段耗时（毫秒），没有经过的阶段不出现")
 
     @classmethod
-    def fields(cls, named: Mapping[str, int]) -> dict[str, object]:
-        """named: counters, see `app.performance.series.flat`."""
-        point = Point.of(named)
+    def build_fields(cls, named: Mapping[str, int]) -> dict[str, object]:
+        """named: counters, see `app.performance.series.list_counts`."""
+        point = Point.from_counts(named)
         groups = {field: dict(point.groups.get(kind, {})) for kind, field in _GROUPS.items()}
         calls = point.groups.get("llm", Counter())
         return {
             **{name: point.counts[name] for name in ("turns", "cached", "refused", "degraded", "failed")},
             **groups,
             "llm": {name: calls[name] for name in LlmOut.model_fields},
-            "total_ms": SpreadOut.of(point.durations.get("total", Spread())),
-            "first_token_ms": SpreadOut.of(point.durations.get("first_token", Spread())),
-            "stages": {stage: SpreadOut.of(point.durations[stage]) for stage in STAGES if stage in point.durations},
+            "total_ms": SpreadOut.from_spread(point.durations.get("total", Spread())),
+            "first_token_ms": SpreadOut.from_spread(point.durations.get("first_token", Spread())),
+            "stages": {
+                stage: SpreadOut.from_spread(point.durations[stage]) for stage in STAGES if stage in point.durations
+            },
         }
 
 
@@ -103,16 +105,16 @@ async def read_series(
 ) -> SeriesOut:
     """What was measured by minute or hour, of all processes; `from` and `to` of the answer say of which time."""
     until = end or now()
-    since = step.begin(start or _before(until, _USUAL[step] * step.length))
-    since = max(since, _before(until, MAX_POINTS * step.length))
+    since = step.begin(start or _subtract_span(until, _USUAL[step] * step.length))
+    since = max(since, _subtract_span(until, MAX_POINTS * step.length))
     found = await wiring.series.read(tenant, step.value, since, until)
     whole: Counter[str] = sum(found.values(), Counter())
-    points = [PointOut.model_validate(MeasuredOut.fields(named) | {"at": at}) for at, named in found.items()]
-    total = MeasuredOut.model_validate(MeasuredOut.fields(whole))
+    points = [PointOut.model_validate(MeasuredOut.build_fields(named) | {"at": at}) for at, named in found.items()]
+    total = MeasuredOut.model_validate(MeasuredOut.build_fields(whole))
     return SeriesOut(step=step, start=since, end=until, points=points, total=total)
 
 
-def _before(moment: datetime, span: timedelta) -> datetime:
+def _subtract_span(moment: datetime, span: timedelta) -> datetime:
     try:
         return moment - span
     except OverflowError:  # in the year 1

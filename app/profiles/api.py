@@ -14,11 +14,11 @@ from agents.wording.catalogue import say
 from app.documents.samples import sample_questions
 from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, TenantId, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
-from app.profiles.hours import SPAN, business_hours, known_zone
-from app.profiles.repository import profile_from
+from app.profiles.hours import SPAN, parse_business_hours, parse_zone
+from app.profiles.repository import build_profile
 
 router = APIRouter(prefix="/api/v1/profile", tags=["profile"], route_class=GuardedRoute)
 
@@ -57,20 +57,20 @@ class ProfileIn(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _bounded(self) -> Self:
+    def _check_examples(self) -> Self:
         if sum(map(len, self.intent_examples.values())) > MAX_EXAMPLES:
             raise ValueError(f"例句最多 {MAX_EXAMPLES} 条")
         return self
 
     @model_validator(mode="after")
-    def _hours(self) -> Self:
-        business_hours(self.business_hours, "UTC")
+    def _check_hours(self) -> Self:
+        parse_business_hours(self.business_hours, "UTC")
         return self
 
-    def over(self, default: TenantProfile) -> TenantProfile:
+    def merge_with_default(self, default: TenantProfile) -> TenantProfile:
         """What was sent, over the defaults."""
         sent = self.model_dump(exclude_unset=True, exclude_none=True)
-        return profile_from(sent, default)
+        return build_profile(sent, default)
 
 
 class ProfileOut(BaseModel):
@@ -91,7 +91,7 @@ class ProfileOut(BaseModel):
     version: str
 
     @classmethod
-    def of(cls, profile: TenantProfile) -> Self:
+    def from_profile(cls, profile: TenantProfile) -> Self:
         return cls(**asdict(profile), version=profile.version)
 
 
@@ -106,18 +106,18 @@ class Greeting(BaseModel):
 @router.get("")
 async def read_profile(tenant: StaffTenant, wiring: Wiring) -> ProfileOut:
     """The profile in force."""
-    return ProfileOut.of(await wiring.profiles.get(tenant))
+    return ProfileOut.from_profile(await wiring.profiles.get(tenant))
 
 
-@router.put("", responses=fails(409))
+@router.put("", responses=list_failures(409))
 async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) -> ProfileOut:
     """Replaces the profile; the next answer goes by it."""
     try:
-        known_zone(body.timezone)
+        parse_zone(body.timezone)
     except ValueError as error:
         raise Conflict(str(error), code="unknown_timezone") from error
-    await wiring.profiles.put(tenant, body.over(wiring.profiles.default))
-    return ProfileOut.of(await wiring.profiles.get(tenant))
+    await wiring.profiles.put(tenant, body.merge_with_default(wiring.profiles.default))
+    return ProfileOut.from_profile(await wiring.profiles.get(tenant))
 
 
 @router.get("/greeting")

@@ -33,18 +33,18 @@ class BusinessHours:
     spans: tuple[OpeningSpan, ...]
     zone: ZoneInfo
 
-    def open_at(self, moment: datetime) -> bool:
+    def is_open_at(self, moment: datetime) -> bool:
         """Whether somebody is to be there; moment: aware."""
         if not self.spans:
             return True
         local = moment.astimezone(self.zone)
         today = local.isoweekday()
         yesterday = (today - 2) % _WEEK + 1
-        return any(_covers(span, today, yesterday, local.time()) for span in self.spans)
+        return any(_is_within(span, today, yesterday, local.time()) for span in self.spans)
 
-    def next_opening(self, moment: datetime) -> datetime | None:
+    def find_next_opening(self, moment: datetime) -> datetime | None:
         """When it opens next, in local time; None while it is open, or around the clock."""
-        if self.open_at(moment):
+        if self.is_open_at(moment):
             return None
         local = moment.astimezone(self.zone)
         starts = [
@@ -57,12 +57,12 @@ class BusinessHours:
         return min(starts)
 
 
-def business_hours(spans: Sequence[str], zone: str) -> BusinessHours:
+def parse_business_hours(spans: Sequence[str], zone: str) -> BusinessHours:
     """Raises ValueError, with a message for people."""
-    return BusinessHours(tuple(_span(text) for text in spans), known_zone(zone))
+    return BusinessHours(tuple(_parse_span(text) for text in spans), parse_zone(zone))
 
 
-def known_zone(name: str) -> ZoneInfo:
+def parse_zone(name: str) -> ZoneInfo:
     """Raises ValueError, with a message for people, for one that this machine's tables do not have."""
     try:
         return ZoneInfo(name)
@@ -70,7 +70,7 @@ def known_zone(name: str) -> ZoneInfo:
         raise ValueError(f"时区 {name!r} 不认识，请写成 Asia/Shanghai 这样") from error
 
 
-def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
+def format_opening(moment: datetime, today: datetime, *, english: bool = False) -> str:
     """An opening time as people say it: 今天 09:00, 周一 09:00; today at 09:00, on Monday at 09:00."""
     days, weekday = (moment.date() - today.astimezone(moment.tzinfo).date()).days, moment.weekday()
     if english:
@@ -80,7 +80,7 @@ def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
     return f"{day} {moment:%H:%M}"
 
 
-def _span(text: str) -> OpeningSpan:
+def _parse_span(text: str) -> OpeningSpan:
     match = re.fullmatch(SPAN, text)
     if match is None:
         raise ValueError(f"服务时间 {text!r} 不对，请写成 1-5 09:00-18:00 这样，1 是周一，7 是周日，日子从小到大")
@@ -92,7 +92,7 @@ def _span(text: str) -> OpeningSpan:
     return OpeningSpan(frozenset(days), start, end)
 
 
-def _covers(span: OpeningSpan, today: int, yesterday: int, clock: time) -> bool:
+def _is_within(span: OpeningSpan, today: int, yesterday: int, clock: time) -> bool:
     if span.start < span.end:
         return today in span.days and span.start <= clock < span.end
     return (today in span.days and clock >= span.start) or (yesterday in span.days and clock < span.end)

@@ -58,7 +58,7 @@ class ProfileRepository:
         started = self._clock()
         if known is not None and started < known.fresh_until:
             return known.profile
-        profile = await self._stored(tenant)
+        profile = await self._load_stored(tenant)
         if known is not None and known.profile == profile:
             profile = known.profile
         if self._known.get(tenant) is known:  # else it was put while this was reading
@@ -68,13 +68,15 @@ class ProfileRepository:
     def _remember(self, tenant: str, profile: TenantProfile, read_at: float) -> None:
         self._known[tenant] = _Known(profile, read_at + FRESH_SECONDS)
 
-    async def _stored(self, tenant: str) -> TenantProfile:
+    async def _load_stored(self, tenant: str) -> TenantProfile:
         wanted = {"tenant": tenant}
-        stored = await self._database.look(lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none())
-        return self.default if stored is None else profile_from(stored, self.default)
+        stored = await self._database.run_in_reader(
+            lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none()
+        )
+        return self.default if stored is None else build_profile(stored, self.default)
 
 
-def profile_from(values: Mapping[str, Any], default: TenantProfile) -> TenantProfile:
+def build_profile(values: Mapping[str, Any], default: TenantProfile) -> TenantProfile:
     """The default with other values, as JSON gives them."""
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()

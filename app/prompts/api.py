@@ -57,10 +57,10 @@ async def list_prompts(tenant: AdminTenant, wiring: Wiring) -> PromptsOut:
     """All prompts and what is wrong with edits of them. They are of all tenants, so only the default tenant's keys see
     them.
     """
-    _own(tenant)
+    _require_default_tenant(tenant)
     library = wiring.models.library
-    items = [PromptOut.model_validate(state) for state in library.states()]
-    return PromptsOut(version=library.current().version, items=items)
+    items = [PromptOut.model_validate(state) for state in library.list_states()]
+    return PromptsOut(version=library.get_current().version, items=items)
 
 
 @router.get("/{name}/versions")
@@ -68,11 +68,11 @@ async def list_prompt_versions(
     name: Annotated[str, Path(max_length=64, description="提示词的名字")], tenant: AdminTenant, wiring: Wiring
 ) -> PromptVersionsOut:
     """The versions that answers were written from; traces of turns name them."""
-    _own(tenant)
-    found = await wiring.prompts.history(name, MOST)
+    _require_default_tenant(tenant)
+    found = await wiring.prompts.list_history(name, MOST)
     return PromptVersionsOut(items=[PromptVersionOut.model_validate(one) for one in found])
 
 
-def _own(tenant: str) -> None:
+def _require_default_tenant(tenant: str) -> None:
     if tenant != DEFAULT_TENANT:
         raise Forbidden("提示词由所有租户共用，只有默认租户的管理员能看。", code="not_yours")

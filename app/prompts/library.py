@@ -60,20 +60,20 @@ class PromptLibrary:
         self._known: dict[tuple[str, str], str] = {}
         self._remember()
 
-    def current(self) -> Prompts:
+    def get_current(self) -> Prompts:
         """The same object until a text changes."""
         if self._clock() - self._looked >= self._seconds:
             self._looked = self._clock()
-            self._look()
+            self._look_for_changes()
         return self._current
 
-    def text_of(self, name: str, version: str) -> str:
+    def get_text(self, name: str, version: str) -> str:
         """What one said that was in force here at any time. Raises KeyError."""
         return self._known[name, version]
 
-    def states(self) -> list[PromptState]:
+    def list_states(self) -> list[PromptState]:
         """Every prompt by name, then the files that are none."""
-        versions = self.current().versions
+        versions = self.get_current().versions
         known = [
             PromptState(name, text, versions[name], self._places[name] == self._folder, self._problems.get(name, ""))
             for name, text in sorted(self._texts.items())
@@ -81,7 +81,7 @@ class PromptLibrary:
         strange = sorted(self._problems.keys() - self._texts.keys())
         return [*known, *(PromptState(name, "", "", own=True, problem=self._problems[name]) for name in strange)]
 
-    def _look(self) -> None:
+    def _look_for_changes(self) -> None:
         if self._folder is not None and not self._folder.is_dir():
             if not self._lost:
                 logger.error("PROMPTS_DIR is gone, its prompts stay in force")
@@ -96,7 +96,7 @@ class PromptLibrary:
             mark = _mark(path)
             if mark is not None and self._taken.get(name) != (path, mark):
                 self._taken[name] = path, mark
-                changed = self._took(name, path) or changed
+                changed = self._load_file(name, path) or changed
         if changed:
             self._current = Prompts(self._texts)
             self._remember()
@@ -105,9 +105,9 @@ class PromptLibrary:
     def _remember(self) -> None:
         self._known |= {(name, version): self._texts[name] for name, version in self._current.versions.items()}
 
-    def _took(self, name: str, path: Path) -> bool:
+    def _load_file(self, name: str, path: Path) -> bool:
         """Whether the file says something else than what is in force, and may."""
-        problem, text = self._checked(name, path)
+        problem, text = self._check_file(name, path)
         if problem:
             self._problems[name] = problem
             logger.bind(path=path.name).error("a prompt is refused, the one before stays in force: {}", problem)
@@ -117,17 +117,17 @@ class PromptLibrary:
         self._texts[name], self._places[name] = text, path.parent
         return changed
 
-    def _checked(self, name: str, path: Path) -> tuple[str, str]:
+    def _check_file(self, name: str, path: Path) -> tuple[str, str]:
         if name not in self._needed:
             return f"没有叫 {name} 的提示词，可用的名字：{'、'.join(self._needed)}", ""
         try:
             text = read_prompt(path)
         except (OSError, UnicodeDecodeError) as error:
             return f"读不出来（{type(error).__name__}），应是 UTF-8 的文本", ""
-        return problem_of(text, self._needed.get_template(name)), text
+        return find_problem(text, self._needed.get_template(name)), text
 
 
-def problem_of(text: str, needed: str) -> str:
+def find_problem(text: str, needed: str) -> str:
     """Why a text cannot stand in the place of the one that comes with the code; empty where it can.
 
     It has the same slots. Those on lines of their own stay there, for a line with an empty slot is left out; and the
@@ -139,18 +139,18 @@ def problem_of(text: str, needed: str) -> str:
         return f"太长：{len(text)} 个字符，最多 {MAX_CHARS} 个"
     slots, wanted = set(SLOT.findall(text)), set(SLOT.findall(needed))
     if missing := sorted(wanted - slots):
-        return f"缺少 {_shown(missing)}"
+        return f"缺少 {_join_slots(missing)}"
     if strange := sorted(slots - wanted):
-        return f"多了 {_shown(strange)}"
+        return f"多了 {_join_slots(strange)}"
     together = [set(SLOT.findall(line)) for line in needed.split("\n")]
     for line in text.split("\n"):
         here = set(SLOT.findall(line))
         if len(here) > 1 and not any(here <= there for there in together):
-            return f"{_shown(sorted(here))} 不能在同一行：没有值的那一行会整行省去"
-    return "" if _framed(text) == _framed(needed) else f"带 {_TAG} 的几行须原样保留，其间的占位符也不能挪动"
+            return f"{_join_slots(sorted(here))} 不能在同一行：没有值的那一行会整行省去"
+    return "" if _split_frames(text) == _split_frames(needed) else f"带 {_TAG} 的几行须原样保留，其间的占位符也不能挪动"
 
 
-def _framed(text: str) -> tuple[list[str], list[set[str]]]:
+def _split_frames(text: str) -> tuple[list[str], list[set[str]]]:
     """The lines with a tag, and the slots before, between and after them."""
     tags: list[str] = []
     slots: list[set[str]] = [set()]
@@ -163,7 +163,7 @@ def _framed(text: str) -> tuple[list[str], list[set[str]]]:
     return tags, slots
 
 
-def _shown(slots: list[str]) -> str:
+def _join_slots(slots: list[str]) -> str:
     return "、".join(f"{{{{{slot}}}}}" for slot in slots)
 
 

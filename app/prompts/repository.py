@@ -39,7 +39,7 @@ class PromptRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def history(self, name: str, most: int) -> Sequence[PromptText]:
+    async def list_history(self, name: str, most: int) -> Sequence[PromptText]:
         """The versions of a prompt that answers were written from, the newest first."""
         table = StoredPrompt
         query = (

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.quality.checks.types import IssueKind, IssueState, Severity
@@ -37,10 +37,10 @@ async def list_quality_issues(
     return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts)
 
 
-@router.patch("/issues/{issue_id}", responses=fails(400, 404))
+@router.patch("/issues/{issue_id}", responses=list_failures(400, 404))
 async def decide_quality_issue(
     issue_id: IssueId, body: QualityDecisionIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> QualityIssueOut:
     """Ignores a finding, or opens it again. It stays ignored in later checks, while the texts are the same."""
-    author = body.author or caller_name(request)[:64]
+    author = body.author or get_caller_name(request)[:64]
     return QualityIssueOut.of(await wiring.quality.decide(tenant, issue_id, body.state, body.reason, author))

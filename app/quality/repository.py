@@ -14,7 +14,7 @@ from sqlalchemy.sql import ColumnElement
 from app.db.base import now
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
-from app.ids import new_id
+from app.ids import create_id
 from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
 from app.quality.tables import QualityIssueRow as Table
 
@@ -150,7 +150,7 @@ def _places(issue: QualityIssue) -> dict[str, Any]:
 def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
     return _places(issue) | {
         "tenant_id": tenant,
-        "id": new_id(),
+        "id": create_id(),
         "fingerprint": fingerprint,
         "kind": issue.kind,
         "severity": issue.severity,

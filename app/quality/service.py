@@ -99,7 +99,7 @@ class QualityService:
         corpus = await self._corpus(tenant)
         found: list[QualityIssue] = []
         for number, check in enumerate(self._checks.values()):
-            await context.progress(number, len(self._checks))
+            await context.report_progress(number, len(self._checks))
             found += await in_pieces(check(corpus), _heartbeat(context, number, len(self._checks)))
         if document_id:
             found = [issue for issue in found if document_id in _documents(issue)]
@@ -108,7 +108,7 @@ class QualityService:
             return repository.keep(connection, tenant, found, document_id)
 
         kept = await self._database.transact(work)
-        await context.progress(len(self._checks), len(self._checks))
+        await context.report_progress(len(self._checks), len(self._checks))
         return {"chunks": len(corpus.chunks), "found": dict(Counter(issue.kind.value for issue in found)), **kept}
 
     async def _corpus(self, tenant: str) -> QualityCorpus:
@@ -156,7 +156,7 @@ def _piece(steps: Steps, found: list[QualityIssue]) -> bool:
 
 def _heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awaitable[None]]:
     async def beat() -> None:
-        await context.progress(number, total)
+        await context.report_progress(number, total)
 
     return beat
 

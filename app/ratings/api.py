@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.errors import Conflict
 from app.http.deps import HolderTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import CLEANED, WHOLE, SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
@@ -36,11 +36,11 @@ class RatingOut(BaseModel):
 @router.get("/{session_id}/rating")
 async def read_rating(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> RatingOut:
     """Whether there is something to rate, and what was given for it."""
-    state = await wiring.ratings.state(SessionKey(tenant, session_id))
+    state = await wiring.ratings.load_state(SessionKey(tenant, session_id))
     return RatingOut(asked=state.asked, score=state.score)
 
 
-@router.post("/{session_id}/rating", status_code=201, responses=fails(409))
+@router.post("/{session_id}/rating", status_code=201, responses=list_failures(409))
 async def rate_service(session_id: SessionId, body: RatingIn, tenant: HolderTenant, wiring: Wiring) -> RatingOut:
     """Rates what a person did in a conversation that ended, once."""
     if not await wiring.ratings.add(SessionKey(tenant, session_id), body.score, body.comment):

@@ -31,9 +31,9 @@ class RatingRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def state(self, key: SessionKey) -> RatingState:
+    async def load_state(self, key: SessionKey) -> RatingState:
         """Whether the customer of a conversation is asked."""
-        return await self._database.look(lambda connection: _state(connection, key))
+        return await self._database.run_in_reader(lambda connection: _load_state(connection, key))
 
     async def add(self, key: SessionKey, score: int, comment: str) -> bool:
         """Keeps a rating; False where nothing is to be rated, or was rated already."""
@@ -58,7 +58,7 @@ class RatingRepository:
         return await self._database.transact(work)
 
 
-def _state(connection: Connection, key: SessionKey) -> RatingState:
+def _load_state(connection: Connection, key: SessionKey) -> RatingState:
     served = _find_served(connection, key)
     if served is None:
         return RatingState(asked=False)

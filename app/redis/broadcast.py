@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from app.ids import new_id
+from app.ids import create_id
 from app.redis.server import LOOK_SECONDS, RedisServer
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ class Broadcast:
     def __init__(self, server: RedisServer, name: str, hear: Callable[[Sequence[Any]], None]) -> None:
         self._server = server
         self._hear_parts = hear
-        self._own = new_id()
-        self._channel = server.key(name)
+        self._own = create_id()
+        self._channel = server.build_key(name)
         self._name = name
         self._telling: set[asyncio.Task[None]] = set()
         self._listening: asyncio.Task[None] | None = None
@@ -43,7 +43,7 @@ class Broadcast:
         async def publish(client: Redis) -> None:
             await client.publish(self._channel, text)
 
-        task = asyncio.create_task(self._server.ask(publish, _nobody), name=self._name)
+        task = asyncio.create_task(self._server.ask(publish, _do_nothing), name=self._name)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
@@ -57,12 +57,12 @@ class Broadcast:
     async def _listen(self) -> None:
         while True:
             try:
-                await self._server.subscribed(self._channel, self.listens.set, self._hear)
+                await self._server.subscribe(self._channel, self.listens.set, self._receive)
             except self._server.failures:
                 self.listens.clear()
                 await asyncio.sleep(LOOK_SECONDS)
 
-    def _hear(self, text: bytes) -> None:
+    def _receive(self, text: bytes) -> None:
         try:
             sender, *parts = json.loads(text)
             if sender != self._own:
@@ -71,5 +71,5 @@ class Broadcast:
             logger.warning("A message of another version on the channel of replicas")
 
 
-async def _nobody() -> None:
+async def _do_nothing() -> None:
     """Redis is away."""

@@ -61,17 +61,17 @@ class Leader:
             await asyncio.wait([self._task])
         self._until = 0.0
         if self._redis is not None and self._lock is not None:
-            await self._redis.ask(self._given_back, _nothing)
+            await self._redis.ask(self._release_lock, _do_nothing)
         try:
             await self._advisory.release()
         except Exception:  # the database is away, and the lock with it
             logger.exception("the leader's lock cannot be given back")
 
-    async def look(self) -> bool:
+    async def try_lead(self) -> bool:
         """Takes the lock, or says that it is still this process's; whether it is."""
         began, led = asyncio.get_running_loop().time(), self.leads
         try:
-            won = await (self._by_database() if self._redis is None else self._by_redis(self._redis))
+            won = await (self._try_database() if self._redis is None else self._try_redis(self._redis))
         except Exception:  # the database may be away for a while; somebody leads again once it is back
             logger.exception("no leader can be found")
             won = False
@@ -82,20 +82,20 @@ class Leader:
 
     async def _run(self) -> None:
         while True:
-            await self.look()
+            await self.try_lead()
             await asyncio.sleep(self._look_seconds)
 
-    async def _by_database(self) -> bool:
-        return await self._advisory.take()
+    async def _try_database(self) -> bool:
+        return await self._advisory.acquire()
 
-    async def _by_redis(self, server: RedisServer) -> bool:
-        won = await server.ask(lambda client: self._held(client, server), _unknown)
+    async def _try_redis(self, server: RedisServer) -> bool:
+        won = await server.ask(lambda client: self._acquire_lock(client, server), _return_unknown)
         if won is None:  # what it holds there is kept in mind: Redis may be back before it lapses
-            return await self._by_database()
+            return await self._try_database()
         await self._advisory.release()  # of the time when Redis was away
         return won
 
-    async def _held(self, client: Redis, server: RedisServer) -> bool | None:
+    async def _acquire_lock(self, client: Redis, server: RedisServer) -> bool | None:
         from redis.asyncio.lock import Lock
         from redis.exceptions import LockError
 
@@ -104,12 +104,12 @@ class Leader:
                 return bool(await self._lock.reacquire())
             except LockError:  # it lapsed, and may be another's by now
                 self._lock = None
-        lock = Lock(client, server.key("leader"), timeout=LEASE_SECONDS, blocking=False, thread_local=False)
+        lock = Lock(client, server.build_key("leader"), timeout=LEASE_SECONDS, blocking=False, thread_local=False)
         won = await lock.acquire(token=self.name)
         self._lock = lock if won else None
         return bool(won)
 
-    async def _given_back(self, client: Redis) -> None:
+    async def _release_lock(self, client: Redis) -> None:
         from redis.exceptions import LockError
 
         lock, self._lock = self._lock, None
@@ -120,10 +120,10 @@ class Leader:
             logger.debug("the leader's lock had lapsed")
 
 
-async def _unknown() -> bool | None:
+async def _return_unknown() -> bool | None:
     """Redis is away."""
     return None
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Redis is away: the lock lapses."""

@@ -21,18 +21,18 @@ class News:
         self, server: RedisServer, on_moved: Callable[[str], None], on_cleared: Callable[[str], object]
     ) -> None:
         self._heard: dict[str, Callable[[str], object]] = {MOVED: on_moved, CLEARED: on_cleared}
-        self._broadcast = Broadcast(server, "news", self._hear)
+        self._broadcast = Broadcast(server, "news", self._receive)
         self.listens = self._broadcast.listens
 
     def start(self) -> None:
         """Listens until `close`."""
         self._broadcast.start()
 
-    def moved(self, tenant: str, revision: int) -> None:
+    def send_moved(self, tenant: str, revision: int) -> None:
         """Tells that a tenant's index moved here."""
         self._broadcast.tell(MOVED, tenant)
 
-    def cleared(self, tenant: str) -> None:
+    def send_cleared(self, tenant: str) -> None:
         """Tells that a tenant's cache was cleared here."""
         self._broadcast.tell(CLEARED, tenant)
 
@@ -40,6 +40,6 @@ class News:
         """Stops."""
         await self._broadcast.close()
 
-    def _hear(self, parts: Sequence[Any]) -> None:
+    def _receive(self, parts: Sequence[Any]) -> None:
         what, tenant = parts
         self._heard[what](str(tenant))

@@ -62,7 +62,7 @@ class RedisServer:
         """Whether this process goes on by itself."""
         return self._looking is not None
 
-    def key(self, *parts: str) -> str:
+    def build_key(self, *parts: str) -> str:
         """The name of something of this installation."""
         return ":".join((self._prefix, *parts))
 
@@ -71,19 +71,19 @@ class RedisServer:
         try:
             await self._look()
         except self.failures as error:
-            self._lost(error)
+            self._mark_away(error)
 
     async def ask(self, work: Callable[[Redis], Awaitable[Result]], instead: Callable[[], Awaitable[Result]]) -> Result:
         """What `work` gives, or `instead` while Redis is away or does not answer in time."""
         if not self.away:
             try:
-                async with patient(self._patience):
+                async with limit_time(self._patience):
                     return await work(self._client)
             except self.failures as error:
-                self._lost(error)
+                self._mark_away(error)
         return await instead()
 
-    async def subscribed(self, channel: str, ready: Callable[[], None], heard: Callable[[bytes], None]) -> None:
+    async def subscribe(self, channel: str, ready: Callable[[], None], heard: Callable[[bytes], None]) -> None:
         """Calls `ready` once it listens to a channel, and `heard` with each message. Raises one of `failures` when the
         connection ends.
         """
@@ -103,7 +103,7 @@ class RedisServer:
         with suppress(*self.failures):  # it may be away, and then there is nothing to close
             await self._client.aclose(close_connection_pool=True)
 
-    def _lost(self, error: Exception) -> None:
+    def _mark_away(self, error: Exception) -> None:
         if self.away:
             return
         self.outages += 1
@@ -127,11 +127,11 @@ class RedisServer:
         async with asyncio.timeout(CONNECT_SECONDS):
             await self._client.echo("there")
         async with asyncio.timeout(self._patience):
-            await self._client.set(self.key("there"), 1, px=1000)
+            await self._client.set(self.build_key("there"), 1, px=1000)
 
 
 @asynccontextmanager
-async def patient(seconds: float) -> AsyncIterator[None]:
+async def limit_time(seconds: float) -> AsyncIterator[None]:
     """Raises TimeoutError after so long, but never before the event loop came round ROUNDS times: in a process that is
     busy an answer may be there and wait to be read, and that Redis is well.
     """
@@ -139,15 +139,15 @@ async def patient(seconds: float) -> AsyncIterator[None]:
     async with asyncio.timeout(None) as limit:
         due: asyncio.TimerHandle
 
-        def again() -> None:
+        def extend_limit() -> None:
             nonlocal left, due
             left -= 1
             if left:
-                due = loop.call_later(seconds / ROUNDS, again)
+                due = loop.call_later(seconds / ROUNDS, extend_limit)
             else:
                 limit.reschedule(loop.time())
 
-        due = loop.call_later(seconds / ROUNDS, again)
+        due = loop.call_later(seconds / ROUNDS, extend_limit)
         try:
             yield
         finally:

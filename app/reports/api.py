@@ -13,7 +13,7 @@ from app.errors import InvalidRequest
 from app.http.deps import LeadTenant, Wiring
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
-from app.profiles.hours import known_zone
+from app.profiles.hours import parse_zone
 from app.reports.service import build_report
 from app.reports.sheets import write_report
 from app.reports.types import Measure, Report, ReportRange, Wanted
@@ -97,9 +97,9 @@ class TeamReportOut(_Out):
         whole = {"start": asked.start, "end": asked.end, "timezone": str(asked.zone)}
         for name in cls.model_fields.keys() - whole.keys():
             whole[name] = getattr(report, name)
-        whole["total"] = _named(report.total, {})
-        whole["agents"] = [_named(one, names) for one in report.agents]
-        whole["teams"] = [_named(one, teams) for one in report.teams]
+        whole["total"] = _build_named(report.total, {})
+        whole["agents"] = [_build_named(one, names) for one in report.agents]
+        whole["teams"] = [_build_named(one, teams) for one in report.teams]
         return cls.model_validate(whole)
 
 
@@ -126,7 +126,7 @@ class ListedPage(BaseModel):
     limit: int
 
 
-async def asked_range(
+async def build_range(
     tenant: LeadTenant,
     wiring: Wiring,
     since: Annotated[Moment | None, Query(alias="from", description="从何时起；默认 7 天前")] = None,
@@ -137,11 +137,11 @@ async def asked_range(
     start = since or end - timedelta(days=DEFAULT_DAYS)
     if not timedelta(0) < end - start <= timedelta(days=MAX_DAYS):
         raise InvalidRequest(f"from 须早于 to，最长 {MAX_DAYS} 天。", code="range_out_of_bounds")
-    zone = known_zone((await wiring.profiles.get(tenant)).timezone)
+    zone = parse_zone((await wiring.profiles.get(tenant)).timezone)
     return ReportRange(tenant, start, end, zone, wiring.settings.desk_response_minutes * 60)
 
 
-Asked = Annotated[ReportRange, Depends(asked_range)]
+Asked = Annotated[ReportRange, Depends(build_range)]
 
 
 @router.get("")
@@ -179,11 +179,11 @@ async def export_report(asked: Asked, wiring: Wiring, table: Annotated[Table, Qu
 
 async def _report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     report = await build_report(wiring.reports_of_team, asked)
-    names = {member.agent_id: member.name for member in await wiring.desk.staff.all(asked.tenant)}
+    names = {member.agent_id: member.name for member in await wiring.desk.staff.list_all(asked.tenant)}
     teams = {team.id: team.name for team in await wiring.desk.teams.list_teams(asked.tenant)}
     return TeamReportOut.from_report(asked, report, names, teams)
 
 
-def _named(one: object, names: dict[str, str]) -> dict[str, object]:
+def _build_named(one: object, names: dict[str, str]) -> dict[str, object]:
     known = {name: getattr(one, name) for name in ServiceOut.model_fields if name != "name"}
     return known | {"name": names.get(str(known["id"]), known["id"])}

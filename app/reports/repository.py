@@ -63,31 +63,38 @@ class ReportRepository:
 
     async def count_service(self, asked: ReportRange, by: str = "") -> list[Service]:
         """What people did: of everybody, or by `agent_id` or `team`."""
-        return await self._database.look(lambda connection: _services(connection, asked, by))
+        return await self._database.run_in_reader(lambda connection: _load_services(connection, asked, by))
 
     async def find_median(self, asked: ReportRange, seconds: str) -> float | None:
         """The middle one of `response_s` or `resolution_s`; None without any."""
         column: ColumnElement[float | None] = getattr(Stay, seconds)
-        mine = _stays(asked) & column.is_not(None)
+        mine = _match_stays(asked) & column.is_not(None)
 
         def look(connection: Connection) -> float | None:
             count = connection.execute(select(func.count()).select_from(Stay).where(mine)).scalar_one()
             middle = select(column).where(mine).order_by(column).limit(1).offset((count - 1) // 2)
             return connection.execute(middle).scalar() if count else None
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_conversations(self, asked: ReportRange) -> Conversations:
         """What the bot did."""
-        deflected = case((_turn_is(ANSWERED) & ~_with_person(asked), Turn.session_id), else_=null())
-        query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(_turns(asked))
-        row = await self._database.look(lambda connection: connection.execute(query).one())
+        deflected = case((_turn_is(ANSWERED) & ~_is_with_person(asked), Turn.session_id), else_=null())
+        query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(
+            _match_turns(asked)
+        )
+        row = await self._database.run_in_reader(lambda connection: connection.execute(query).one())
         return Conversations(row[0], row[1])
 
     async def count_scores(self, asked: ReportRange) -> list[int]:
         """How many ratings of 1, 2, 3, 4 and 5 there are."""
-        query = select(Rating.score, func.count()).join(Stay, _rated()).where(_stays(asked)).group_by(Rating.score)
-        rows = await self._database.look(lambda connection: connection.execute(query).all())
+        query = (
+            select(Rating.score, func.count())
+            .join(Stay, _match_rating())
+            .where(_match_stays(asked))
+            .group_by(Rating.score)
+        )
+        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
         found = {row[0]: row[1] for row in rows}
         return [found.get(score, 0) for score in range(1, 6)]
 
@@ -95,23 +102,24 @@ class ReportRepository:
         """Turns by hour and outcome."""
 
         def look(connection: Connection) -> list[TurnHour]:
-            hour = _hour(connection, Turn.created_at)
-            query = select(hour, Turn.outcome, func.count()).where(_turns(asked)).group_by(hour, Turn.outcome)
+            hour = _get_hour(connection, Turn.created_at)
+            query = select(hour, Turn.outcome, func.count()).where(_match_turns(asked)).group_by(hour, Turn.outcome)
             return [TurnHour(int(row[0]), Outcome(row[1]), row[2]) for row in connection.execute(query)]
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_waiting(self, asked: ReportRange) -> list[int]:
         """By hour of the week: customers who waited for a person within such an hour."""
 
         def look(connection: Connection) -> list[int]:
-            came, gone = _hour(connection, Stay.queued_at), _hour(connection, _left_queue(asked))
+            came, gone = _get_hour(connection, Stay.queued_at), _get_hour(connection, _get_queue_end(asked))
             arrivals, departures = (
-                {int(row[0]): row[1] for row in connection.execute(_by(hour, asked))} for hour in (came, gone)
+                {int(row[0]): row[1] for row in connection.execute(_count_by_hour(hour, asked))}
+                for hour in (came, gone)
             )
-            return _waiting_by_cell(arrivals, departures, asked)
+            return _count_waiting(arrivals, departures, asked)
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def count_topics(self, asked: ReportRange) -> list[Topic]:
         """What people asked about most, with as long a time before."""
@@ -120,18 +128,18 @@ class ReportRepository:
             counted = func.count().label("turns")
             query = (
                 select(_NAME, func.max(case((_TITLE.is_(None), 1), else_=0)), counted)
-                .where(_turns(asked), _NAME != "")
+                .where(_match_turns(asked), _NAME != "")
                 .group_by(_NAME)
                 .order_by(counted.desc(), _NAME)
                 .limit(TOPICS)
             )
             found = connection.execute(query).all()
             names = [row[0] for row in found]
-            earlier = select(_NAME, func.count()).where(_turns(asked.before), _NAME.in_(names)).group_by(_NAME)
+            earlier = select(_NAME, func.count()).where(_match_turns(asked.before), _NAME.in_(names)).group_by(_NAME)
             before = {row[0]: row[1] for row in connection.execute(earlier)} if names else {}
             return [Topic(row[0], bool(row[1]), row[2], before.get(row[0], 0)) for row in found]
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
     async def list_conversations(
         self, asked: ReportRange, wanted: Wanted, limit: int, offset: int
@@ -140,34 +148,34 @@ class ReportRepository:
 
         def look(connection: Connection) -> tuple[list[ListedConversation], int]:
             of_turns = wanted.measure in OF_TURNS
-            query = _turn_list(asked, wanted) if of_turns else _stay_list(connection, asked, wanted)
+            query = _turn_list(asked, wanted) if of_turns else _select_stays(connection, asked, wanted)
             total = connection.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one()
             rows = connection.execute(query.limit(limit).offset(offset))
             return [ListedConversation(*row) for row in rows], total
 
-        return await self._database.look(look)
+        return await self._database.run_in_reader(look)
 
 
-def _services(connection: Connection, asked: ReportRange, by: str) -> list[Service]:
+def _load_services(connection: Connection, asked: ReportRange, by: str) -> list[Service]:
     key: Any = getattr(Stay, by) if by else literal("")
     columns = (
         func.count(),
         func.count(Stay.accepted_at),
-        _number(Stay.ending == Event.RESOLVE.value),
-        _number(Stay.ending == Event.LEAVE.value),
+        _count_rows(Stay.ending == Event.RESOLVE.value),
+        _count_rows(Stay.ending == Event.LEAVE.value),
         func.avg(Stay.response_s),
         func.avg(Stay.resolution_s),
-        _number(_met(asked)),
-        _number(_missed(asked)),
+        _count_rows(_is_met(asked)),
+        _count_rows(_is_missed(asked)),
         func.count(Rating.score),
         func.avg(Rating.score),
     )
-    query = select(key, *columns).select_from(Stay).outerjoin(Rating, _rated()).where(_stays(asked))
+    query = select(key, *columns).select_from(Stay).outerjoin(Rating, _match_rating()).where(_match_stays(asked))
     rows = connection.execute(query.where(key != "").group_by(key).order_by(key) if by else query)
-    return [_service(row) for row in rows]
+    return [_build_service(row) for row in rows]
 
 
-def _service(row: Any) -> Service:
+def _build_service(row: Any) -> Service:
     key, requested, served, resolved, left, response, resolution, met, missed, ratings, score = tuple(row)
     return Service(
         id=key,
@@ -175,42 +183,42 @@ def _service(row: Any) -> Service:
         served=served,
         resolved=int(resolved or 0),
         left=int(left or 0),
-        response_s=_mean(response),
-        resolution_s=_mean(resolution),
+        response_s=_convert_mean(response),
+        resolution_s=_convert_mean(resolution),
         sla_met=int(met or 0),
         sla_missed=int(missed or 0),
         ratings=ratings,
-        score=_mean(score),
+        score=_convert_mean(score),
     )
 
 
-def _mean(value: Any) -> float | None:
+def _convert_mean(value: Any) -> float | None:
     """PostgreSQL gives decimals."""
     return None if value is None else float(value)
 
 
-def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
+def _count_rows(condition: ColumnElement[bool]) -> ColumnElement[int]:
     """How many rows meet a condition."""
     return func.sum(case((condition, 1), else_=0))
 
 
-def _stays(asked: ReportRange) -> ColumnElement[bool]:
+def _match_stays(asked: ReportRange) -> ColumnElement[bool]:
     return and_(Stay.tenant_id == asked.tenant, Stay.queued_at >= asked.start, Stay.queued_at < asked.end)
 
 
-def _turns(asked: ReportRange) -> ColumnElement[bool]:
+def _match_turns(asked: ReportRange) -> ColumnElement[bool]:
     return and_(Turn.tenant_id == asked.tenant, Turn.created_at >= asked.start, Turn.created_at < asked.end)
 
 
-def _rated() -> ColumnElement[bool]:
+def _match_rating() -> ColumnElement[bool]:
     return and_(Rating.tenant_id == Stay.tenant_id, Rating.session_id == Stay.session_id, Rating.number == Stay.number)
 
 
-def _met(asked: ReportRange) -> ColumnElement[bool]:
+def _is_met(asked: ReportRange) -> ColumnElement[bool]:
     return Stay.response_s <= asked.target
 
 
-def _missed(asked: ReportRange) -> ColumnElement[bool]:
+def _is_missed(asked: ReportRange) -> ColumnElement[bool]:
     """Answered too late, or too late by now, or ended without an answer; not where the customer left by themselves."""
     late = now() - timedelta(seconds=asked.target)
     unanswered = Stay.response_s.is_(None) & (Stay.ending != Event.LEAVE.value) & (Stay.clock_at < late)
@@ -221,52 +229,52 @@ def _turn_is(outcomes: frozenset[Outcome]) -> ColumnElement[bool]:
     return Turn.outcome.in_(sorted(outcomes))
 
 
-def _with_person(asked: ReportRange) -> ColumnElement[bool]:
+def _is_with_person(asked: ReportRange) -> ColumnElement[bool]:
     """Whether the conversation of a turn asked for a person since the range began."""
     return exists().where(
         Stay.tenant_id == Turn.tenant_id, Stay.session_id == Turn.session_id, Stay.queued_at >= asked.start
     )
 
 
-def _hour(connection: Connection, moment: Any) -> ColumnElement[int]:
+def _get_hour(connection: Connection, moment: Any) -> ColumnElement[int]:
     """Hours since 1970."""
     if connection.dialect.name == "sqlite":
         return cast(func.strftime("%s", moment), Integer) // 3600
     return cast(func.floor(extract("epoch", moment) / 3600), BigInteger)
 
 
-def _left_queue(asked: ReportRange) -> ColumnElement[Any]:
+def _get_queue_end(asked: ReportRange) -> ColumnElement[Any]:
     """When a customer waited no more; who still does waits until now."""
     return func.coalesce(Stay.accepted_at, Stay.ended_at, literal(min(now(), asked.end), Stay.queued_at.type))
 
 
-def _by(hour: ColumnElement[int], asked: ReportRange) -> Select[*tuple[Any, ...]]:
-    return select(hour, func.count()).where(_stays(asked)).group_by(hour)
+def _count_by_hour(hour: ColumnElement[int], asked: ReportRange) -> Select[*tuple[Any, ...]]:
+    return select(hour, func.count()).where(_match_stays(asked)).group_by(hour)
 
 
-def _waiting_by_cell(arrivals: Mapping[int, int], departures: Mapping[int, int], asked: ReportRange) -> list[int]:
+def _count_waiting(arrivals: Mapping[int, int], departures: Mapping[int, int], asked: ReportRange) -> list[int]:
     cells, waiting = [0] * WEEK_HOURS, 0
-    for hour in range(int(asked.start.timestamp()) // 3600, _last_hour(asked) + 1):
+    for hour in range(int(asked.start.timestamp()) // 3600, _get_last_hour(asked) + 1):
         waiting += arrivals.get(hour, 0) - departures.get(hour - 1, 0)
         cells[(hour + asked.shift) % WEEK_HOURS] += waiting
     return cells
 
 
-def _last_hour(asked: ReportRange) -> int:
+def _get_last_hour(asked: ReportRange) -> int:
     return int((asked.end.timestamp() - 1) // 3600)
 
 
-def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
+def _select_stays(connection: Connection, asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
     conditions: Mapping[Measure, ColumnElement[bool]] = {
         Measure.SERVED: Stay.accepted_at.is_not(None),
         Measure.RESOLVED: Stay.ending == Event.RESOLVE.value,
         Measure.LEFT: Stay.ending == Event.LEAVE.value,
-        Measure.SLA_MET: _met(asked),
-        Measure.SLA_MISSED: _missed(asked),
+        Measure.SLA_MET: _is_met(asked),
+        Measure.SLA_MISSED: _is_missed(asked),
         Measure.RATED: Rating.score.is_not(None),
         Measure.UNHAPPY: Rating.score <= UNHAPPY,
     }
-    where = [_stays(asked)]
+    where = [_match_stays(asked)]
     if wanted.measure in conditions:
         where.append(conditions[wanted.measure])
     if wanted.agent is not None:
@@ -274,15 +282,15 @@ def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Se
     if wanted.team is not None:
         where.append(Stay.team == wanted.team)
     if wanted.measure is Measure.WAITING and wanted.cell is not None:
-        came, gone = _hour(connection, Stay.queued_at), _hour(connection, _left_queue(asked))
-        last = case((gone < _last_hour(asked), gone), else_=_last_hour(asked))
+        came, gone = _get_hour(connection, Stay.queued_at), _get_hour(connection, _get_queue_end(asked))
+        last = case((gone < _get_last_hour(asked), gone), else_=_get_last_hour(asked))
         until = (wanted.cell - (came + asked.shift) % WEEK_HOURS + WEEK_HOURS) % WEEK_HOURS
         where.append(until <= last - came)
     listed = Stay.session_id, Stay.queued_at, Stay.agent_id, Stay.team, Stay.ending, Stay.response_s, Stay.resolution_s
     return (
         select(*listed, Rating.score, func.coalesce(Rating.comment, ""))
         .select_from(Stay)
-        .outerjoin(Rating, _rated())
+        .outerjoin(Rating, _match_rating())
         .where(*where)
         .order_by(Stay.queued_at.desc(), Stay.session_id)
     )
@@ -290,14 +298,14 @@ def _stay_list(connection: Connection, asked: ReportRange, wanted: Wanted) -> Se
 
 def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
     conditions: Mapping[Measure, ColumnElement[bool]] = {
-        Measure.DEFLECTED: _turn_is(ANSWERED) & ~_with_person(asked),
+        Measure.DEFLECTED: _turn_is(ANSWERED) & ~_is_with_person(asked),
         Measure.ANSWERED: _turn_is(ANSWERED),
         Measure.REFUSED: _turn_is(REFUSED),
         Measure.HANDED_OVER: _turn_is(HANDED_OVER),
         Measure.TOPIC: _NAME.in_([wanted.topic]),
     }
     latest = func.max(Turn.created_at)
-    query = select(Turn.session_id, latest).where(_turns(asked)).group_by(Turn.session_id)
+    query = select(Turn.session_id, latest).where(_match_turns(asked)).group_by(Turn.session_id)
     if wanted.measure in conditions:
         query = query.where(conditions[wanted.measure])
     return query.order_by(latest.desc(), Turn.session_id)

@@ -35,14 +35,14 @@ def fold_days(hours: Iterable[TurnHour], asked: ReportRange) -> list[Day]:
         kind = next((name for name, outcomes in kinds.items() if one.outcome in outcomes), "other")
         counts.setdefault(moment.date(), Counter())[kind] += one.turns
     days, day = [], asked.start.astimezone(asked.zone).date()
-    while (start := _midnight(day, asked)) < asked.end:
+    while (start := _get_midnight(day, asked)) < asked.end:
         found = counts.get(day, Counter())
         ended = found["answered"], found["refused"], found["handed_over"], found["other"]
         following = day + timedelta(days=1)
-        days.append(Day(max(start, asked.start), min(_midnight(following, asked), asked.end), *ended))
+        days.append(Day(max(start, asked.start), min(_get_midnight(following, asked), asked.end), *ended))
         day = following
     return days
 
 
-def _midnight(day: date, asked: ReportRange) -> datetime:
+def _get_midnight(day: date, asked: ReportRange) -> datetime:
     return datetime.combine(day, time(), asked.zone).astimezone(UTC)

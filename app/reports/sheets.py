@@ -34,8 +34,8 @@ def write_report(table: str, report: Mapping[str, Any]) -> bytes:
     columns = SHEETS[table]
     if table == "waiting":
         return write_csv(columns, [(cell // 24 + 1, cell % 24, count) for cell, count in enumerate(report[table])])
-    return write_csv(columns, ([_cell(row[name]) for name in columns] for row in report[table]))
+    return write_csv(columns, ([_convert_cell(row[name]) for name in columns] for row in report[table]))
 
 
-def _cell(value: Any) -> Cell:
+def _convert_cell(value: Any) -> Cell:
     return int(value) if isinstance(value, bool) else value

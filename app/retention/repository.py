@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select
 
 from app.db.engine import Database, insert_into
-from app.retention.repository_growing import Growing
+from app.retention.repository_growing_tables import GrowingTable
 from app.retention.tables import RetentionPeriod
 
 BATCH = 100
@@ -21,15 +21,15 @@ class RetentionRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def periods(self) -> Mapping[tuple[str, str], int]:
+    async def load_periods(self) -> Mapping[tuple[str, str], int]:
         """Days by tenant and kind, where a tenant has its own."""
         query = select(RetentionPeriod.tenant_id, RetentionPeriod.kind, RetentionPeriod.days)
         async with self._database.read() as connection:
             return {(row.tenant_id, row.kind): row.days for row in await connection.execute(query)}
 
-    async def period(self, tenant: str, kind: str) -> int | None:
+    async def find_period(self, tenant: str, kind: str) -> int | None:
         """Days of a tenant that has its own."""
-        return (await self.periods()).get((tenant, kind))
+        return (await self.load_periods()).get((tenant, kind))
 
     async def set_period(self, tenant: str, kind: str, days: int | None) -> None:
         """Gives a tenant its own period, or with None the common one again."""
@@ -42,7 +42,7 @@ class RetentionRepository:
             key = [table.tenant_id, table.kind]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"days": days}))
 
-    async def rows(self, growing: Growing, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
+    async def count_rows(self, growing: GrowingTable, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
         """Tenant, number of rows and the oldest of them, of every tenant that has any; tenant: of this one alone."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(owner, func.count(), func.min(growing.since)).group_by(owner).order_by(owner)
@@ -50,21 +50,21 @@ class RetentionRepository:
             found = await connection.execute(query.where(owner == tenant) if tenant else query)
             return [(row[0], row[1], row[2]) for row in found]
 
-    async def over(self, growing: Growing, tenant: str, before: datetime) -> int:
+    async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """How many rows may go."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.over(before))
         async with self._database.read() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def remove(self, growing: Growing, tenant: str, before: datetime) -> int:
+    async def remove(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """Deletes at most `BATCH` of them in a transaction of its own, and returns how many."""
         return await self._database.transact(
             lambda connection: _remove(connection, growing, tenant, before), erases=True
         )
 
 
-def _remove(connection: Connection, growing: Growing, tenant: str, before: datetime) -> int:
+def _remove(connection: Connection, growing: GrowingTable, tenant: str, before: datetime) -> int:
     owner = growing.table.tenant_id  # type: ignore[attr-defined]
     query = select(*growing.key).where(owner == tenant, growing.over(before)).order_by(*growing.key).limit(BATCH)
     keys = [tuple(row) for row in connection.execute(query)]

@@ -12,10 +12,10 @@ from loguru import logger
 
 from app.db.base import now
 from app.db.engine import Database
-from app.db.leader import leading
+from app.db.leader import try_lead
 from app.embeddings.base import KeptEmbeddings
 from app.retention.repository import BATCH, RetentionRepository
-from app.retention.repository_growing import Growing, growing
+from app.retention.repository_growing_tables import GrowingTable, list_growing_tables
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -42,7 +42,7 @@ class RetentionStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedRows:
     """What was deleted, or would be."""
 
     kind: str
@@ -52,8 +52,8 @@ class Removed:
 
 
 class Retention:
-    """days: by kind, for tenants that have no period of their own; 0 keeps. forget: see `growing`; purge: clears
-    indexes of what was deleted, once for all batches.
+    """days: by kind, for tenants that have no period of their own; 0 keeps. forget: see `list_growing_tables`; purge:
+    clears indexes of what was deleted, once for all batches.
     """
 
     def __init__(
@@ -64,59 +64,59 @@ class Retention:
         forget: Callable[[Connection, str, Sequence[str]], int],
         purge: Callable[[Connection], None],
     ) -> None:
-        self._growing = growing(forget)
+        self._growing = list_growing_tables(forget)
         self._database = database
         self.repository = RetentionRepository(database)
         self._days = days
         self._embeddings = embeddings
         self._purge = purge
 
-    async def standing(self, tenant: str = "") -> list[RetentionStatus]:
+    async def load_status(self, tenant: str = "") -> list[RetentionStatus]:
         """Every table that grows, tenant by tenant."""
         found = []
-        async for table, owner, days, rows, oldest in self._each(tenant):
-            over = await self.repository.over(table, owner, _before(days)) if days else 0
+        async for table, owner, days, rows, oldest in self._list_each(tenant):
+            over = await self.repository.count_expired(table, owner, _compute_limit(days)) if days else 0
             found.append(RetentionStatus(table.kind, table.table.__tablename__, owner, days, rows, over, oldest))
         if not tenant:
             days, rows = self._days[EMBEDDINGS], await asyncio.to_thread(self._embeddings.count)
-            over = await asyncio.to_thread(self._embeddings.unused, days) if days else 0
+            over = await asyncio.to_thread(self._embeddings.count_unused, days) if days else 0
             found.append(RetentionStatus(EMBEDDINGS, EMBEDDINGS, "", days, rows, over, None))
         return found
 
-    async def apply(self, tenant: str = "", *, dry_run: bool = False) -> list[Removed]:
+    async def apply(self, tenant: str = "", *, dry_run: bool = False) -> list[RemovedRows]:
         """Deletes what is over, batch by batch; tenant: of this one alone. dry_run: only says what it would."""
         removed = []
         if dry_run:
             return [
-                Removed(item.kind, item.table, item.tenant, item.over)
-                for item in await self.standing(tenant)
+                RemovedRows(item.kind, item.table, item.tenant, item.over)
+                for item in await self.load_status(tenant)
                 if item.over
             ]
-        async for table, owner, days, _, _ in self._each(tenant):
-            if days and (rows := await self._remove(table, owner, _before(days))):
-                removed.append(Removed(table.kind, table.table.__tablename__, owner, rows))
+        async for table, owner, days, _, _ in self._list_each(tenant):
+            if days and (rows := await self._remove(table, owner, _compute_limit(days))):
+                removed.append(RemovedRows(table.kind, table.table.__tablename__, owner, rows))
         if any(item.kind == "conversations" for item in removed):
             await self._database.transact(self._purge, erases=True)
         if not tenant and self._days[EMBEDDINGS] and (rows := await self._remove_embeddings()):
-            removed.append(Removed(EMBEDDINGS, EMBEDDINGS, "", rows))
+            removed.append(RemovedRows(EMBEDDINGS, EMBEDDINGS, "", rows))
         return removed
 
     async def run(self) -> None:
         """`apply` as the daily job of one of several servers, with a line in the log for what went."""
         try:
-            async with leading(self._database, _LOCK) as leads:
+            async with try_lead(self._database, _LOCK) as leads:
                 for item in await self.apply() if leads else ():
                     logger.bind(tenant=item.tenant, count=item.rows).info("deleted by age: {}", item.table)
         except Exception:  # the database may be away; the next day comes
             logger.exception("what is over by age cannot be deleted")
 
-    async def _each(self, tenant: str) -> AsyncIterator[tuple[Growing, str, int, int, datetime | str | None]]:
-        own = await self.repository.periods()
+    async def _list_each(self, tenant: str) -> AsyncIterator[tuple[GrowingTable, str, int, int, datetime | str | None]]:
+        own = await self.repository.load_periods()
         for table in self._growing:
-            for owner, rows, oldest in await self.repository.rows(table, tenant):
+            for owner, rows, oldest in await self.repository.count_rows(table, tenant):
                 yield table, owner, own.get((owner, table.kind), self._days[table.kind]), rows, oldest
 
-    async def _remove(self, table: Growing, tenant: str, before: datetime) -> int:
+    async def _remove(self, table: GrowingTable, tenant: str, before: datetime) -> int:
         total = 0
         while batch := await self.repository.remove(table, tenant, before):
             total += batch
@@ -133,5 +133,5 @@ class Retention:
         return total
 
 
-def _before(days: int) -> datetime:
+def _compute_limit(days: int) -> datetime:
     return now() - timedelta(days=days)

@@ -16,10 +16,10 @@ def load_calibration_set(path: Path) -> tuple[LabelledQuestion, ...]:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfiguration(f"CALIBRATION_SET={path} 读不了：{error}") from error
-    return tuple(_question(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    return tuple(_parse_question(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
-def _question(path: Path, number: int, line: str) -> LabelledQuestion:
+def _parse_question(path: Path, number: int, line: str) -> LabelledQuestion:
     try:
         item = json.loads(line)
     except json.JSONDecodeError:

@@ -8,9 +8,9 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.auth.principal import Principal
-from app.documents.paths import MAX_PATH_CHARS, asked_folder
+from app.documents.paths import MAX_PATH_CHARS, check_folder
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import current_container
+from app.http.deps import get_container
 from app.http.fields import CLEANED
 from app.search.repository import FilterRepository
 from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
@@ -50,14 +50,14 @@ class FilterIn(BaseModel):
     def filter(self, within: Filter = EVERYTHING) -> Filter:
         """What is let through, of what another filter lets through. Raises Forbidden for a folder that cannot be."""
         named: dict[str, Any] = {kind: frozenset(getattr(self, kind)) for kind in FILTER_KINDS}
-        named["folders"] = frozenset(filter(None, map(asked_folder, self.folders)))
+        named["folders"] = frozenset(filter(None, map(check_folder, self.folders)))
         named["versions"] = frozenset(map(normalize_version, self.versions))
         if not any(named.values()):
             return within
         return Filter(**named, within=within or None)
 
 
-def asked_filter(sent: object) -> FilterIn | None:
+def parse_filter(sent: object) -> FilterIn | None:
     """Of a frame, which nobody has looked at. Raises InvalidRequest."""
     try:
         return None if sent is None else FilterIn.model_validate(sent)
@@ -71,7 +71,7 @@ class FilterRequests:
     def __init__(self, stored: FilterRepository) -> None:
         self._stored = stored
 
-    async def narrow(self, principal: Principal, asked: FilterIn | None) -> Filter:
+    async def narrow_filter(self, principal: Principal, asked: FilterIn | None) -> Filter:
         """What a caller is bound to, and of that what it asks for. Raises NotFound, Forbidden."""
         where = asked.filter(principal.bound_to) if asked else principal.bound_to
         return where if where is principal.bound_to else await self.require(principal.tenant, where)
@@ -82,10 +82,10 @@ class FilterRequests:
         """
         if not where.stated_fields:
             return where
-        if missing := await self._stored.missing(tenant, where):
+        if missing := await self._stored.find_missing(tenant, where):
             told = "；".join(f"{_CALLED[kind]}“{'”“'.join(values)}”" for kind, values in missing.items())
             raise NotFound(f"filter 里的{told}没有对应的文档", code="filter_matches_nothing", filter=missing)
-        if not await self._stored.any(tenant, where):
+        if not await self._stored.has_any(tenant, where):
             raise NotFound("没有同时符合 filter 各项的文档", code="filter_matches_nothing", filter=where.stated_fields)
         return where
 
@@ -95,4 +95,4 @@ async def filter_from(request: Request, asked: FilterIn | None) -> Filter:
     NotFound for a filter that names none of them.
     """
     principal: Principal = request.state.principal
-    return await current_container(request).filters.narrow(principal, asked)
+    return await get_container(request).filters.narrow_filter(principal, asked)

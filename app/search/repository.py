@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.documents.meta import META, document_meta
+from app.documents.meta import META, build_meta
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
 from app.search.tables import CalibrationRow
@@ -33,7 +33,7 @@ class CalibrationRepository:
 
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
-        query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._row(scorer, key))
+        query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._match_row(scorer, key))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
@@ -46,7 +46,7 @@ class CalibrationRepository:
             row = insert_into(connection, CalibrationRow).values(**place, **values)
             await connection.execute(row.on_conflict_do_update(index_elements=list(place), set_=values))
 
-    def _row(self, scorer: str, key: str) -> tuple[Any, ...]:
+    def _match_row(self, scorer: str, key: str) -> tuple[Any, ...]:
         table = CalibrationRow
         return table.tenant_id == self._tenant, table.scorer == scorer, table.base == key
 
@@ -61,14 +61,14 @@ class VersionedDocuments:
         self._tenant = tenant
         self._kept: tuple[int, tuple[DocumentMeta, ...]] = -1, ()
 
-    async def at(self, revision: int) -> tuple[DocumentMeta, ...]:
+    async def load_at(self, revision: int) -> tuple[DocumentMeta, ...]:
         """As the index of that revision has them; of one that changed since nothing is known before it is indexed."""
         kept, found = self._kept
         if kept != revision:
             mine = (Document.tenant_id == self._tenant) & (Document.revision <= revision) & Document.live
             query = select(Document.id, *META).where(mine, Document.product_version != "").order_by(Document.id)
             async with self._database.read() as connection:
-                found = tuple(document_meta(row.id, row) for row in await connection.execute(query))
+                found = tuple(build_meta(row.id, row) for row in await connection.execute(query))
             self._kept = revision, found
         return found
 
@@ -79,32 +79,32 @@ class FilterRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def missing(self, tenant: str, where: Filter) -> dict[str, list[str]]:
+    async def find_missing(self, tenant: str, where: Filter) -> dict[str, list[str]]:
         """What no document has of what `where` names by itself, among those that the filter around it lets through."""
         async with self._database.read() as connection:
-            inside = _matching(tenant, where.within or Filter(), connection.dialect.name)
+            inside = _match_filter(tenant, where.within or Filter(), connection.dialect.name)
             absent: dict[str, list[str]] = {}
             for kind, values in where.stated_fields.items():
                 for value in values:
-                    has = _having(kind, frozenset({value}), connection.dialect.name)
+                    has = _match_label(kind, frozenset({value}), connection.dialect.name)
                     if (await connection.execute(select(Document.id).where(inside, has).limit(1))).first() is None:
                         absent.setdefault(kind, []).append(value)
             return absent
 
-    async def any(self, tenant: str, where: Filter) -> bool:
+    async def has_any(self, tenant: str, where: Filter) -> bool:
         """Whether a document is let through."""
         async with self._database.read() as connection:
-            query = select(Document.id).where(_matching(tenant, where, connection.dialect.name)).limit(1)
+            query = select(Document.id).where(_match_filter(tenant, where, connection.dialect.name)).limit(1)
             return (await connection.execute(query)).first() is not None
 
 
-def _matching(tenant: str, where: Filter, dialect: str) -> ColumnElement[bool]:
+def _match_filter(tenant: str, where: Filter, dialect: str) -> ColumnElement[bool]:
     """See `Filter.matches`."""
     mine = (Document.tenant_id == tenant) & (Document.kind != DocumentKind.BINNED)
-    return and_(mine, *(_having(kind, wanted, dialect) for kind, wanted in where.list_conditions()))
+    return and_(mine, *(_match_label(kind, wanted, dialect) for kind, wanted in where.list_conditions()))
 
 
-def _having(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bool]:
+def _match_label(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bool]:
     """Documents that have one of the labels."""
     match kind:
         case "folders":

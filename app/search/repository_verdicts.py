@@ -32,9 +32,9 @@ class VerdictRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
+    async def load_questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
         """What the gate is fitted to; empty where it is fitted without labels."""
-        stored = await self._database.look(lambda connection: _stored(connection, tenant))
+        stored = await self._database.run_in_reader(lambda connection: _load_stored(connection, tenant))
         return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored)
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
@@ -60,7 +60,7 @@ class VerdictRepository:
             await connection.execute(delete(Table).where(Table.tenant_id == tenant))
 
 
-def _stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:
+def _load_stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] | None
     found = connection.execute(select(Table.questions).where(Table.tenant_id == tenant)).scalar_one_or_none()
     return found or []

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cachetools import TTLCache
 
-from app.privacy import personal_data
+from app.privacy import find_personal_data
 from knowledge.filters import Filter
 from knowledge.types import Context, Retrieval
 
@@ -46,7 +46,7 @@ class RetrievalCache:
         if (
             self._entries.maxsize
             and not found.degraded
-            and not personal_data("\n".join([found.question, rewrite or "", *seen]))
+            and not find_personal_data("\n".join([found.question, rewrite or "", *seen]))
         ):
             self._entries[(version, found.question, rewrite, *scope)] = found
 

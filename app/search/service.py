@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from app.auth.principal import DEFAULT_TENANT
-from app.retrieval import reranker_options, retrieval_options
+from app.retrieval import build_reranker_options, build_retrieval_options
 from app.search.repository import CalibrationRepository, VersionedDocuments
 from app.search.repository_verdicts import VerdictRepository
 from app.search.retrieval_cache import RetrievalCache
@@ -59,13 +59,13 @@ class CalibratedSearch:
         self.settings = settings
         self._versioned = versioned
 
-    def over(self, index: Index) -> CalibratedSearch:
+    def create_view(self, index: Index) -> CalibratedSearch:
         """The same search of another view of this base; what it finds is not remembered."""
         none = RetrievalCache(0, 0)
         retriever = self._retriever.copy_for_index(index)
         return CalibratedSearch(retriever, self.calibrator, none, self.generation, self.settings, self._versioned)
 
-    def carry_over(self, others: Iterable[CalibratedSearch]) -> None:
+    def keep_calibrations(self, others: Iterable[CalibratedSearch]) -> None:
         """What a cross-encoder scores does not depend on the widths: until its own calibration is there, minutes later,
         that of another search of the tenant serves.
         """
@@ -121,7 +121,7 @@ class CalibratedSearch:
         if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, *scope)):
             return known
         search = partial(
-            self._of_versions,
+            self._search_versions,
             question,
             rewrite=rewrite,
             vector=vector,
@@ -145,11 +145,11 @@ class CalibratedSearch:
         self, question: str, rewrite: str | None, where: Filter, context: Context
     ) -> VersionChoice:
         """Which documents are left out for another version of them, among those that `where` lets through."""
-        documents = await self._versioned.at(self.revision)
+        documents = await self._versioned.load_at(self.revision)
         allowed = [document for document in documents if where.matches(document)]
         return choose_versions(allowed, f"{question}\n{rewrite or ''}", context.versions, context.documents)
 
-    async def _of_versions(
+    async def _search_versions(
         self, question: str, *, rewrite: str | None, where: Filter, context: Context, page: PageText | None, **more: Any
     ) -> Retrieval:
         choice = await self.choose_versions(question, rewrite, where, context)
@@ -177,7 +177,7 @@ class Searches:
         self._opened: dict[str, dict[Hashable, CalibratedSearch]] = {}
         self._left: list[Calibrator] = []
         # One for all tenants: it may hold a model.
-        self._reranker = get_reranker(settings.reranker, reranker_options(settings))
+        self._reranker = get_reranker(settings.reranker, build_reranker_options(settings))
 
     @property
     def breaker(self) -> Breaker | None:
@@ -188,12 +188,12 @@ class Searches:
         """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises
         IndexUnavailable, IndexMismatch.
         """
-        index, generation = await base.index(tenant), await base.generations.of(tenant)
-        opened, scope = self._opened.setdefault(tenant, {}), _scope(settings)
+        index, generation = await base.open_index(tenant), await base.generations.get_current(tenant)
+        opened, scope = self._opened.setdefault(tenant, {}), _build_scope(settings)
         if scope in opened:
             return opened[scope]
-        search = self.over(index, generation, base, settings)
-        search.carry_over(opened.values())
+        search = self.create_search(index, generation, base, settings)
+        search.keep_calibrations(opened.values())
         opened[scope] = search
         try:
             await search.calibrator.start()
@@ -205,19 +205,21 @@ class Searches:
         await search.calibrator.close()  # another index took the place of this one meanwhile
         return await self.open(tenant, base, settings)
 
-    def over(self, index: Index, generation: Generation, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+    def create_search(
+        self, index: Index, generation: Generation, base: KnowledgeBase, settings: Settings
+    ) -> CalibratedSearch:
         """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
         `Tuner.settings_of`.
         """
         cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
         store = CalibrationRepository(base.database, generation.tenant)
-        return self._made(index, generation, base, settings, cache, store)
+        return self._build_search(index, generation, base, settings, cache, store)
 
-    def beside(self, search: CalibratedSearch, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+    def create_trial(self, search: CalibratedSearch, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
         """The same index by other settings, to be tried: nothing of it is kept."""
-        return self._made(search.index, search.generation, base, settings, RetrievalCache(0, 0), None)
+        return self._build_search(search.index, search.generation, base, settings, RetrievalCache(0, 0), None)
 
-    def _made(
+    def _build_search(
         self,
         index: Index,
         generation: Generation,
@@ -226,16 +228,16 @@ class Searches:
         cache: RetrievalCache,
         store: CalibrationStore | None,
     ) -> CalibratedSearch:
-        analyzers = base.analyzers.history(generation.tenant)
+        analyzers = base.analyzers.get_history(generation.tenant)
         reranker = self._reranker.copy_with_candidates(settings.rerank_candidates)
-        retriever = Retriever(index, generation.embedder, analyzers, reranker, retrieval_options(settings))
+        retriever = Retriever(index, generation.embedder, analyzers, reranker, build_retrieval_options(settings))
         tenant, verdicts = generation.tenant, VerdictRepository(base.database)
 
-        async def labels() -> tuple[LabelledQuestion, ...]:
+        async def load_labels() -> tuple[LabelledQuestion, ...]:
             own = self._labelled if tenant == DEFAULT_TENANT else ()
-            return own + await verdicts.questions(tenant)
+            return own + await verdicts.load_questions(tenant)
 
-        calibrator = Calibrator(retriever, store, labels)
+        calibrator = Calibrator(retriever, store, load_labels)
         versioned = VersionedDocuments(base.database, generation.tenant)
         return CalibratedSearch(retriever, calibrator, cache, generation, settings, versioned)
 
@@ -245,7 +247,7 @@ class Searches:
         """
         before = self._opened.get(search.generation.tenant, {}).values()
         self._left += [one.calibrator for one in before if one is not search]
-        self._opened[search.generation.tenant] = {_scope(search.settings): search}
+        self._opened[search.generation.tenant] = {_build_scope(search.settings): search}
 
     async def retain(self, tenant: str, used: CalibratedSearch | None) -> None:
         """Stops calibrating a tenant's other searches; turns that still use one are not disturbed."""
@@ -264,7 +266,7 @@ class Searches:
         for search in self._opened.get(tenant, {}).values():
             search.calibrator.refresh_soon()
 
-    async def relabel(self, tenant: str) -> None:
+    async def refresh_labels(self, tenant: str) -> None:
         """Returns once the gate goes by labels that changed, a slow reranker's apart. Raises EmbeddingUnavailable."""
         for search in list(self._opened.get(tenant, {}).values()):
             await search.calibrate()
@@ -287,7 +289,7 @@ class Searches:
         await asyncio.to_thread(self._reranker.close)
 
 
-def _scope(settings: Settings) -> Hashable:
+def _build_scope(settings: Settings) -> Hashable:
     """What a search is made of."""
     sizes = settings.rerank_candidates, settings.retrieval_cache_ttl, settings.retrieval_cache_max_size
-    return retrieval_options(settings), sizes
+    return build_retrieval_options(settings), sizes

@@ -13,7 +13,7 @@ MAX_TEXT_CHARS = 120
 """Of a fragment, and of a form of the question, in what is kept."""
 
 
-def waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
+def build_waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
     """The steps as JSON, see `EvidenceOut`. whole: all candidates with all of their texts; else a few KB at most."""
     limit, most = (None, None) if whole else (MAX_TEXT_CHARS, MAX_CANDIDATES)
     told = {
@@ -27,37 +27,39 @@ def waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
             "keyword": found.recalled.keyword,
             "fused": found.recalled.fused,
         },
-        "candidates": list(ranked(found, most, limit)),
+        "candidates": list(list_ranked(found, most, limit)),
     }
     if found.parts:
-        told["parts"] = [waterfall(part, whole=whole) | _shortened(part, whole) for part in found.parts[:MAX_PARTS]]
+        told["parts"] = [
+            build_waterfall(part, whole=whole) | _clip_part(part, whole) for part in found.parts[:MAX_PARTS]
+        ]
     return told
 
 
-def _shortened(part: Retrieval, whole: bool) -> dict[str, Any]:
+def _clip_part(part: Retrieval, whole: bool) -> dict[str, Any]:
     """Most of a part's candidates stand in the whole already."""
-    return {} if whole else {"candidates": list(ranked(part, MAX_PARTS, MAX_TEXT_CHARS))}
+    return {} if whole else {"candidates": list(list_ranked(part, MAX_PARTS, MAX_TEXT_CHARS))}
 
 
-def ranked(found: Retrieval, most: int | None = None, limit: int | None = None) -> Iterator[dict[str, Any]]:
+def list_ranked(found: Retrieval, most: int | None = None, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """Candidates in their final order, see `CandidateOut`. most: how many; limit: characters of a text."""
     several = bool(found.parts)
     of_all: Iterable[Candidate] = (*found.candidates, *found.beyond)[:most]
     for rank, candidate in enumerate(of_all, 1):
-        yield candidate_fields(candidate, limit) | {
+        yield build_candidate_fields(candidate, limit) | {
             "rank": rank,
             "hypothesis": None if several else candidate.form,
-            "stage": _stage(candidate, beyond=not several and rank > found.top),
+            "stage": _find_stage(candidate, beyond=not several and rank > found.top),
         }
 
 
-def _stage(candidate: Candidate, *, beyond: bool) -> str:
+def _find_stage(candidate: Candidate, *, beyond: bool) -> str:
     if beyond:
         return "rerank_cut"
     return "passed" if candidate.verdict is GateVerdict.PASS else "gate"
 
 
-def candidate_fields(candidate: Candidate, limit: int | None = None) -> dict[str, Any]:
+def build_candidate_fields(candidate: Candidate, limit: int | None = None) -> dict[str, Any]:
     """A candidate with all of its scores. limit: characters of its text."""
     chunk = candidate.chunk
     return {

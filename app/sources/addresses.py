@@ -25,24 +25,24 @@ class Site:
     start: httpx.URL
     prefix: str = "/"
 
-    def page(self, link: str, base: str = "") -> str | None:
+    def normalize_page(self, link: str, base: str = "") -> str | None:
         """A link as the site's pages are known by; None of what is elsewhere. base: the page that has it."""
-        known = self.address(link, base)
+        known = self.normalize_address(link, base)
         return known if known is not None and httpx.URL(known).path.startswith(self.prefix) else None
 
-    def address(self, link: str, base: str = "") -> str | None:
+    def normalize_address(self, link: str, base: str = "") -> str | None:
         """The same, of everything on the host."""
-        url = _url(link, base)
-        if url is None or url.userinfo or not self.holds(url):
+        url = _parse_url(link, base)
+        if url is None or url.userinfo or not self.is_on_host(url):
             return None
         url = url.copy_with(scheme=self.start.scheme, port=self.start.port, fragment=None, path=url.path or "/")
         return known if len(known := str(url)) <= MAX_URL_CHARS else None
 
-    def holds(self, url: httpx.URL) -> bool:
+    def is_on_host(self, url: httpx.URL) -> bool:
         """Whether a redirect leads to another page of the host."""
-        return url.scheme in _DEFAULT_PORTS and self._same_host(url)
+        return url.scheme in _DEFAULT_PORTS and self._is_same_host(url)
 
-    def _same_host(self, url: httpx.URL) -> bool:
+    def _is_same_host(self, url: httpx.URL) -> bool:
         if url.host != self.start.host:
             return False
         usual = {None, _DEFAULT_PORTS[url.scheme]}
@@ -50,13 +50,13 @@ class Site:
         return (url.port or _DEFAULT_PORTS[url.scheme]) == own or (url.port in usual and self.start.port is None)
 
 
-def joined(base: str, link: str) -> str:
+def join_url(base: str, link: str) -> str:
     """What a page's own base makes of its address; the address where that is nonsense."""
-    url = _url(link, base)
+    url = _parse_url(link, base)
     return base if url is None else str(url)
 
 
-def _url(link: str, base: str) -> httpx.URL | None:
+def _parse_url(link: str, base: str) -> httpx.URL | None:
     try:
         url = httpx.URL(urljoin(base, link.strip()) if base else link.strip())
         str(url).encode()

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import JobRunOut
@@ -27,43 +27,43 @@ _LOOKED_AT = 100
 async def list_sources(tenant: StaffTenant, wiring: Wiring) -> SourceList:
     """All sources, by name."""
     rows = wiring.sources.rows
-    counts, running = await rows.counts(tenant), await _running(tenant, wiring)
+    counts, running = await rows.count_items(tenant), await _find_running(tenant, wiring)
     found = [
-        WatchedSourceOut.of(source, counts.get(source.id, {}), running.get(source.id))
-        for source in await rows.all(tenant)
+        WatchedSourceOut.from_source(source, counts.get(source.id, {}), running.get(source.id))
+        for source in await rows.list_all(tenant)
     ]
     return SourceList(sources=found, roots=[str(root) for root in wiring.sources.limits.roots(tenant)])
 
 
-@router.post("", status_code=201, responses=fails(409))
+@router.post("", status_code=201, responses=list_failures(409))
 async def add_source(body: SourceIn, tenant: AdminTenant, wiring: Wiring) -> WatchedSourceOut:
     """Adds a source, and syncs it soon where it is to be synced by itself."""
     source = await wiring.sources.add(tenant, body.new)
     if source.next_sync_at is not None:
-        await wiring.due_sources.look()
-    return await _out(tenant, wiring, source.id)
+        await wiring.due_sources.begin_due_syncs()
+    return await _build_source(tenant, wiring, source.id)
 
 
-@router.get("/{source_id}", responses=fails(404))
+@router.get("/{source_id}", responses=list_failures(404))
 async def get_source(source_id: SourceId, tenant: StaffTenant, wiring: Wiring) -> WatchedSourceOut:
     """One source."""
-    return await _out(tenant, wiring, source_id)
+    return await _build_source(tenant, wiring, source_id)
 
 
-@router.patch("/{source_id}", responses=fails(404, 409))
+@router.patch("/{source_id}", responses=list_failures(404, 409))
 async def change_source(
     source_id: SourceId, body: SourcePatch, tenant: AdminTenant, wiring: Wiring
 ) -> WatchedSourceOut:
     """Changes what is given."""
-    values = body.values()
+    values = body.build_values()
     source = await wiring.sources.get(tenant, source_id)
-    if "config" in values and not _fits(source, values["config"]):
+    if "config" in values and not _is_same_kind(source, values["config"]):
         raise Conflict("来源的类型不能改变：请删除后重新添加", code="source_kind_fixed")
-    await wiring.sources.change(tenant, source_id, values)
-    return await _out(tenant, wiring, source_id)
+    await wiring.sources.change_source(tenant, source_id, values)
+    return await _build_source(tenant, wiring, source_id)
 
 
-@router.delete("/{source_id}", status_code=204, responses=fails(404))
+@router.delete("/{source_id}", status_code=204, responses=list_failures(404))
 async def delete_source(
     source_id: SourceId,
     tenant: AdminTenant,
@@ -73,18 +73,18 @@ async def delete_source(
     ] = "keep",
 ) -> Response:
     """Deletes a source; its documents stay, or expire."""
-    await wiring.sources.drop(tenant, source_id, expire=documents == "expire")
+    await wiring.sources.delete_source(tenant, source_id, expire=documents == "expire")
     return Response(status_code=204)
 
 
-@router.post("/{source_id}/sync", status_code=202, responses=fails(404, 409))
+@router.post("/{source_id}/sync", status_code=202, responses=list_failures(404, 409))
 async def sync_source(source_id: SourceId, tenant: AdminTenant, wiring: Wiring) -> JobRunOut:
     """Begins a sync, or gives the one that is queued or running."""
     source = await wiring.sources.get(tenant, source_id)
-    return JobRunOut.of(await begin(wiring.jobs, tenant, source.id))
+    return JobRunOut.from_run(await begin(wiring.jobs, tenant, source.id))
 
 
-@router.get("/{source_id}/items", responses=fails(404))
+@router.get("/{source_id}/items", responses=list_failures(404))
 async def list_source_items(
     source_id: SourceId,
     tenant: StaffTenant,
@@ -97,23 +97,23 @@ async def list_source_items(
 ) -> SourceItemPage:
     """Pages or files, and what became of them."""
     source = await wiring.sources.get(tenant, source_id)
-    rows, total = await wiring.sources.rows.page(
+    rows, total = await wiring.sources.rows.load_page(
         tenant, source.id, state=state, failing=failing, text=q, offset=offset, limit=limit
     )
-    return SourceItemPage(items=list(map(SourceItemOut.of, rows)), total=total, offset=offset, limit=limit)
+    return SourceItemPage(items=list(map(SourceItemOut.from_item, rows)), total=total, offset=offset, limit=limit)
 
 
-async def _out(tenant: str, wiring: Wiring, source_id: str) -> WatchedSourceOut:
+async def _build_source(tenant: str, wiring: Wiring, source_id: str) -> WatchedSourceOut:
     source = await wiring.sources.get(tenant, source_id)
-    counts, running = await wiring.sources.rows.counts(tenant), await _running(tenant, wiring)
-    return WatchedSourceOut.of(source, counts.get(source_id, {}), running.get(source_id))
+    counts, running = await wiring.sources.rows.count_items(tenant), await _find_running(tenant, wiring)
+    return WatchedSourceOut.from_source(source, counts.get(source_id, {}), running.get(source_id))
 
 
-async def _running(tenant: str, wiring: Wiring) -> dict[str, str]:
+async def _find_running(tenant: str, wiring: Wiring) -> dict[str, str]:
     """By source, the run that is queued or at work."""
-    runs, _ = await wiring.jobs.page(tenant, KIND, limit=_LOOKED_AT)
+    runs, _ = await wiring.jobs.load_page(tenant, KIND, limit=_LOOKED_AT)
     return {run.parameters[ONE]: run.id for run in reversed(runs) if run.state in OPEN}
 
 
-def _fits(source: WatchedSource, config: object) -> bool:
+def _is_same_kind(source: WatchedSource, config: object) -> bool:
     return isinstance(source.config, FolderConfig) == isinstance(config, FolderConfig)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.jobs.types import JobContext
-from app.sources.keeping import Keeper
+from app.sources.document_keeper import DocumentKeeper
 from app.sources.types import MAX_FILES, FolderConfig, FoundContent, ItemState, SourceItem
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.registry import LEGACY, PARSERS
@@ -38,59 +38,65 @@ class FolderSync:
         self._max_bytes = max_bytes
         self._settle = settle
 
-    async def run(self, config: FolderConfig, roots: tuple[Path, ...], keeper: Keeper, context: JobContext) -> bool:
+    async def run(
+        self, config: FolderConfig, roots: tuple[Path, ...], keeper: DocumentKeeper, context: JobContext
+    ) -> bool:
         """Takes in what is there, and lets expire what is not; True: nothing was left out. Raises FetchFailed,
         FetchUnavailable, Forbidden, Unavailable.
         """
-        root = await asyncio.to_thread(checked_folder, config.path, roots)
-        seen = await self._listed(root)
+        root = await asyncio.to_thread(check_folder, config.path, roots)
+        seen = await self._list_files(root)
         known = {path for path, item in keeper.items.items() if item.state is ItemState.CURRENT}
         if known and not seen:
             raise FetchUnavailable("目录是空的，可能没有挂载，已有的文档都不动", code="source_empty")
         there = {file.path for file in seen}
         for path in sorted(known - there):
-            await keeper.retire(keeper.items[path], ItemState.GONE, "deleted")
+            await keeper.retire_item(keeper.items[path], ItemState.GONE, "deleted")
         for number, file in enumerate(seen):
-            await context.progress(number, len(seen))
-            await self._file(root, file, keeper)
+            await context.report_progress(number, len(seen))
+            await self._sync_file(root, file, keeper)
         return True
 
-    async def _listed(self, root: Path) -> list[_Seen]:
+    async def _list_files(self, root: Path) -> list[_Seen]:
         """What is there once nothing seems to be written any more, which is waited for once."""
-        seen = await asyncio.to_thread(_look, root)
-        young = [file for file in seen if self._writing(file)]
+        seen = await asyncio.to_thread(_scan_folder, root)
+        young = [file for file in seen if self._is_being_written(file)]
         if young:
             await asyncio.sleep(self._settle - min(file.age for file in young))
-            seen = await asyncio.to_thread(_look, root)
+            seen = await asyncio.to_thread(_scan_folder, root)
         return seen
 
-    def _writing(self, file: _Seen) -> bool:
+    def _is_being_written(self, file: _Seen) -> bool:
         return 0 <= file.age < self._settle
 
-    async def _file(self, root: Path, file: _Seen, keeper: Keeper) -> None:
+    async def _sync_file(self, root: Path, file: _Seen, keeper: DocumentKeeper) -> None:
         item = keeper.items.get(file.path) or SourceItem(file.path)
         if item.state is ItemState.CURRENT and item.signature == file.signature:
-            await keeper.seen(item)
+            await keeper.record_unchanged(item)
         elif file.size > self._max_bytes:
             reason = f"超过 {self._max_bytes / 2**20:.3g} MB 的大小上限"
-            await keeper.failed(item, DocumentTooLarge(file.path.rpartition("/")[2], reason))
+            await keeper.record_failure(item, DocumentTooLarge(file.path.rpartition("/")[2], reason))
         else:
             await self._read(root, file, item, keeper)
 
-    async def _read(self, root: Path, file: _Seen, item: SourceItem, keeper: Keeper) -> None:
+    async def _read(self, root: Path, file: _Seen, item: SourceItem, keeper: DocumentKeeper) -> None:
         try:
-            content = None if self._writing(file) else await asyncio.to_thread(_content, root, file, self._max_bytes)
+            content = (
+                None
+                if self._is_being_written(file)
+                else await asyncio.to_thread(_read_content, root, file, self._max_bytes)
+            )
         except OSError as error:
             unreadable = FetchUnavailable(f"读不出来：{error.strerror or error}", code="source_unreadable")
-            await keeper.failed(item, unreadable)
+            await keeper.record_failure(item, unreadable)
             return
         if content is None:
             await keeper.wait(item)
         else:
-            await keeper.keep(item, FoundContent(file.path, content, signature=file.signature))
+            await keeper.keep_item(item, FoundContent(file.path, content, signature=file.signature))
 
 
-def checked_folder(path: str, roots: tuple[Path, ...]) -> Path:
+def check_folder(path: str, roots: tuple[Path, ...]) -> Path:
     """The folder itself, without links on the way. Raises Forbidden where it is not below a root, FetchUnavailable
     where it is not there.
     """
@@ -106,13 +112,13 @@ def checked_folder(path: str, roots: tuple[Path, ...]) -> Path:
     return real
 
 
-def _look(root: Path) -> list[_Seen]:
+def _scan_folder(root: Path) -> list[_Seen]:
     """All files of types that are read; links are not followed. A folder that cannot be listed fails the whole: its
     files would seem to be deleted.
     """
     moment, found = time.time(), []
     try:
-        for seen in _walk(root, moment):
+        for seen in _walk_folder(root, moment):
             found.append(seen)
             if len(found) > MAX_FILES:
                 raise FetchFailed(f"目录里超过 {MAX_FILES} 个文件，请分成几个来源", code="source_too_large")
@@ -122,11 +128,11 @@ def _look(root: Path) -> list[_Seen]:
     return sorted(found, key=lambda file: file.path)
 
 
-def _walk(root: Path, moment: float) -> Iterator[_Seen]:
-    def failed(error: OSError) -> None:
+def _walk_folder(root: Path, moment: float) -> Iterator[_Seen]:
+    def raise_error(error: OSError) -> None:
         raise error
 
-    for folder, folders, names, descriptor in os.fwalk(root, onerror=failed, follow_symlinks=False):
+    for folder, folders, names, descriptor in os.fwalk(root, onerror=raise_error, follow_symlinks=False):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if name.startswith((".", "~$")) or PurePath(name).suffix.lower() not in PARSERS | LEGACY:
@@ -139,14 +145,14 @@ def _walk(root: Path, moment: float) -> Iterator[_Seen]:
                 continue
             if stat.S_ISREG(status.st_mode):
                 path = (Path(folder) / name).relative_to(root).as_posix()
-                yield _Seen(path, _signature(status), moment - status.st_mtime, status.st_size)
+                yield _Seen(path, _build_signature(status), moment - status.st_mtime, status.st_size)
 
 
-def _signature(status: os.stat_result) -> str:
+def _build_signature(status: os.stat_result) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
 
-def _content(root: Path, file: _Seen, most: int) -> bytes | None:
+def _read_content(root: Path, file: _Seen, most: int) -> bytes | None:
     """Its bytes; None where it changes meanwhile. No part of the path may have become a link since it was listed."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -159,6 +165,6 @@ def _content(root: Path, file: _Seen, most: int) -> bytes | None:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 return None
             content = stream.read(most + 1)
-            return content if _signature(os.fstat(stream.fileno())) == file.signature else None
+            return content if _build_signature(os.fstat(stream.fileno())) == file.signature else None
     finally:
         os.close(descriptor)

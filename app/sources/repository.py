@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, 
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.ids import new_id
+from app.ids import create_id
 from app.sources.tables import SourceItemRow, SourceRow
 from app.sources.types import FolderConfig, ItemState, NewSource, SourceItem, SourceKind, WatchedSource, WebsiteConfig
 
@@ -33,7 +33,7 @@ class SourceRepository:
     async def add(self, tenant: str, new: NewSource, most: int) -> WatchedSource | None:
         """A new source, due at once if it is ever; None where there are `most` already."""
         moment = now()
-        values = asdict(new) | {"tenant_id": tenant, "id": new_id(), "created_at": moment, "updated_at": moment}
+        values = asdict(new) | {"tenant_id": tenant, "id": create_id(), "created_at": moment, "updated_at": moment}
         values |= {"tags": list(new.tags), "next_sync_at": moment if new.interval_minutes and new.enabled else None}
 
         def work(connection: Connection) -> bool:
@@ -47,48 +47,48 @@ class SourceRepository:
 
     async def get(self, tenant: str, source_id: str) -> WatchedSource | None:
         """The source of that id."""
-        found = await self._found(select(*_COLUMNS).where(_mine(tenant, source_id)))
+        found = await self._load_sources(select(*_COLUMNS).where(_match_source(tenant, source_id)))
         return found[0] if found else None
 
-    async def all(self, tenant: str) -> list[WatchedSource]:
+    async def list_all(self, tenant: str) -> list[WatchedSource]:
         """All of a tenant's, by name."""
-        return await self._found(select(*_COLUMNS).where(_ROW.tenant_id == tenant).order_by(_ROW.name, _ROW.id))
+        return await self._load_sources(select(*_COLUMNS).where(_ROW.tenant_id == tenant).order_by(_ROW.name, _ROW.id))
 
-    async def change(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> None:
+    async def change_source(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> None:
         """Sets columns, those of `WatchedSource` as they are there."""
         changed = dict(values) | {"updated_at": now()}
         if "config" in changed:
             changed["config"] = asdict(changed["config"])
         if "tags" in changed:
             changed["tags"] = list(changed["tags"])
-        await self._write(update(_ROW).where(_mine(tenant, source_id)).values(changed))
+        await self._write(update(_ROW).where(_match_source(tenant, source_id)).values(changed))
 
-    async def drop(self, tenant: str, source_id: str) -> None:
+    async def delete_source(self, tenant: str, source_id: str) -> None:
         """Deletes it with its items."""
-        await self._write(delete(_ROW).where(_mine(tenant, source_id)))
+        await self._write(delete(_ROW).where(_match_source(tenant, source_id)))
 
-    async def due(self, moment: datetime) -> list[tuple[str, WatchedSource]]:
+    async def list_due(self, moment: datetime) -> list[tuple[str, WatchedSource]]:
         """Tenants and sources that are to be synced by then."""
         query = select(_ROW.tenant_id, *_COLUMNS).where(_ROW.next_sync_at <= moment).order_by(_ROW.next_sync_at)
         async with self._database.read() as connection:
-            return [(row.tenant_id, _source(row)) for row in await connection.execute(query.limit(200))]
+            return [(row.tenant_id, _build_source(row)) for row in await connection.execute(query.limit(200))]
 
-    async def postpone(self, tenant: str, source: WatchedSource, until: datetime) -> None:
+    async def set_next_sync(self, tenant: str, source: WatchedSource, until: datetime) -> None:
         """It is due then, unless somebody else said otherwise meanwhile."""
-        same = _mine(tenant, source.id) & (_ROW.next_sync_at == source.next_sync_at)
+        same = _match_source(tenant, source.id) & (_ROW.next_sync_at == source.next_sync_at)
         await self._write(update(_ROW).where(same).values(next_sync_at=until))
 
-    async def ended(self, tenant: str, source_id: str, last: dict[str, Any]) -> None:
+    async def record_end(self, tenant: str, source_id: str, last: dict[str, Any]) -> None:
         """How a sync ended."""
-        await self._write(update(_ROW).where(_mine(tenant, source_id)).values(last=last))
+        await self._write(update(_ROW).where(_match_source(tenant, source_id)).values(last=last))
 
-    async def items(self, tenant: str, source_id: str) -> list[SourceItem]:
+    async def list_items(self, tenant: str, source_id: str) -> list[SourceItem]:
         """All of a source, those that are nearest to its start first."""
-        query = select(*_ITEM_COLUMNS).where(_held(tenant, source_id)).order_by(_ITEM.depth, _ITEM.locator)
+        query = select(*_ITEM_COLUMNS).where(_match_items(tenant, source_id)).order_by(_ITEM.depth, _ITEM.locator)
         async with self._database.read() as connection:
-            return [_item(row) for row in await connection.execute(query)]
+            return [_build_item(row) for row in await connection.execute(query)]
 
-    async def page(
+    async def load_page(
         self,
         tenant: str,
         source_id: str,
@@ -100,7 +100,7 @@ class SourceRepository:
         limit: int,
     ) -> tuple[list[SourceItem], int]:
         """Some items, and how many there are. failing: with an error, or without; text: in the locator."""
-        where = _held(tenant, source_id)
+        where = _match_items(tenant, source_id)
         if state is not None:
             where &= _ITEM.state == state
         if failing is not None:
@@ -110,9 +110,9 @@ class SourceRepository:
         query = select(*_ITEM_COLUMNS).where(where).order_by(_ITEM.locator).offset(offset).limit(limit)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(_ITEM).where(where))).scalar_one()
-            return [_item(row) for row in await connection.execute(query)], total
+            return [_build_item(row) for row in await connection.execute(query)], total
 
-    async def counts(self, tenant: str) -> dict[str, dict[str, int]]:
+    async def count_items(self, tenant: str) -> dict[str, dict[str, int]]:
         """By source, how many items there are of each state."""
         query = select(_ITEM.source_id, _ITEM.state, func.count()).where(_ITEM.tenant_id == tenant)
         found: dict[str, dict[str, int]] = {}
@@ -127,7 +127,7 @@ class SourceRepository:
         keys = ["tenant_id", "source_id", "key"]
 
         def work(connection: Connection) -> bool:
-            there = select(_ROW.id).where(_mine(tenant, source_id)).with_for_update(read=True)
+            there = select(_ROW.id).where(_match_source(tenant, source_id)).with_for_update(read=True)
             if connection.execute(there).first() is None:
                 return False
             changed = {name: value for name, value in values.items() if name not in keys}
@@ -137,41 +137,41 @@ class SourceRepository:
 
         return await self._database.transact(work)
 
-    async def held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
+    async def is_held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
         """Whether another source has that document, and has it still."""
         held = (_ITEM.document_id == document_id) & (_ITEM.state == ItemState.CURRENT)
         query = select(_ITEM.key).where(_ITEM.tenant_id == tenant, _ITEM.source_id != source_id, held).limit(1)
         async with self._database.read() as connection:
             return (await connection.execute(query)).first() is not None
 
-    async def forget(self, tenant: str, source_id: str, unseen_since: datetime) -> None:
+    async def forget_unseen(self, tenant: str, source_id: str, unseen_since: datetime) -> None:
         """Deletes items that made no document and were not seen since."""
         idle = (_ITEM.document_id == "") & (_ITEM.seen_at.is_(None) | (_ITEM.seen_at < unseen_since))
-        await self._write(delete(_ITEM).where(_held(tenant, source_id), idle))
+        await self._write(delete(_ITEM).where(_match_items(tenant, source_id), idle))
 
     async def _write(self, statement: Any) -> None:
         await self._database.transact(lambda connection: connection.execute(statement).rowcount)
 
-    async def _found(self, query: Select[Any]) -> list[WatchedSource]:
+    async def _load_sources(self, query: Select[Any]) -> list[WatchedSource]:
         async with self._database.read() as connection:
-            return [_source(row) for row in await connection.execute(query)]
+            return [_build_source(row) for row in await connection.execute(query)]
 
 
-def _mine(tenant: str, source_id: str) -> ColumnElement[bool]:
+def _match_source(tenant: str, source_id: str) -> ColumnElement[bool]:
     return (_ROW.tenant_id == tenant) & (_ROW.id == source_id)
 
 
-def _held(tenant: str, source_id: str) -> ColumnElement[bool]:
+def _match_items(tenant: str, source_id: str) -> ColumnElement[bool]:
     return (_ITEM.tenant_id == tenant) & (_ITEM.source_id == source_id)
 
 
-def _source(row: Any) -> WatchedSource:
+def _build_source(row: Any) -> WatchedSource:
     values = {field.name: getattr(row, field.name) for field in fields(WatchedSource)}
     kind = SourceKind(values["kind"])
     config = _CONFIGS[kind](**values["config"])
     return WatchedSource(**values | {"kind": kind, "config": config, "tags": tuple(values["tags"])})
 
 
-def _item(row: Sequence[Any]) -> SourceItem:
+def _build_item(row: Sequence[Any]) -> SourceItem:
     values = dict(zip((field.name for field in fields(SourceItem)), row, strict=True))
     return SourceItem(**values | {"state": ItemState(values["state"])})

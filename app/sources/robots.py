@@ -19,10 +19,10 @@ def read_robots(text: str) -> Protego:
     """Blocking. All that is said to others counts as said to one: rules are kept once for each name, and a file of
     thousands of both would take gigabytes.
     """
-    return Protego.parse("\n".join(_AGENT_LINE.sub(_named, line, count=1) for line in text.splitlines()))
+    return Protego.parse("\n".join(_AGENT_LINE.sub(_rewrite_agent, line, count=1) for line in text.splitlines()))
 
 
-def seconds_between(robots: Protego) -> float:
+def compute_pause(robots: Protego) -> float:
     """Seconds that it asks for between two requests. Raises FetchFailed where that is beyond reason."""
     rate = robots.request_rate(AGENT)
     asked = max(robots.crawl_delay(AGENT) or 0.0, rate.seconds / rate.requests if rate else 0.0)
@@ -31,7 +31,7 @@ def seconds_between(robots: Protego) -> float:
     return asked
 
 
-def _named(line: re.Match[str]) -> str:
+def _rewrite_agent(line: re.Match[str]) -> str:
     name = line[2].strip().lower()
     ours = name == "*" or AGENT.lower().startswith(name.replace("*", "") or _OTHER)
     return line[1] + (name if name == "*" else name.replace("*", "") if ours else _OTHER)

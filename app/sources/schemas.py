@@ -7,8 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
 
-from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, checked_tags
-from app.documents.paths import asked_folder
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, check_tags
+from app.documents.paths import check_folder
 from app.http.fields import CLEANED, TIDIED, WHOLE
 from app.sources.addresses import MAX_URL_CHARS
 from app.sources.types import (
@@ -70,13 +70,13 @@ class _Labelled(BaseModel):
 
     @field_validator("tags", check_fields=False)
     @classmethod
-    def _tags(cls, value: list[str] | None) -> list[str] | None:
-        return value if value is None else list(checked_tags(value))
+    def _check_tags(cls, value: list[str] | None) -> list[str] | None:
+        return value if value is None else list(check_tags(value))
 
     @field_validator("folder", check_fields=False)
     @classmethod
-    def _folder(cls, value: str | None) -> str | None:
-        return asked_folder(value) if value else value
+    def _check_folder(cls, value: str | None) -> str | None:
+        return check_folder(value) if value else value
 
 
 class SourceIn(_Labelled):
@@ -94,7 +94,7 @@ class SourceIn(_Labelled):
     interval_minutes: Interval = Field(default=1440, description="每隔几分钟同步一次；0 只手动同步")
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_one_place(self) -> Self:
         if (self.website is None) == (self.path is None):
             raise ValueError("website 与 path 要给一个，也只能给一个")
         return self
@@ -119,7 +119,7 @@ class SourcePatch(_Labelled):
     enabled: StrictBool | None = Field(default=None, description="是否定时同步")
     interval_minutes: Interval | None = Field(default=None, description="每隔几分钟同步一次")
 
-    def values(self) -> dict[str, Any]:
+    def build_values(self) -> dict[str, Any]:
         """Columns with what was said of them."""
         plain = self.model_dump(exclude_none=True, exclude={"website", "path"})
         if self.website is not None:
@@ -179,7 +179,7 @@ class WatchedSourceOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, source: WatchedSource, items: dict[str, int], running: str | None) -> WatchedSourceOut:
+    def from_source(cls, source: WatchedSource, items: dict[str, int], running: str | None) -> WatchedSourceOut:
         config = source.config
         site = WebsiteOut.model_validate(config) if isinstance(config, WebsiteConfig) else None
         return cls(
@@ -221,7 +221,7 @@ class SourceItemOut(BaseModel):
     changed_at: datetime | None = Field(description="最近一次有变化的时间")
 
     @classmethod
-    def of(cls, item: SourceItem) -> SourceItemOut:
+    def from_item(cls, item: SourceItem) -> SourceItemOut:
         return cls.model_validate(item)
 
 

@@ -15,9 +15,9 @@ from app.documents.ingestion import IngestionService
 from app.errors import Conflict, NotFound, describe
 from app.jobs.service import JobService
 from app.jobs.types import Cancelled, JobContext, JobRun
-from app.net.targets import checked_url
-from app.sources.folder import FolderSync, checked_folder
-from app.sources.keeping import Keeper, SourceDeleted
+from app.net.targets import check_url
+from app.sources.document_keeper import DocumentKeeper, SourceDeleted
+from app.sources.folder import FolderSync, check_folder
 from app.sources.repository import SourceRepository
 from app.sources.types import FolderConfig, ItemState, NewSource, SyncSummary, WatchedSource, WebsiteConfig
 from app.sources.website import WebsiteSync
@@ -32,7 +32,7 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class SourceLimits:
-    """most: sources of a tenant; roots: of a tenant, see `checked_folder`."""
+    """most: sources of a tenant; roots: of a tenant, see `check_folder`."""
 
     most: int
     roots: Callable[[str], tuple[Path, ...]]
@@ -70,7 +70,7 @@ class SourceService:
             raise NotFound(f"没有编号为 {source_id} 的数据来源", code="source_not_found", source_id=source_id)
         return found
 
-    async def change(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> WatchedSource:
+    async def change_source(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> WatchedSource:
         """values: of `NewSource`, but for its kind. Raises NotFound, InvalidRequest, FetchUnavailable."""
         before = await self.get(tenant, source_id)
         changed = dict(values)
@@ -83,34 +83,36 @@ class SourceService:
             runs = changed.get("enabled", before.enabled) and minutes
             changed["next_sync_at"] = now() + timedelta(minutes=minutes) if runs else None
         if changed:
-            await self.rows.change(tenant, source_id, changed)
+            await self.rows.change_source(tenant, source_id, changed)
         return await self.get(tenant, source_id)
 
-    async def drop(self, tenant: str, source_id: str, *, expire: bool) -> None:
+    async def delete_source(self, tenant: str, source_id: str, *, expire: bool) -> None:
         """Deletes a source. Its documents stay; expire: and expire, but for those that another source has too. Cut
         short, it can be asked for again. Raises NotFound.
         """
         await self.get(tenant, source_id)
-        items = await self.rows.items(tenant, source_id) if expire else []
+        items = await self.rows.list_items(tenant, source_id) if expire else []
         current = [item.document_id for item in items if item.state is ItemState.CURRENT and item.document_id]
         for start in range(0, len(current), _AT_ONCE):  # each waits for the index, which follows them together
-            expiring = (self._expire(tenant, source_id, one) for one in current[start : start + _AT_ONCE])
+            expiring = (self._expire_document(tenant, source_id, one) for one in current[start : start + _AT_ONCE])
             await asyncio.gather(*expiring)
-        await self.rows.drop(tenant, source_id)
+        await self.rows.delete_source(tenant, source_id)
 
-    async def _expire(self, tenant: str, source_id: str, document_id: str) -> None:
-        if not await self.rows.held_elsewhere(tenant, source_id, document_id):
+    async def _expire_document(self, tenant: str, source_id: str, document_id: str) -> None:
+        if not await self.rows.is_held_elsewhere(tenant, source_id, document_id):
             with suppress(NotFound):
-                await self._ingestion.change(tenant, document_id, {"valid_until": now()})
+                await self._ingestion.change_document(tenant, document_id, {"valid_until": now()})
 
     async def sync(self, context: JobContext) -> dict[str, Any]:
         """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
         tenant = context.tenant
         source = await self.get(tenant, context.parameters[ONE])
-        items = {item.locator: item for item in await self.rows.items(tenant, source.id)}
-        keeper = Keeper(tenant, source, items, self.rows, self._ingestion, self._ingestor)
-        ending = _Ending(context.run_id, now())
-        await self.rows.ended(tenant, source.id, asdict(ending.summary(keeper)))  # until it is over, it is incomplete
+        items = {item.locator: item for item in await self.rows.list_items(tenant, source.id)}
+        keeper = DocumentKeeper(tenant, source, items, self.rows, self._ingestion, self._ingestor)
+        ending = _SyncEnd(context.run_id, now())
+        await self.rows.record_end(
+            tenant, source.id, asdict(ending.build_summary(keeper))
+        )  # until it is over, it is incomplete
         try:
             complete = await self._run(tenant, source, keeper, context)
             after = await self.rows.get(tenant, source.id)
@@ -123,14 +125,14 @@ class SourceService:
             ending.error = error
             raise
         finally:
-            summary = ending.summary(keeper)
-            await self.rows.ended(tenant, source.id, asdict(summary))
-        await self._ingestion.answers(tenant, keeper.revision)
+            summary = ending.build_summary(keeper)
+            await self.rows.record_end(tenant, source.id, asdict(summary))
+        await self._ingestion.wait_until_indexed(tenant, keeper.revision)
         if ending.complete:
-            await self.rows.forget(tenant, source.id, ending.started)
+            await self.rows.forget_unseen(tenant, source.id, ending.started)
         return summary.counts | {"complete": ending.complete}
 
-    async def _run(self, tenant: str, source: WatchedSource, keeper: Keeper, context: JobContext) -> bool:
+    async def _run(self, tenant: str, source: WatchedSource, keeper: DocumentKeeper, context: JobContext) -> bool:
         if isinstance(source.config, FolderConfig):
             return await self._folder.run(source.config, self.limits.roots(tenant), keeper, context)
         trusting = bool(source.last and source.last["complete"])
@@ -138,9 +140,9 @@ class SourceService:
 
     def _check(self, tenant: str, config: WebsiteConfig | FolderConfig) -> None:
         if isinstance(config, FolderConfig):
-            checked_folder(config.path, self.limits.roots(tenant))
+            check_folder(config.path, self.limits.roots(tenant))
         else:
-            checked_url(config.url, self._website.fetcher.policy)
+            check_url(config.url, self._website.fetcher.policy)
 
 
 class DueSources:
@@ -150,22 +152,22 @@ class DueSources:
         self._rows = rows
         self._jobs = jobs
 
-    async def look(self) -> None:
+    async def begin_due_syncs(self) -> None:
         """Once for every source, however often it was missed."""
         moment = now()
-        for tenant, source in await self._rows.due(moment):
+        for tenant, source in await self._rows.list_due(moment):
             with suppress(Conflict):  # too many jobs are open: the next look tries again
                 await begin(self._jobs, tenant, source.id)
-                await self._rows.postpone(tenant, source, moment + timedelta(minutes=source.interval_minutes))
+                await self._rows.set_next_sync(tenant, source, moment + timedelta(minutes=source.interval_minutes))
 
 
 async def begin(jobs: JobService, tenant: str, source_id: str) -> JobRun:
     """A run that syncs a source, or the one that does already. Raises Conflict."""
-    return await jobs.trigger(tenant, KIND, {ONE: source_id})
+    return await jobs.trigger_run(tenant, KIND, {ONE: source_id})
 
 
 @dataclass(slots=True)
-class _Ending:
+class _SyncEnd:
     """How a run goes."""
 
     run_id: str
@@ -173,7 +175,7 @@ class _Ending:
     complete: bool = False
     error: Exception | None = None
 
-    def summary(self, keeper: Keeper) -> SyncSummary:
+    def build_summary(self, keeper: DocumentKeeper) -> SyncSummary:
         described = describe(self.error) if self.error is not None else None
         error = {"code": described.code, "message": described.message} if described else None
         times = self.started.isoformat(), now().isoformat()

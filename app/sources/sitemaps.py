@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from app.errors import FetchFailed
-from app.net.inflating import TooLong, inflated
+from app.net.inflater import TooLong, inflate
 
 MAX_BYTES = 50 * 2**20
 """Decompressed, as the protocol has it."""
@@ -51,7 +51,7 @@ def read_sitemap(content: bytes) -> Sitemap:
     """Blocking. Raises FetchFailed for what is no sitemap, or too large."""
     try:
         if content.startswith(_GZIP):
-            content = inflated(content, MAX_BYTES)
+            content = inflate(content, MAX_BYTES)
         if _LONG.search(content):
             raise _NoSitemap
         reader = _Reader()
@@ -72,12 +72,12 @@ class _Reader:
         self._elements = 0
         self._text = ""
         self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
         self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._said
+        self.parser.EndElementHandler = self._end_element
+        self.parser.CharacterDataHandler = self._read_text
 
-    def _doctype(self, *_: object) -> None:
+    def _refuse_doctype(self, *_: object) -> None:
         raise _NoSitemap
 
     def _start(self, name: str, _: object) -> None:
@@ -87,11 +87,11 @@ class _Reader:
             raise _NoSitemap
         self._text = ""
 
-    def _said(self, text: str) -> None:
+    def _read_text(self, text: str) -> None:
         if self._path[-1] == "loc" and len(self._text) < 4000:
             self._text += text
 
-    def _end(self, _: str) -> None:
+    def _end_element(self, _: str) -> None:
         inside = self._path[-2] if len(self._path) > 1 else ""
         if self._path.pop() == "loc" and inside in self.found and len(self.found[inside]) < MAX_URLS:
             self.found[inside].append(self._text.strip())

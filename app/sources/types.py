@@ -113,10 +113,10 @@ class SourceItem:
     @property
     def key(self) -> str:
         """Its primary key: locators are longer than databases index."""
-        return key_of(self.locator)
+        return hash_locator(self.locator)
 
 
-def key_of(locator: str) -> str:
+def hash_locator(locator: str) -> str:
     """See `SourceItem.key`."""
     return hashlib.sha256(locator.encode()).hexdigest()
 

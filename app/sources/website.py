@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from app.documents.naming import path_of, suffix_of
+from app.documents.file_names import build_path, choose_suffix
 from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.jobs.types import JobContext
 from app.net.fetcher import AGENT, Fetched, Fetcher
 from app.net.pace import HostPace
-from app.sources.addresses import Site, joined
-from app.sources.keeping import Keeper
-from app.sources.robots import read_robots, seconds_between
+from app.sources.addresses import Site, join_url
+from app.sources.document_keeper import DocumentKeeper
+from app.sources.robots import compute_pause, read_robots
 from app.sources.sitemaps import MAX_BYTES, MAX_SITEMAPS, Sitemap, is_sitemap, read_sitemap
 from app.sources.types import FoundContent, ItemState, SourceItem, WebsiteConfig
 from knowledge.errors import InvalidDocument
@@ -47,7 +47,7 @@ class WebsiteSync:
     pace: HostPace
     ingestor: Ingestor
 
-    async def run(self, config: WebsiteConfig, keeper: Keeper, context: JobContext, *, trusting: bool) -> bool:
+    async def run(self, config: WebsiteConfig, keeper: DocumentKeeper, context: JobContext, *, trusting: bool) -> bool:
         """Takes in what changed, lets expire what is gone; True: no page was left out for the limit of pages.
 
         trusting: all that pages link to is known, of those that did not change since.
@@ -63,7 +63,7 @@ class _Crawl:
     """One sync. `waiting`: pages to look at, with their distance from the start; `last`: those that come after them."""
 
     def __init__(
-        self, parts: WebsiteSync, config: WebsiteConfig, keeper: Keeper, context: JobContext, trusting: bool
+        self, parts: WebsiteSync, config: WebsiteConfig, keeper: DocumentKeeper, context: JobContext, trusting: bool
     ) -> None:
         self._parts, self._config, self._keeper, self._context = parts, config, keeper, context
         self._trusting = trusting
@@ -83,22 +83,22 @@ class _Crawl:
         """Reads robots.txt and the start, which may be a sitemap."""
         await self._read_robots()
         start = await self._start(self._config.url)
-        if not self._site.holds(start.url):  # the site lives under another name, as with www.
-            await self._rename(start)
+        if not self._site.is_on_host(start.url):  # the site lives under another name, as with www.
+            await self._move_start(start)
         listed = is_sitemap(start.content)
         if not listed:
-            page = self._site.page(str(start.url))
+            page = self._site.normalize_page(str(start.url))
             if page is None:
                 raise FetchFailed("起始页不在“路径前缀”之下", code="start_out_of_scope")
-            self._meet(page, 0)
+            self._add_page(page, 0)
         for item in self._keeper.items.values():
             if item.locator not in self._met:
                 queue = self._last if item.state in _LAST else self._waiting
                 queue.append((item.locator, item.depth))
         if listed:
-            await self._meet_listed(await asyncio.to_thread(read_sitemap, start.content), 0)
+            await self._add_sitemap(await asyncio.to_thread(read_sitemap, start.content), 0)
         elif self._config.depth:
-            await self._meet_named()
+            await self._add_named_sitemaps()
 
     async def follow(self) -> bool:
         """Looks at page after page; see `WebsiteSync.run`."""
@@ -109,121 +109,121 @@ class _Crawl:
                 continue
             self._looked.add(url)
             left = len(self._waiting) + len(self._last)
-            await self._context.progress(visited, min(self._config.max_pages, visited + 1 + left))
-            visited += await self._visit(self._keeper.items.get(url) or SourceItem(url, depth=depth), depth)
-        behind = [url for url, _ in self._last if self._failed(url)]
+            await self._context.report_progress(visited, min(self._config.max_pages, visited + 1 + left))
+            visited += await self._visit_page(self._keeper.items.get(url) or SourceItem(url, depth=depth), depth)
+        behind = [url for url, _ in self._last if self._has_failed(url)]
         return not self._cut and self._looked.issuperset([*(url for url, _ in self._waiting), *behind])
 
-    def _failed(self, url: str) -> bool:
+    def _has_failed(self, url: str) -> bool:
         """Whether a page never could be read."""
         known = self._keeper.items.get(url)
         return known is not None and known.state is ItemState.FAILED
 
-    async def _visit(self, item: SourceItem, depth: int) -> bool:
+    async def _visit_page(self, item: SourceItem, depth: int) -> bool:
         """Whether the site was asked."""
-        if self._site.page(item.locator) != item.locator:
-            await self._keeper.retire(item, ItemState.EXCLUDED, "out_of_scope")
+        if self._site.normalize_page(item.locator) != item.locator:
+            await self._keeper.retire_item(item, ItemState.EXCLUDED, "out_of_scope")
             return False
-        if not self._allowed(httpx.URL(item.locator)):
+        if not self._is_allowed(httpx.URL(item.locator)):
             if item.state is ItemState.CURRENT:  # that nobody may look at it says nothing of what it was
-                await self._keeper.failed(item, _disallowed())
+                await self._keeper.record_failure(item, _build_disallowed())
             else:
-                await self._keeper.retire(item, ItemState.EXCLUDED, "robots_disallowed")
+                await self._keeper.retire_item(item, ItemState.EXCLUDED, "robots_disallowed")
             return False
         try:
-            fetched = await self._page(item)
+            fetched = await self._fetch_page(item)
             self._outages = 0
         except FetchUnavailable as error:
             self._outages += 1
-            await self._keeper.failed(item, error)
+            await self._keeper.record_failure(item, error)
             if self._outages >= MAX_OUTAGES:
                 raise
         except (FetchFailed, Forbidden) as error:
-            await self._keeper.failed(item, error)
+            await self._keeper.record_failure(item, error)
         else:
-            await self._answered(item, fetched, depth)
+            await self._handle_answer(item, fetched, depth)
         return True
 
-    async def _answered(self, item: SourceItem, fetched: Fetched, depth: int) -> None:
+    async def _handle_answer(self, item: SourceItem, fetched: Fetched, depth: int) -> None:
         keeper = self._keeper
-        if fetched.redirected and (target := self._site.page(str(fetched.url))) != item.locator:
-            await self._redirected(item, fetched, target, depth)
-        elif fetched.gone:
-            await keeper.retire(item, ItemState.GONE, f"HTTP {fetched.status}")
+        if fetched.redirected and (target := self._site.normalize_page(str(fetched.url))) != item.locator:
+            await self._handle_redirect(item, fetched, target, depth)
+        elif fetched.is_gone:
+            await keeper.retire_item(item, ItemState.GONE, f"HTTP {fetched.status}")
         elif fetched.status == httpx.codes.NOT_MODIFIED:
-            await keeper.seen(item)
+            await keeper.record_unchanged(item)
         elif fetched.status != httpx.codes.OK:
-            await keeper.failed(item, _refused(fetched.status))
-        elif (suffix := suffix_of(fetched.url, fetched.media_type)) is None:
-            await self._unsupported(item, fetched.media_type)
-        elif suffix != ".html" or await self._readable(item, fetched, depth):
-            path = path_of(httpx.URL(item.locator), suffix)
+            await keeper.record_failure(item, _build_status_error(fetched.status))
+        elif (suffix := choose_suffix(fetched.url, fetched.media_type)) is None:
+            await self._handle_unsupported(item, fetched.media_type)
+        elif suffix != ".html" or await self._read_page(item, fetched, depth):
+            path = build_path(httpx.URL(item.locator), suffix)
             content = fetched.text if suffix == ".html" else fetched.content
-            await keeper.keep(item, FoundContent(path, content, item.locator, fetched.etag, fetched.last_modified))
+            await keeper.keep_item(item, FoundContent(path, content, item.locator, fetched.etag, fetched.last_modified))
 
-    async def _unsupported(self, item: SourceItem, media_type: str) -> None:
+    async def _handle_unsupported(self, item: SourceItem, media_type: str) -> None:
         """A picture, say; where it was a document, something is wrong."""
         if item.state is ItemState.CURRENT:
-            await self._keeper.failed(item, FetchFailed(f"类型变成了 {media_type[:60]}", code="fetch_type"))
+            await self._keeper.record_failure(item, FetchFailed(f"类型变成了 {media_type[:60]}", code="fetch_type"))
         else:
-            await self._keeper.retire(item, ItemState.EXCLUDED, f"type {media_type[:60]}")
+            await self._keeper.retire_item(item, ItemState.EXCLUDED, f"type {media_type[:60]}")
 
-    async def _redirected(self, item: SourceItem, fetched: Fetched, target: str | None, depth: int) -> None:
+    async def _handle_redirect(self, item: SourceItem, fetched: Fetched, target: str | None, depth: int) -> None:
         """For good, it is another page's; for now, as to a notice of maintenance, nothing changes."""
         if target is not None:
-            self._meet(target, depth)
+            self._add_page(target, depth)
         if item.state is ItemState.CURRENT and not fetched.permanent:
             error = FetchUnavailable(f"暂时转到了 {fetched.url}"[:300], code="fetch_redirected_away")
-            await self._keeper.failed(item, error)
+            await self._keeper.record_failure(item, error)
         else:
-            await self._keeper.retire(item, ItemState.EXCLUDED, "redirected")
+            await self._keeper.retire_item(item, ItemState.EXCLUDED, "redirected")
 
-    async def _readable(self, item: SourceItem, fetched: Fetched, depth: int) -> bool:
+    async def _read_page(self, item: SourceItem, fetched: Fetched, depth: int) -> bool:
         """Whether a page wants to be a document; follows its links."""
-        name = path_of(httpx.URL(item.locator), ".html").rpartition("/")[2]
+        name = build_path(httpx.URL(item.locator), ".html").rpartition("/")[2]
         try:
             page = await self._parts.ingestor.read_links(self._keeper.tenant, name, fetched.text)
         except InvalidDocument as error:
-            await self._keeper.failed(item, error)
+            await self._keeper.record_failure(item, error)
             return False
         said = {word.strip() for word in fetched.robots.replace(":", ",").split(",")}
-        base = joined(item.locator, page.base) if page.base else item.locator
+        base = join_url(item.locator, page.base) if page.base else item.locator
         if page.follow and not said & {"nofollow", "none"} and depth < self._config.depth:
-            await self._meet_all(page.links, depth + 1, base)
-        if (canonical := self._canonical(page, item.locator, base)) is not None:
+            await self._add_pages(page.links, depth + 1, base)
+        if (canonical := self._find_canonical(page, item.locator, base)) is not None:
             self._aliases.add(item.locator)
-            self._meet(canonical, depth)
-            await self._keeper.retire(item, ItemState.EXCLUDED, _CANONICAL)
+            self._add_page(canonical, depth)
+            await self._keeper.retire_item(item, ItemState.EXCLUDED, _CANONICAL)
         elif not page.index or said & {"noindex", "none"}:
-            await self._keeper.retire(item, ItemState.EXCLUDED, "noindex")
+            await self._keeper.retire_item(item, ItemState.EXCLUDED, "noindex")
         else:
             return True
         return False
 
-    def _canonical(self, page: PageLinks, url: str, base: str) -> str | None:
+    def _find_canonical(self, page: PageLinks, url: str, base: str) -> str | None:
         """Another page of the site by which this one wants to be known. Where all pages name the front page, that is a
         mistake of the site; two that name each other are both kept as the first.
         """
-        canonical = self._site.page(page.canonical, base) if page.canonical else None
+        canonical = self._site.normalize_page(page.canonical, base) if page.canonical else None
         if canonical is None or canonical == url or canonical in self._aliases:
             return None
         front = httpx.URL(canonical).path == "/" and httpx.URL(url).path != "/"
         return None if front else canonical
 
-    def _meet(self, url: str, depth: int) -> None:
-        """url: as `Site.page` has it. One that never could be read stays last: a few of them on end would end every
-        sync before the others had their turn.
+    def _add_page(self, url: str, depth: int) -> None:
+        """Adds a page to visit. One that never could be read stays last: a few of them on end would end every sync
+        before the others had their turn. url: as `Site.normalize_page` has it.
         """
         if url not in self._met:
             self._met.add(url)
-            (self._last if self._failed(url) else self._waiting).append((url, depth))
+            (self._last if self._has_failed(url) else self._waiting).append((url, depth))
 
-    async def _meet_all(self, links: Sequence[str], depth: int, base: str = "") -> None:
+    async def _add_pages(self, links: Sequence[str], depth: int, base: str = "") -> None:
         """In a thread, because a sitemap may have 50,000."""
         site = self._site
-        for url in await asyncio.to_thread(lambda: [site.page(link, base) for link in links]):
+        for url in await asyncio.to_thread(lambda: [site.normalize_page(link, base) for link in links]):
             if url is not None:
-                self._meet(url, depth)
+                self._add_page(url, depth)
 
     async def _read_robots(self) -> None:
         """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
@@ -231,87 +231,89 @@ class _Crawl:
         fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
         text = fetched.content.decode("utf-8-sig", "replace") if fetched.status == httpx.codes.OK else ""
         self._robots = await asyncio.to_thread(read_robots, text)
-        self._between = seconds_between(self._robots)
+        self._between = compute_pause(self._robots)
 
     async def _start(self, url: str) -> Fetched:
-        if not self._allowed(httpx.URL(url)):
-            raise _disallowed()
-        await self._turn()
-        fetched = await self._parts.fetcher.fetch(url, follow=lambda to: not self._site.holds(to) or self._allowed(to))
+        if not self._is_allowed(httpx.URL(url)):
+            raise _build_disallowed()
+        await self._wait_for_host()
+        fetched = await self._parts.fetcher.fetch(
+            url, follow=lambda to: not self._site.is_on_host(to) or self._is_allowed(to)
+        )
         if fetched.status != httpx.codes.OK:
-            raise _refused(fetched.status)
+            raise _build_status_error(fetched.status)
         return fetched
 
-    async def _rename(self, start: Fetched) -> None:
+    async def _move_start(self, start: Fetched) -> None:
         """The site is the one that its start leads to. For now alone, as to a notice of maintenance, it is no other
         one: all that is known of it would expire.
         """
         site = Site(start.url, self._config.prefix)
         known = [item.locator for item in self._keeper.items.values() if item.state is ItemState.CURRENT]
-        if not start.permanent and not all(site.holds(httpx.URL(locator)) for locator in known):
+        if not start.permanent and not all(site.is_on_host(httpx.URL(locator)) for locator in known):
             raise FetchUnavailable(f"起始页暂时转到了 {start.url}"[:300], code="fetch_redirected_away")
         self._site = site
         await self._read_robots()
-        if not self._allowed(start.url):
-            raise _disallowed()
+        if not self._is_allowed(start.url):
+            raise _build_disallowed()
 
-    async def _meet_named(self) -> None:
+    async def _add_named_sitemaps(self) -> None:
         """Pages of the sitemaps that robots.txt names, as if the start linked to them. They come on top: one that is
         broken stops nothing, one that cannot be had now is looked for again.
         """
         for link in self._robots.sitemaps:
             try:
-                await self._meet_listed(await self._sitemap(link), 1)
+                await self._add_sitemap(await self._fetch_sitemap(link), 1)
             except FetchUnavailable:
                 self._cut = True
             except (FetchFailed, Forbidden):
                 continue
 
-    async def _meet_listed(self, sitemap: Sitemap, depth: int) -> None:
-        await self._meet_all(sitemap.pages, depth)
+    async def _add_sitemap(self, sitemap: Sitemap, depth: int) -> None:
+        await self._add_pages(sitemap.pages, depth)
         for link in sitemap.sitemaps:
-            await self._meet_all((await self._sitemap(link)).pages, depth)
+            await self._add_pages((await self._fetch_sitemap(link)).pages, depth)
 
-    async def _sitemap(self, link: str) -> Sitemap:
+    async def _fetch_sitemap(self, link: str) -> Sitemap:
         """One of this site; empty where it is not there, or more would be too many."""
-        nothing, address = Sitemap((), ()), self._site.address(link, str(self._site.start))
-        if address is None or not self._allowed(httpx.URL(address)):
+        nothing, address = Sitemap((), ()), self._site.normalize_address(link, str(self._site.start))
+        if address is None or not self._is_allowed(httpx.URL(address)):
             return nothing
         if self._sitemaps >= MAX_SITEMAPS or len(self._met) > self._config.max_pages:
             self._cut = True
             return nothing
         self._sitemaps += 1
-        await self._turn()
-        fetched = await self._parts.fetcher.fetch(address, most=MAX_BYTES, follow=self._follows)
+        await self._wait_for_host()
+        fetched = await self._parts.fetcher.fetch(address, most=MAX_BYTES, follow=self._can_follow)
         if fetched.status != httpx.codes.OK:
             return nothing
         return await asyncio.to_thread(read_sitemap, fetched.content)
 
-    def _allowed(self, url: httpx.URL) -> bool:
+    def _is_allowed(self, url: httpx.URL) -> bool:
         return self._robots.can_fetch(str(url), AGENT)
 
-    def _follows(self, url: httpx.URL) -> bool:
-        return self._site.holds(url) and self._allowed(url)
+    def _can_follow(self, url: httpx.URL) -> bool:
+        return self._site.is_on_host(url) and self._is_allowed(url)
 
-    async def _page(self, item: SourceItem) -> Fetched:
-        await self._turn()
+    async def _fetch_page(self, item: SourceItem) -> Fetched:
+        await self._wait_for_host()
         known = self._trusting and item.state is ItemState.CURRENT
         return await self._parts.fetcher.fetch(
             item.locator,
             etag=item.etag if known else "",
             last_modified=item.last_modified if known else "",
-            follow=self._follows,
-            wanted=lambda url, media_type: suffix_of(url, media_type) is not None,
+            follow=self._can_follow,
+            wanted=lambda url, media_type: choose_suffix(url, media_type) is not None,
         )
 
-    async def _turn(self) -> None:
+    async def _wait_for_host(self) -> None:
         own = 60 / self._config.requests_per_minute
         await self._parts.pace.turn(self._site.start.host, max(own, self._between))
 
 
-def _refused(status: int) -> FetchFailed:
+def _build_status_error(status: int) -> FetchFailed:
     return FetchFailed(f"对方返回 HTTP {status}", code="fetch_status", status=status)
 
 
-def _disallowed() -> FetchFailed:
+def _build_disallowed() -> FetchFailed:
     return FetchFailed("网站的 robots.txt 不允许抓取", code="robots_disallowed")

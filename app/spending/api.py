@@ -56,9 +56,9 @@ async def read_spending(
 ) -> SpendingOut:
     """Tokens and cost by day and model, and the day's budget."""
     accounts = wiring.accounts
-    budget, rows = accounts.budget(tenant), await accounts.stored.days(tenant, days)
-    unreadable = await accounts.stored.unreadable(tenant, days)
-    exhausted = budget.exhausted(await accounts.today(tenant))
+    budget, rows = accounts.get_budget(tenant), await accounts.stored.load_days(tenant, days)
+    unreadable = await accounts.stored.load_unreadable(tenant, days)
+    exhausted = budget.is_exhausted(await accounts.load_today(tenant))
     return SpendingOut(
         budget=BudgetOut(tokens=budget.tokens, cost=budget.cost, exhausted=exhausted),
         items=[

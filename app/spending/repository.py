@@ -61,12 +61,12 @@ class SpendingRepository:
         ]
         await self._database.transact(lambda connection: _add(connection, rows, counts), durable=False)
 
-    async def days(self, tenant: str, days: int) -> list[tuple[Entry, Spending]]:
+    async def load_days(self, tenant: str, days: int) -> list[tuple[Entry, Spending]]:
         """The last `days` days, today included, the newest first."""
         table = ModelSpending
         query = (
             select(table.day, table.model, table.calls, table.prompt_tokens, table.completion_tokens, table.cost)
-            .where(table.tenant_id == tenant, table.day >= _first(days))
+            .where(table.tenant_id == tenant, table.day >= _get_first_day(days))
             .order_by(table.day.desc(), table.model)
         )
         async with self._database.read() as connection:
@@ -74,19 +74,19 @@ class SpendingRepository:
                 (Entry(tenant, day, model), Spending(*sums)) for day, model, *sums in await connection.execute(query)
             ]
 
-    async def unreadable(self, tenant: str, days: int) -> list[tuple[Unreadable, int]]:
+    async def load_unreadable(self, tenant: str, days: int) -> list[tuple[Unreadable, int]]:
         """How many replies of which model could not be read in the last `days` days, the newest first."""
         table = UnreadableReplies
         query = (
             select(table.day, table.provider, table.model, table.replies)
-            .where(table.tenant_id == tenant, table.day >= _first(days))
+            .where(table.tenant_id == tenant, table.day >= _get_first_day(days))
             .order_by(table.day.desc(), table.provider, table.model)
         )
         async with self._database.read() as connection:
             return [(Unreadable(tenant, *place), count) for *place, count in await connection.execute(query)]
 
 
-def _first(days: int) -> str:
+def _get_first_day(days: int) -> str:
     return (now() - timedelta(days=days - 1)).date().isoformat()
 
 

@@ -42,20 +42,20 @@ class Accounts:
         self._known: dict[str, _Known] = {}
         self._writing: asyncio.Task[None] | None = None
 
-    def of(self, tenant: str) -> TenantMeter:
+    def get_meter(self, tenant: str) -> TenantMeter:
         """What a tenant's models are asked through."""
         return TenantMeter(self, tenant)
 
-    def budget(self, tenant: str) -> Budget:
+    def get_budget(self, tenant: str) -> Budget:
         """Of a day."""
         return self._budgets.get(tenant, self._common)
 
-    async def today(self, tenant: str) -> Spending:
+    async def load_today(self, tenant: str) -> Spending:
         """By all processes, as of some seconds ago, and by this one till now."""
-        day, known = _day(), self._known.get(tenant)
+        day, known = _get_today(), self._known.get(tenant)
         if known is None or known.day != day or time.monotonic() - known.read_at > FRESH_SECONDS:
             async with self._busy:  # nothing is on its way: each spending is in the rows, or waits
-                rows = await self.stored.days(tenant, 1)
+                rows = await self.stored.load_days(tenant, 1)
                 waiting = (
                     spent for entry, spent in self._pending.items() if (entry.tenant, entry.day) == (tenant, day)
                 )
@@ -65,8 +65,8 @@ class Accounts:
 
     def add(self, tenant: str, model: str, usage: Usage) -> None:
         """Written within a moment, by the task that does so for all."""
-        price, day = self._prices.get(model), _day()
-        cost = price.of(usage.prompt_tokens, usage.completion_tokens) if price else 0
+        price, day = self._prices.get(model), _get_today()
+        cost = price.compute_cost(usage.prompt_tokens, usage.completion_tokens) if price else 0
         spent = Spending(usage.calls, usage.prompt_tokens, usage.completion_tokens, cost)
         entry = Entry(tenant, day, model)
         self._pending[entry] = self._pending.get(entry, Spending()) + spent
@@ -76,7 +76,7 @@ class Accounts:
 
     def add_unreadable(self, tenant: str, provider: str, model: str) -> None:
         """Counts a reply that could not be read; written as `add` is."""
-        self._unreadable[Unreadable(tenant, _day(), provider, model)] += 1
+        self._unreadable[Unreadable(tenant, _get_today(), provider, model)] += 1
         self._write_soon()
 
     async def settle(self) -> None:
@@ -119,8 +119,8 @@ class TenantMeter:
 
     async def allow(self) -> None:
         """Reads nothing where there is no limit. Raises BudgetExhausted."""
-        budget = self._accounts.budget(self._tenant)
-        if budget.limited and budget.exhausted(await self._accounts.today(self._tenant)):
+        budget = self._accounts.get_budget(self._tenant)
+        if budget.is_limited and budget.is_exhausted(await self._accounts.load_today(self._tenant)):
             raise BudgetExhausted(f"the day's budget of tenant {self._tenant} is used up")
 
     def record_usage(self, model: str, usage: Usage) -> None:
@@ -139,5 +139,5 @@ class _Known:
     spent: Spending
 
 
-def _day() -> str:
+def _get_today() -> str:
     return now().date().isoformat()

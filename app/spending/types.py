@@ -14,7 +14,7 @@ class Price:
     input: float
     output: float
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> int:
+    def compute_cost(self, prompt_tokens: int, completion_tokens: int) -> int:
         """In millionths of the unit."""
         return round(prompt_tokens * self.input + completion_tokens * self.output)
 
@@ -26,12 +26,12 @@ class Budget:
     tokens: int = 0
     cost: float = 0.0
 
-    def exhausted(self, spent: Spending) -> bool:
+    def is_exhausted(self, spent: Spending) -> bool:
         """Whether nothing more may be asked."""
         return 0 < self.tokens <= spent.tokens or 0 < self.cost * MILLION <= spent.cost
 
     @property
-    def limited(self) -> bool:
+    def is_limited(self) -> bool:
         """Whether there is a limit at all."""
         return self.tokens > 0 or self.cost > 0
 

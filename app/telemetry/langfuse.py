@@ -70,7 +70,7 @@ class LangfusePrompts:
             await asyncio.gather(self._running, return_exceptions=True)
         await self._client.aclose()
 
-    def translated(self, attributes: Mapping[str, Value]) -> Mapping[str, Value]:
+    def translate_attributes(self, attributes: Mapping[str, Value]) -> Mapping[str, Value]:
         """A request to a model as a generation, linked with its prompt once that is registered."""
         told: dict[str, Value] = {}
         if "gen_ai.operation.name" in attributes:

@@ -65,10 +65,10 @@ class Telemetry:
         context = TraceContextTextMapPropagator().extract({"traceparent": traceparent}, Context())
         attributes: dict[str, Value] = {"yingda.tenant": tenant, "yingda.turn": message}
         if session:
-            attributes["session.id"] = self.digest(tenant, session)
-        return RecordedSpan.begun(self._tracer, "turn", context, attributes, self._translate)
+            attributes["session.id"] = self.hash_id(tenant, session)
+        return RecordedSpan.start_span(self._tracer, "turn", context, attributes, self._translate)
 
-    def digest(self, *parts: str) -> str:
+    def hash_id(self, *parts: str) -> str:
         """Of an id that a customer may have chosen: equal ones stay equal, and nobody can guess them back."""
         return hmac.new(self._secret, "\0".join(parts).encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]
 
@@ -87,7 +87,7 @@ async def open_telemetry(
     if not options.receivers:
         yield None
         return
-    provider, exporters = await asyncio.to_thread(_provider, options)
+    provider, exporters = await asyncio.to_thread(_build_provider, options)
     try:
         yield Telemetry(provider, options.secret, translate)
     finally:
@@ -102,7 +102,7 @@ def _close(provider: TracerProvider, exporters: Sequence[OTLPSpanExporter]) -> N
     provider.shutdown()
 
 
-def _provider(options: TelemetryOptions) -> tuple[TracerProvider, Sequence[OTLPSpanExporter]]:
+def _build_provider(options: TelemetryOptions) -> tuple[TracerProvider, Sequence[OTLPSpanExporter]]:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -129,6 +129,6 @@ Turns = Callable[[str, str, str, str], TracedSpan]
 """See `Telemetry.turn`."""
 
 
-def untraced(tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:
+def begin_nothing(tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:
     """Where nothing is recorded."""
     return NOTHING

@@ -62,7 +62,7 @@ class RecordedSpan:
         self._entered: AbstractContextManager[None] | None = None
 
     @classmethod
-    def begun(
+    def start_span(
         cls,
         tracer: Tracer,
         name: str,
@@ -93,7 +93,7 @@ class RecordedSpan:
         if not self._span.is_recording():  # over already, or not to be recorded, and so is all of it
             return RecordedSpan(self._tracer, self._span, self._translate)
         context = set_span_in_context(self._span)
-        return RecordedSpan.begun(self._tracer, name, context, attributes or {}, self._translate)
+        return RecordedSpan.start_span(self._tracer, name, context, attributes or {}, self._translate)
 
     def enter(self) -> AbstractContextManager[object]:
         """See `TracedSpan.enter`."""

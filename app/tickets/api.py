@@ -10,11 +10,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Priority
-from app.http.deps import StaffTenant, Wiring, proof_from
-from app.http.failures import fails
+from app.http.deps import StaffTenant, Wiring, read_proof
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.idempotency.header import digest_of, given_key, once, retry_key
+from app.idempotency.header import hash_body, read_key, retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.tickets.repository import TicketFilter, TicketRow
@@ -35,13 +35,13 @@ router = APIRouter(prefix="/api/v1/tickets", tags=["tickets"], route_class=Guard
 Number = Annotated[str, Path(max_length=32, description="工单编号，如 TK260301482913")]
 
 
-@router.post("", status_code=201, response_model=TicketOut, responses=fails(409))
+@router.post("", status_code=201, response_model=TicketOut, responses=list_failures(409))
 async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done. It is the
     conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
     """
-    proof, own_key = await proof_from(request, user_id=body.user_id), given_key(request)
-    key = retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None
+    proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
+    key = retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
 
     def reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
         told = TicketOut.of(ticket).model_dump_json().encode()
@@ -53,12 +53,12 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        kept = attempt.keeping(partial(reply, written=True)) if attempt else None
+        kept = attempt.build_keeper(partial(reply, written=True)) if attempt else None
         create = wiring.tickets.create
         opened = await create(tenant, owner, new, body.author, verified=bool(member), together=kept)
         return reply(opened[0], written=attempt is not None)
 
-    return await once(request, key, work)
+    return await run_once(request, key, work)
 
 
 @router.get("")
@@ -81,7 +81,7 @@ async def list_tickets(
     return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
 
 
-@router.get("/{number}", responses=fails(404))
+@router.get("/{number}", responses=list_failures(404))
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
     ticket, history = await wiring.tickets.get(tenant, number.upper())
@@ -89,21 +89,21 @@ async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> Ti
     return TicketDetail(**TicketOut.of(ticket).model_dump(), history=events)
 
 
-@router.patch("/{number}", responses=fails(404, 409))
+@router.patch("/{number}", responses=list_failures(404, 409))
 async def edit_ticket(number: Number, body: TicketPatch, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Changes what is sent; 409 when the ticket is not of the version given any more."""
     fields = body.model_dump(exclude_none=True, exclude={"author", "version"})
     return TicketOut.of(await wiring.tickets.edit(tenant, number.upper(), body.author, fields, body.version))
 
 
-@router.post("/{number}/comments", status_code=201, responses=fails(404, 409))
+@router.post("/{number}/comments", status_code=201, responses=list_failures(404, 409))
 async def comment_on_ticket(number: Number, body: CommentIn, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Adds a comment; a public one is what the customer hears when asking for the ticket."""
     ticket = await wiring.tickets.comment(tenant, number.upper(), body.author, body.text, public=body.public)
     return TicketOut.of(ticket)
 
 
-@router.post("/{number}/transitions", responses=fails(404, 409))
+@router.post("/{number}/transitions", responses=list_failures(404, 409))
 async def move_ticket(number: Number, body: TransitionIn, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Takes the ticket to another state; 409 where there is no way."""
     moved = wiring.tickets.move(tenant, number.upper(), body.to, body.author, body.note, body.version)

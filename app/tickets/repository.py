@@ -15,9 +15,9 @@ from agents.ticketing.types import DONE, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from app.tickets.tables import Ticket, TicketEvent
-from app.webhooks.events import WebhookEvent, emit
+from app.webhooks.events import WebhookEvent, emit_event
 
 ERASED = "erased"
 """Of what the conversation's erasure does to its tickets: nothing to tell anybody."""
@@ -176,7 +176,7 @@ def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: N
         if (found := connection.execute(same).first()) is not None:
             return _ticket(found), False
     _log(connection, tenant, ticket, event)
-    emit(connection, tenant, WebhookEvent.TICKET_CREATED, _told(ticket))
+    emit_event(connection, tenant, WebhookEvent.TICKET_CREATED, _told(ticket))
     return ticket, True
 
 
@@ -195,16 +195,16 @@ def change(
     connection.execute(update(Ticket).where(_key(tenant, number)).values(values))
     _log(connection, tenant, after, event)
     if event.kind != ERASED:
-        change = {"kind": event.kind, "by": event.actor, "text": masked(event.text), "public": event.public}
+        change = {"kind": event.kind, "by": event.actor, "text": mask_personal_data(event.text), "public": event.public}
         told = _told(after) | {"assignee": after.assignee, "version": after.version, "before": before.state}
-        emit(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
+        emit_event(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
     return after
 
 
 def _told(ticket: TicketRow) -> dict[str, Any]:
     """What webhooks learn of a ticket."""
     told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
-    told |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": masked(ticket.subject)}
+    told |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": mask_personal_data(ticket.subject)}
     return told | {name: getattr(ticket, name).isoformat() for name in ("respond_by", "resolve_by", "created_at")}
 
 

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Path
 
 from app.errors import NotFound
 from app.http.deps import StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.traces.schemas import TraceOut
 
 router = APIRouter(prefix="/api/v1/traces", tags=["traces"], route_class=GuardedRoute)
 
 
-@router.get("/{trace_id}", responses=fails(404))
+@router.get("/{trace_id}", responses=list_failures(404))
 async def read_trace(
     trace_id: Annotated[str, Path(max_length=64, description="message_id，或请求的 trace_id（X-Request-ID）")],
     tenant: StaffTenant,
@@ -25,4 +25,4 @@ async def read_trace(
     found = await wiring.traces.find(tenant, trace_id)
     if found is None:
         raise NotFound("没有找到这一轮，会话可能已被删除。", code="trace_not_found", id=trace_id)
-    return TraceOut.of(found)
+    return TraceOut.from_turn(found)

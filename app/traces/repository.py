@@ -13,9 +13,9 @@ from app.conversations.tables import Feedback, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.base import get_table
 from app.db.engine import Database
-from app.search.waterfall import waterfall
-from app.traces.packing import packed, unpacked
+from app.search.waterfall import build_waterfall
 from app.traces.tables import StoredTrace
+from app.traces.trace_codec import compress_body, decompress_body
 from app.traces.types import TurnTrace, call_fields, route_fields
 
 _INSERT = insert(get_table(StoredTrace))
@@ -42,7 +42,7 @@ class TracedTurn:
 def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
     """Keeps the traces of turns, in the transaction that keeps the turns."""
     rows = [
-        {"tenant_id": turn.tenant, "turn_id": turn.id, "body": _packed(turn.trace)}
+        {"tenant_id": turn.tenant, "turn_id": turn.id, "body": _compress_trace(turn.trace)}
         for turn in turns
         if turn.trace is not None
     ]
@@ -50,13 +50,13 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
         connection.execute(_INSERT, rows)
 
 
-def _packed(trace: TurnTrace) -> bytes:
+def _compress_trace(trace: TurnTrace) -> bytes:
     if trace.route is None:
-        return packed({"origin": trace.origin})
+        return compress_body({"origin": trace.origin})
     body = {
         "route": route_fields(trace.route),
         "basis": trace.basis or None,
-        "evidence": waterfall(trace.searched) if trace.searched is not None else None,
+        "evidence": build_waterfall(trace.searched) if trace.searched is not None else None,
         "model": {
             "name": trace.model,
             "calls": trace.usage.calls,
@@ -66,7 +66,7 @@ def _packed(trace: TurnTrace) -> bytes:
             "requests": [call_fields(call) for call in trace.calls],
         },
     }
-    return packed(body)
+    return compress_body(body)
 
 
 class TraceRepository:
@@ -106,4 +106,4 @@ class TraceRepository:
             return None
         fields: dict[str, Any] = dict(row._mapping)
         body = fields.pop("body")
-        return TracedTurn(**fields, trace=unpacked(body))
+        return TracedTurn(**fields, trace=decompress_body(body))

@@ -84,7 +84,7 @@ class TraceOut(BaseModel):
     reason: str = Field(description="评价的原因")
 
     @classmethod
-    def of(cls, turn: TracedTurn) -> Self:
+    def from_turn(cls, turn: TracedTurn) -> Self:
         data: dict[str, Any] = turn.response["data"]
         kept = {name: data[name] for name in _OF_RESPONSE}
         own = {name: getattr(turn, name) for name in _OF_TURN}

@@ -14,7 +14,7 @@ from app.attachments.schemas import AttachmentOut
 from app.desk.types import Event, State
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.transcripts.repository import ConversationFilter
@@ -137,19 +137,19 @@ async def list_conversations(
     """A page of conversations, each called by its worst turn."""
     places = since, until, after, trouble, sort, label
     wanted = ConversationFilter(q, user_id, channel, outcome or "", handoff, rating or "", *places)
-    found, total = await wiring.transcripts.recent(tenant, limit, wanted, offset)
+    found, total = await wiring.transcripts.load_recent(tenant, limit, wanted, offset)
     following = found[-1].session_id if len(found) == limit and sort == "-updated" else None
-    labels = await wiring.contacts.rows.labels(tenant, [item.session_id for item in found])
+    labels = await wiring.contacts.rows.load_labels(tenant, [item.session_id for item in found])
     listed = [ConversationOut(**asdict(item), labels=list(labels.get(item.session_id, ()))) for item in found]
     return ConversationList(conversations=listed, next=following, total=total)
 
 
-@router.get("/{session_id}", responses=fails(404))
+@router.get("/{session_id}", responses=list_failures(404))
 async def read_conversation(session_id: SessionId, tenant: CompanyTenant, wiring: Wiring) -> Transcript:
     """All of a conversation, with what staff said and what happened at the desk."""
     whole = await wiring.whole_transcripts.read(SessionKey(tenant, session_id))
     if whole is None:
-        raise _unknown(session_id)
+        raise _build_not_found(session_id)
     turns = [
         ExchangeOut(
             message_id=item.id,
@@ -168,11 +168,11 @@ async def read_conversation(session_id: SessionId, tenant: CompanyTenant, wiring
     return Transcript(**about, entries=entries, turns=turns)
 
 
-@router.delete("/{session_id}", status_code=204, responses=fails(404))
+@router.delete("/{session_id}", status_code=204, responses=list_failures(404))
 async def delete_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Deletes a conversation with all its turns and votes for good."""
     if not await wiring.transcripts.delete(tenant, session_id):
-        raise _unknown(session_id)
+        raise _build_not_found(session_id)
     return Response(status_code=204)
 
 
@@ -189,5 +189,5 @@ async def rate_message(
 _ABOUT = "session_id", "user_id", "verified", "channel", "state", "created_at", "updated_at"
 
 
-def _unknown(session_id: str) -> NotFound:
+def _build_not_found(session_id: str) -> NotFound:
     return NotFound("没有找到这个会话，可能已被删除。", code="conversation_not_found", session_id=session_id)

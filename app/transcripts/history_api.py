@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
-from app.desk.schemas import HandoffOut, handoff_out
+from app.desk.schemas import HandoffOut, build_handoff
 from app.desk.types import Event, Sender
-from app.http.deps import HolderTenant, Wiring, proof_from
+from app.http.deps import HolderTenant, Wiring, read_proof
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.transcripts.repository_history import DeskItem, HistoryPlace, TurnItem
@@ -75,18 +75,18 @@ async def read_history(
     """The customer's own conversation, the latest part first."""
     key = SessionKey(tenant, session_id)
     session = await wiring.desk.sessions.find(key)
-    page = await wiring.histories.read(key, limit, HistoryPlace.of(before) if before else None)
-    proof = await proof_from(request)
+    page = await wiring.histories.read(key, limit, HistoryPlace.from_cursor(before) if before else None)
+    proof = await read_proof(request)
     return ConversationSeen(
         session_id=session_id,
-        handoff=handoff_out(await wiring.desk.queue.state(session)),
+        handoff=build_handoff(await wiring.desk.queue.get_state(session)),
         last_seq=session.messages if session else 0,
-        entries=[entry for item in page.items for entry in _entries(item, proof)],
+        entries=[entry for item in page.items for entry in _build_entries(item, proof)],
         previous=str(page.previous) if page.previous else None,
     )
 
 
-def _entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]:
+def _build_entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]:
     at = item.place.created_at
     if isinstance(item, DeskItem):
         who = Who.STAFF if item.sender is Sender.AGENT else Who.SYSTEM
@@ -106,10 +106,10 @@ def _entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]:
     if not proof.trusted and item.rows_of not in ("", proof.caller):
         yield reply.model_copy(update={"text": "", "withheld": True})
     elif item.reply:
-        yield reply.model_copy(update=_beside(item.response["data"]))
+        yield reply.model_copy(update=_list_beside(item.response["data"]))
 
 
-def _beside(data: dict[str, Any]) -> dict[str, Any]:
+def _list_beside(data: dict[str, Any]) -> dict[str, Any]:
     """What stood beside the reply. data: as it was sent."""
     sources = [SourceOut(**source) for source in data["sources"] if source["index"] != "SQL"]
     buttons = [ButtonOut(**button) for button in data.get("buttons", ())]

@@ -16,10 +16,10 @@ from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.db.sorting import sorted_by
 from app.desk.tables import DeskSessionRow
-from app.privacy import masked
+from app.privacy import mask_personal_data
 from app.transcripts.severity import SEVERITY, TROUBLES, Trouble
 from app.transcripts.types import Rating
-from app.webhooks.events import WebhookEvent, emit
+from app.webhooks.events import WebhookEvent, emit_event
 
 Forget = Callable[[Connection, str, Sequence[str]], int]
 
@@ -103,12 +103,12 @@ _SEVERITY: ColumnElement[int] = case(
 _SORTED = {"updated": Conversation.updated_at, "created": Conversation.created_at, "turns": Conversation.turns}
 
 
-def _votes(rating: str) -> ColumnElement[int]:
+def _count_votes(rating: str) -> ColumnElement[int]:
     own = _OWN_VOTE & (Feedback.rating == rating)
     return select(func.count()).select_from(Feedback, StoredTurn).where(own).correlate(Conversation).scalar_subquery()
 
 
-def _where(tenant: str, wanted: ConversationFilter) -> list[ColumnElement[bool]]:
+def _build_conditions(tenant: str, wanted: ConversationFilter) -> list[ColumnElement[bool]]:
     where: list[ColumnElement[bool]] = [Conversation.tenant_id == tenant]
     for name in ("user_id", "channel"):
         if value := getattr(wanted, name):
@@ -149,17 +149,17 @@ class TranscriptRepository:
         self._forget = forget
         self._on_commit = on_commit
 
-    async def recent(
+    async def load_recent(
         self, tenant: str, limit: int, wanted: ConversationFilter = EVERYTHING, offset: int = 0
     ) -> tuple[list[Summary], int]:
         """The conversations that were active last, or by the filter's `sort`, at most `limit`, and how many there are
         on all pages.
         """
         place = (Conversation.updated_at, Conversation.session_id)
-        where = _where(tenant, wanted)
+        where = _build_conditions(tenant, wanted)
         page = list(where)
         if wanted.after:
-            last = select(*place).where(_key(tenant, wanted.after)).subquery()
+            last = select(*place).where(_match_key(tenant, wanted.after)).subquery()
             page.append(tuple_(*place) < select(last.c.updated_at, last.c.session_id).scalar_subquery())
         first = select(StoredTurn.question).where(_OWN_TURN).order_by(StoredTurn.number).limit(1).scalar_subquery()
         last_outcome = (
@@ -177,8 +177,8 @@ class TranscriptRepository:
                 func.coalesce(first, ""),
                 func.coalesce(last_outcome, ""),
                 exists().where(_AT_DESK),
-                _votes("up"),
-                _votes("down"),
+                _count_votes("up"),
+                _count_votes("down"),
             )
             .where(*page)
             .order_by(*sorted_by(wanted.sort, _SORTED), *(column.desc() for column in place))
@@ -213,7 +213,7 @@ class TranscriptRepository:
         async with self._database.read() as connection:
             return [Exchange(*row) for row in await connection.execute(query)]
 
-    async def source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
+    async def find_source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
         """The fragment that a reply of the session cites by this number, as it was sent; None for none. The customer's
         own page, which is 0, is none.
         """
@@ -246,9 +246,14 @@ class TranscriptRepository:
             row = insert_into(connection, Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
             key = [Feedback.tenant_id, Feedback.turn_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=vote))
-            told = {"session_id": session_id, "message_id": turn_id, "rating": rating, "reason": masked(reason)}
+            told = {
+                "session_id": session_id,
+                "message_id": turn_id,
+                "rating": rating,
+                "reason": mask_personal_data(reason),
+            }
             told["created_at"] = moment.isoformat()
-            await connection.run_sync(emit, tenant, WebhookEvent.FEEDBACK_GIVEN, told)
+            await connection.run_sync(emit_event, tenant, WebhookEvent.FEEDBACK_GIVEN, told)
         self._on_commit()
         return True
 
@@ -266,5 +271,5 @@ async def _find_worst(connection: AsyncConnection, tenant: str, sessions: Sequen
     }
 
 
-def _key(tenant: str, session_id: str) -> ColumnElement[bool]:
+def _match_key(tenant: str, session_id: str) -> ColumnElement[bool]:
     return (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)

@@ -53,7 +53,7 @@ class HistoryPlace:
         return f"{(self.created_at - _EPOCH) // timedelta(microseconds=1)}-{self.rank}-{self.number}"
 
     @classmethod
-    def of(cls, cursor: str) -> Self:
+    def from_cursor(cls, cursor: str) -> Self:
         """The place of a cursor, `microseconds-rank-number`."""
         microseconds, rank, number = (int(part) for part in cursor.split("-"))
         return cls(_EPOCH + timedelta(microseconds=microseconds), rank, number)
@@ -106,16 +106,16 @@ class HistoryRepository:
         """The last `limit` items, or the last ones before a place."""
         async with self._database.read() as connection:
             found: list[TurnItem | DeskItem] = [
-                *await _turns(connection, key, limit + 1, before),
-                *await _happened(connection, key, limit + 1, before),
-                *await _said(connection, key, limit + 1, before),
+                *await _load_turns(connection, key, limit + 1, before),
+                *await _load_events(connection, key, limit + 1, before),
+                *await _load_messages(connection, key, limit + 1, before),
             ]
         found.sort(key=attrgetter("place"))
         items = found[-limit:]
         return HistoryPage(tuple(items), items[0].place if len(found) > limit else None)
 
 
-async def _turns(
+async def _load_turns(
     connection: AsyncConnection, key: SessionKey, limit: int, before: HistoryPlace | None
 ) -> list[TurnItem]:
     table = StoredTurn
@@ -124,21 +124,21 @@ async def _turns(
     query = (
         select(table.created_at, table.number, *columns, Feedback.rating, func.coalesce(Feedback.reason, ""))
         .outerjoin(Feedback, voted)
-        .where(*_of(table, table.number, 0, key, before))
+        .where(*_match_before(table, table.number, 0, key, before))
         .order_by(table.created_at.desc(), table.number.desc())
         .limit(limit)
     )
     return [TurnItem(HistoryPlace(row[0], 0, row[1]), *row[2:]) for row in await connection.execute(query)]
 
 
-async def _happened(
+async def _load_events(
     connection: AsyncConnection, key: SessionKey, limit: int, before: HistoryPlace | None
 ) -> list[DeskItem]:
     table = DeskEvent
     query = (
         select(table.created_at, table.version, table.event, _NAME)
-        .outerjoin(DeskStaff, _serves(table))
-        .where(*_of(table, table.version, 1, key, before), table.event.in_(TOLD))
+        .outerjoin(DeskStaff, _match_staff(table))
+        .where(*_match_before(table, table.version, 1, key, before), table.event.in_(TOLD))
         .order_by(table.created_at.desc(), table.version.desc())
         .limit(limit)
     )
@@ -148,14 +148,14 @@ async def _happened(
     ]
 
 
-async def _said(
+async def _load_messages(
     connection: AsyncConnection, key: SessionKey, limit: int, before: HistoryPlace | None
 ) -> list[DeskItem]:
     table = DeskMessageRow
     query = (
         select(table.created_at, table.seq, table.sender, table.content, _NAME, table.attachments)
-        .outerjoin(DeskStaff, _serves(table))
-        .where(*_of(table, table.seq, 2, key, before), table.sender.in_(_SPEAKERS))
+        .outerjoin(DeskStaff, _match_staff(table))
+        .where(*_match_before(table, table.seq, 2, key, before), table.sender.in_(_SPEAKERS))
         .order_by(table.created_at.desc(), table.seq.desc())
         .limit(limit)
     )
@@ -166,7 +166,7 @@ async def _said(
     ]
 
 
-def _of(
+def _match_before(
     table: Any, number: Any, rank: int, key: SessionKey, before: HistoryPlace | None
 ) -> Sequence[ColumnElement[bool]]:
     """Rows of the conversation, which stand before a place."""
@@ -181,7 +181,7 @@ def _of(
     return [*own, or_(at < before.created_at, and_(at == before.created_at, number < before.number))]
 
 
-def _serves(table: Any) -> ColumnElement[bool]:
+def _match_staff(table: Any) -> ColumnElement[bool]:
     return and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
 
 

@@ -51,7 +51,7 @@ class TranscriptEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeTranscript:
     """A conversation. state: who it is with; entries: the oldest first."""
 
     session_id: str
@@ -70,7 +70,7 @@ class WholeTranscriptRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, key: SessionKey) -> Whole | None:
+    async def read(self, key: SessionKey) -> WholeTranscript | None:
         """The conversation; None for one that is not there."""
         same = and_(
             DeskSessionRow.tenant_id == Conversation.tenant_id, DeskSessionRow.session_id == Conversation.session_id
@@ -92,14 +92,14 @@ class WholeTranscriptRepository:
             row = (await connection.execute(query)).first()
             if row is None:
                 return None
-            turns = (await connection.execute(_turns(key))).all()
-            said = (await connection.execute(_said(key))).all()
-            happened = (await connection.execute(_happened(key))).all()
-        entries = _entries(turns, said, happened)
-        return Whole(row[0], row[1], bool(row[2]), row[3], State(row[4]), row[5], row[6], entries)
+            turns = (await connection.execute(_select_turns(key))).all()
+            said = (await connection.execute(_select_messages(key))).all()
+            happened = (await connection.execute(_select_events(key))).all()
+        entries = _build_entries(turns, said, happened)
+        return WholeTranscript(row[0], row[1], bool(row[2]), row[3], State(row[4]), row[5], row[6], entries)
 
 
-def _turns(key: SessionKey) -> Executable:
+def _select_turns(key: SessionKey) -> Executable:
     return (
         select(StoredTurn.id, StoredTurn.question, StoredTurn.reply, StoredTurn.created_at, StoredTurn.attachments)
         .where(StoredTurn.tenant_id == key.tenant, StoredTurn.session_id == key.session_id)
@@ -107,27 +107,27 @@ def _turns(key: SessionKey) -> Executable:
     )
 
 
-def _said(key: SessionKey) -> Executable:
+def _select_messages(key: SessionKey) -> Executable:
     table = DeskMessageRow
     about = table.content, table.created_at, table.attachments
-    rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, *about)
+    rows = _select_with_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, *about)
     return rows.where(table.sender.in_(_WHO)).order_by(table.seq)
 
 
-def _happened(key: SessionKey) -> Executable:
+def _select_events(key: SessionKey) -> Executable:
     table = DeskEvent
-    rows = _of_staff(table, key, table.event, table.actor, table.agent_id, _NAME, table.note, table.created_at)
+    rows = _select_with_staff(table, key, table.event, table.actor, table.agent_id, _NAME, table.note, table.created_at)
     return rows.order_by(table.version)
 
 
-def _of_staff(table: type[DeskMessageRow] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
+def _select_with_staff(table: type[DeskMessageRow] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
     """Rows of the conversation beside the member of staff whose they are."""
     named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
     own = table.tenant_id == key.tenant, table.session_id == key.session_id
     return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(*own)
 
 
-def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[TranscriptEntry, ...]:
+def _build_entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[TranscriptEntry, ...]:
     """In the order of time; of what came at once a turn first, which may have caused the rest, then the transition,
     then the notice of it.
     """

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents.passages.coverage import split_by_quotes
 from app.errors import NotFound
 from app.http.deps import HolderTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
@@ -45,7 +45,7 @@ class PassageOut(BaseModel):
     current: bool = Field(description="false：文档后来改了、过期或删除了，只有当时引用的句子")
 
 
-@router.get("/{session_id}/messages/{message_id}/sources/{index}", responses=fails(404))
+@router.get("/{session_id}/messages/{message_id}/sources/{index}", responses=list_failures(404))
 async def read_source(
     session_id: Id,
     message_id: Id,
@@ -54,11 +54,11 @@ async def read_source(
     wiring: Wiring,
 ) -> PassageOut:
     """The passage behind a citation of the conversation, and no other."""
-    cited = await wiring.transcripts.source(tenant, session_id, message_id, index)
+    cited = await wiring.transcripts.find_source(tenant, session_id, message_id, index)
     if cited is None:
         raise NotFound("没有找到这条来源，请核对会话、消息与引用编号。", code="source_not_found")
     quotes = [line for line in cited["snippet"].split("\n") if line.strip()]
-    found = await wiring.documents.passage(tenant, cited["document_id"], quotes) if quotes else None
+    found = await wiring.documents.find_passage(tenant, cited["document_id"], quotes) if quotes else None
     parts = split_by_quotes(found.text, found.layout, quotes) if found else ()
     return PassageOut(
         index=index,

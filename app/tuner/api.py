@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import fails
+from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.tuner.schemas import ParamsHistory, ParamsIn, ParamsOut, ParamsVersionOut, ResetIn, RevertIn
@@ -23,18 +23,18 @@ async def read_params(tenant: StaffTenant, wiring: Wiring) -> ParamsOut:
     return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)
 
 
-@router.put("/params", responses=fails(400, 409))
+@router.put("/params", responses=list_failures(400, 409))
 async def write_params(body: ParamsIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ParamsOut:
     """Sets parameters; the next answer goes by them."""
-    await wiring.tuner.put(tenant, body.values, by=caller_name(request), note=body.note, expected=body.version)
+    await wiring.tuner.put(tenant, body.values, by=get_caller_name(request), note=body.note, expected=body.version)
     return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)
 
 
-@router.post("/params/reset", responses=fails(400, 409))
+@router.post("/params/reset", responses=list_failures(400, 409))
 async def reset_params(request: Request, tenant: AdminTenant, wiring: Wiring, body: ResetIn | None = None) -> ParamsOut:
     """Puts parameters back to the settings of the installation."""
     wanted = body or ResetIn()
-    await wiring.tuner.reset(tenant, wanted.names, by=caller_name(request), note=wanted.note)
+    await wiring.tuner.reset(tenant, wanted.names, by=get_caller_name(request), note=wanted.note)
     return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)
 
 
@@ -47,11 +47,11 @@ async def list_params_history(
     return ParamsHistory(items=list(map(ParamsVersionOut.of, versions)), total=total)
 
 
-@router.post("/params/history/{version}/revert", responses=fails(400, 404, 409))
+@router.post("/params/history/{version}/revert", responses=list_failures(400, 404, 409))
 async def revert_params(
     version: VersionNumber, request: Request, tenant: AdminTenant, wiring: Wiring, body: RevertIn | None = None
 ) -> ParamsOut:
     """Puts all parameters back to what they were in a version; that is a version of its own."""
     note = body.note if body else ""
-    await wiring.tuner.revert(tenant, version, by=caller_name(request), note=note)
+    await wiring.tuner.revert(tenant, version, by=get_caller_name(request), note=note)
     return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)

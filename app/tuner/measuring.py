@@ -88,7 +88,7 @@ class Measuring:
         EmbeddingUnavailable.
         """
         other = self._beside(search, settings)
-        other.carry_over([search])
+        other.keep_calibrations([search])
         with suppress(RerankUnavailable):
             await other.calibrator.refresh_quick()
         return other

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
-from app.search.judging import PASSAGES, TRIED
+from app.search.verdict_service import PASSAGES, TRIED
 from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
 from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
-from app.ids import new_id
-from app.privacy import masked
-from app.search.judging import describe_verdicts
+from app.ids import create_id
+from app.privacy import mask_personal_data
+from app.search.verdict_service import describe_verdicts
 from app.tuner import repository_reports as rows
 from app.tuner.calibrating import ScoredQuestion, calibrated
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, grid, standing, swept
@@ -24,8 +24,8 @@ from app.tuner.types import Action, Params
 if TYPE_CHECKING:
     from app.db.engine import Database
     from app.jobs.types import JobContext
-    from app.search.judging import BaseJudging, JudgingEstimate
     from app.search.service import CalibratedSearch
+    from app.search.verdict_service import JudgingEstimate, VerdictService
     from app.search.verdicts import BaseVerdict
     from app.tenants import Tenants
     from app.tuner.service import Tuner
@@ -56,7 +56,7 @@ class Reports:
         tuner: Tuner,
         tenants: Tenants,
         measuring: Measuring,
-        judging: BaseJudging,
+        judging: VerdictService,
         trigger: Trigger,
     ) -> None:
         self._database = database
@@ -71,7 +71,7 @@ class Reports:
         InvalidRequest, Conflict.
         """
         if wish.kind == JUDGEMENT:
-            search = (await self._tenants.of(tenant)).retriever
+            search = (await self._tenants.get_parts(tenant)).retriever
             self.judging.prepare(tenant, search, wish.parameters["passages"])  # refused now, not by the run
         else:
             enough(questions)
@@ -81,8 +81,8 @@ class Reports:
                 raise InvalidRequest(f"一次最多扫描 {MAX_POINTS} 个组合", code="too_many_points", most=MAX_POINTS)
             for point in points:
                 fitting(tuned(self._tuner.settings, checked(point.values(), self._tuner.settings)))
-        asked = [replace(question, text=masked(question.text)) for question in questions]
-        report = TuningReport(new_id(), wish.kind, wish.title, wish.parameters, "", None, wish.by, now(), None, None)
+        asked = [replace(question, text=mask_personal_data(question.text)) for question in questions]
+        report = TuningReport(create_id(), wish.kind, wish.title, wish.parameters, "", None, wish.by, now(), None, None)
         await self._database.transact(lambda connection: rows.add(connection, tenant, report, asked))
         try:
             run = await self._trigger(tenant, wish.kind, report.id)
@@ -94,7 +94,7 @@ class Reports:
 
     async def estimate(self, tenant: str, passages: int) -> JudgingEstimate:
         """What it takes to have a model judge so many passages. Raises Conflict, GenerationUnavailable."""
-        return await self.judging.estimate(tenant, (await self._tenants.of(tenant)).retriever, passages)
+        return await self.judging.prepare_estimate(tenant, (await self._tenants.get_parts(tenant)).retriever, passages)
 
     async def find(self, tenant: str, report_id: str) -> TuningReport:
         """Raises NotFound."""
@@ -150,7 +150,7 @@ class Reports:
             questions = await connection.run_sync(rows.asked, tenant, report_id)
         if report is None or questions is None:
             return {"report": report_id, "made": False}
-        async with self._tenants.turn(tenant) as parts:
+        async with self._tenants.use_parts(tenant) as parts:
             about = {"revision": parts.retriever.revision, "params_version": parts.tuned.params.version}
             make = {CALIBRATION: self._calibration, SWEEP: self._sweep, JUDGEMENT: self._judgement}[report.kind]
             result = about | await make(context, parts.retriever, report.parameters, questions)
@@ -167,7 +167,7 @@ class Reports:
         scored, least = [], search.settings.min_surviving_chunks
         async for found in self._measuring.asked(search, questions):
             scored.append(ScoredQuestion(found.question.answerable, found.probability(least)))
-            await context.progress(len(scored), len(questions))
+            await context.report_progress(len(scored), len(questions))
         return await asyncio.to_thread(calibrated, scored, search.settings, parameters["refusal"])
 
     async def _judgement(
@@ -182,9 +182,9 @@ class Reports:
         total = len(prepared.chunks)
         verdicts: list[BaseVerdict] = []
         for done, chunk in enumerate(prepared.chunks):
-            await context.progress(done, total)
+            await context.report_progress(done, total)
             verdicts += await prepared.judge.judge([chunk])
-        await context.progress(total, total)
+        await context.report_progress(total, total)
         return await asyncio.to_thread(describe_verdicts, verdicts, search.settings.similarity_threshold)
 
     async def _sweep(
@@ -205,7 +205,7 @@ class Reports:
             async for one in self._measuring.asked(tried, questions):
                 found.append(one.outcome())
                 done += 1
-                await context.progress(done, total)
+                await context.report_progress(done, total)
             outcomes.append(found)
         return await asyncio.to_thread(swept, standing(search.settings), outcomes[0], points, outcomes[1:])
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, Wiring, caller_name
-from app.http.failures import fails
+from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
@@ -33,32 +33,34 @@ router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRo
 ReportId = Annotated[str, Path(max_length=32)]
 
 
-@router.post("/calibrations", status_code=202, responses=fails(400, 404, 409))
+@router.post("/calibrations", status_code=202, responses=list_failures(400, 404, 409))
 async def begin_calibration(body: CalibrationIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
     """Finds out where the gate should stand, in the background; nothing changes before it is applied."""
-    wish = NewReport(CALIBRATION, body.title or "门槛校准", {"refusal": body.refusal}, caller_name(request))
+    wish = NewReport(CALIBRATION, body.title or "门槛校准", {"refusal": body.refusal}, get_caller_name(request))
     return await _begun(tenant, wiring, wish, body)
 
 
-@router.post("/sweeps", status_code=202, responses=fails(400, 404, 409))
+@router.post("/sweeps", status_code=202, responses=list_failures(400, 404, 409))
 async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
     """Tries weights, constants and widths, in the background; nothing changes before it is applied."""
     grid = {"alphas": body.alphas, "ks": body.ks, "widths": body.widths}
-    return await _begun(tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, caller_name(request)), body)
+    return await _begun(
+        tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, get_caller_name(request)), body
+    )
 
 
-@router.post("/judgements/estimates", responses=fails(409, 502, 503), dependencies=[CHANGES_NOTHING])
+@router.post("/judgements/estimates", responses=list_failures(409, 502, 503), dependencies=[CHANGES_NOTHING])
 async def estimate_judgement(body: JudgementIn, tenant: AdminTenant, wiring: Wiring) -> EstimateOut:
     """What it takes to have a model write questions and judge them, by two passages that are tried for it."""
     return EstimateOut.model_validate(asdict(await wiring.reports.estimate(tenant, body.passages)))
 
 
-@router.post("/judgements", status_code=202, responses=fails(400, 404, 409))
+@router.post("/judgements", status_code=202, responses=list_failures(400, 404, 409))
 async def begin_judgement(body: JudgementIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
     """Has a model write questions about the base and judge them, in the background; nothing changes before it is
     applied.
     """
-    wish = NewReport(JUDGEMENT, body.title or "大模型出题校准", {"passages": body.passages}, caller_name(request))
+    wish = NewReport(JUDGEMENT, body.title or "大模型出题校准", {"passages": body.passages}, get_caller_name(request))
     return await _told(tenant, wiring, await wiring.reports.begin(tenant, wish))
 
 
@@ -90,7 +92,7 @@ async def list_tuner_reports(
     return ReportPage(items=items, total=total)
 
 
-@router.get("/reports/{report_id}", responses=fails(404))
+@router.get("/reports/{report_id}", responses=list_failures(404))
 async def read_tuner_report(report_id: ReportId, tenant: StaffTenant, wiring: Wiring) -> ReportOut:
     """One of them, with what came of it."""
     told = await _told(tenant, wiring, await wiring.reports.find(tenant, report_id))
@@ -99,16 +101,16 @@ async def read_tuner_report(report_id: ReportId, tenant: StaffTenant, wiring: Wi
     return told
 
 
-@router.post("/reports/{report_id}/apply", responses=fails(400, 404, 409))
+@router.post("/reports/{report_id}/apply", responses=list_failures(400, 404, 409))
 async def apply_tuner_report(
     report_id: ReportId, request: Request, tenant: AdminTenant, wiring: Wiring, body: ApplyIn | None = None
 ) -> ParamsOut:
     """Puts in force what it recommends."""
-    await wiring.reports.apply(tenant, report_id, by=caller_name(request), note=body.note if body else "")
+    await wiring.reports.apply(tenant, report_id, by=get_caller_name(request), note=body.note if body else "")
     return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)
 
 
-@router.delete("/reports/{report_id}", status_code=204, responses=fails(404))
+@router.delete("/reports/{report_id}", status_code=204, responses=list_failures(404))
 async def delete_tuner_report(report_id: ReportId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes it with its questions."""
     await wiring.reports.drop(tenant, report_id)

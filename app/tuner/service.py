@@ -64,7 +64,7 @@ class Tuner:
     async def read(self, tenant: str) -> Tuned:
         """The same from SQL: what this process just changed holds in it at once."""
         started = self._clock()
-        params = await self._database.look(lambda connection: repository.latest(connection, tenant))
+        params = await self._database.run_in_reader(lambda connection: repository.latest(connection, tenant))
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]

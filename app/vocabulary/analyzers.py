@@ -30,29 +30,29 @@ class TenantAnalyzers:
         self._built: LRUCache[tuple[str, int], Analyzer] = LRUCache(KEPT)
         self._histories: dict[str, AnalyzerRevisions] = {}
 
-    async def newest(self, tenant: str) -> Analyzer:
+    async def load_newest(self, tenant: str) -> Analyzer:
         """That of the tenant's newest vocabulary, which its index may not have yet."""
         async with self._database.read() as connection:
             version = await connection.run_sync(self._version_of, tenant)
-        return await self.analyzer(tenant, version)
+        return await self.load_analyzer(tenant, version)
 
-    async def analyzer(self, tenant: str, version: int) -> Analyzer:
+    async def load_analyzer(self, tenant: str, version: int) -> Analyzer:
         """That of one version; version 0 is everybody's."""
         if version == 0:
             return self._plain
         if (known := self._built.get((tenant, version))) is not None:
             return known
-        vocabulary = await self.vocabulary(tenant, version)
+        vocabulary = await self.load_vocabulary(tenant, version)
         return self._built.setdefault((tenant, version), await asyncio.to_thread(vocabulary.build_analyzer))
 
-    async def vocabulary(self, tenant: str, version: int) -> TenantVocabulary:
+    async def load_vocabulary(self, tenant: str, version: int) -> TenantVocabulary:
         """What one version held."""
         if version == 0:
             return NO_VOCABULARY
         async with self._database.read() as connection:
-            found = await connection.run_sync(repository.at, tenant, version)
+            found = await connection.run_sync(repository.load_at, tenant, version)
         return TenantVocabulary(version, tuple(stored.entry for stored in found))
 
-    def history(self, tenant: str) -> AnalyzerRevisions:
+    def get_history(self, tenant: str) -> AnalyzerRevisions:
         """Which analyzer the tenant's index had at which revision."""
         return self._histories.setdefault(tenant, AnalyzerRevisions(self._plain))

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, Wiring
-from app.http.failures import Responses, fails
+from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
-from app.http.forms import file_body, sent_file
+from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
-from app.http.sheets import sheet_reader
+from app.http.sheets import build_sheet_reader
 from app.vocabulary.schemas import (
     VocabularyEntriesIn,
     VocabularyEntryIn,
@@ -22,7 +22,7 @@ from app.vocabulary.schemas import (
     VocabularySuggestionList,
     VocabularySuggestionOut,
 )
-from app.vocabulary.transfer import read, written
+from app.vocabulary.transfer import read, write_entries
 from app.vocabulary.types import Refusal
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
@@ -47,12 +47,12 @@ async def list_vocabulary(
     offset: Offset = 0,
 ) -> VocabularyPage:
     """A page of the entries."""
-    entries, total = await wiring.vocabulary.page(tenant, q, kind, limit, offset)
-    counts = await wiring.vocabulary.counts(tenant)
-    return VocabularyPage(entries=list(map(VocabularyEntryOut.of, entries)), total=total, counts=counts)
+    entries, total = await wiring.vocabulary.load_page(tenant, q, kind, limit, offset)
+    counts = await wiring.vocabulary.count_kinds(tenant)
+    return VocabularyPage(entries=list(map(VocabularyEntryOut.from_entry, entries)), total=total, counts=counts)
 
 
-@router.put("", responses=_ENTRY_LATER | fails(409))
+@router.put("", responses=_ENTRY_LATER | list_failures(409))
 async def put_vocabulary_entry(
     body: VocabularyEntryIn, response: Response, tenant: AdminTenant, wiring: Wiring
 ) -> VocabularyEntryOut:
@@ -61,9 +61,9 @@ async def put_vocabulary_entry(
     [found] = report.results
     if isinstance(found, Refusal):
         raise Conflict(found.message, code=found.code, term=found.term)
-    if not await wiring.vocabulary.known(tenant, report.revision):
+    if not await wiring.vocabulary.wait_until_known(tenant, report.revision):
         response.status_code = 202
-    return VocabularyEntryOut.of(found)
+    return VocabularyEntryOut.from_entry(found)
 
 
 @router.post("/entries", responses=_REPORT_LATER)
@@ -77,8 +77,8 @@ async def put_vocabulary_entries(
 
 @router.post(
     "/import",
-    openapi_extra=file_body(),
-    responses=_REPORT_LATER | fails(400, 413, 415),
+    openapi_extra=build_file_body(),
+    responses=_REPORT_LATER | list_failures(400, 413, 415),
 )
 async def import_vocabulary(
     request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
@@ -87,7 +87,7 @@ async def import_vocabulary(
 
     The bytes of the file may also be the whole body.
     """
-    found = await read(await sent_file(request), sheet_reader(request, wiring, tenant))
+    found = await read(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
     entries = [(row, one) for row, one in found if isinstance(one, VocabularyEntry)]
     refused = [(row, one) for row, one in found if isinstance(one, Refusal)]
     return await _put(tenant, wiring, response, [one for _, one in entries], [row for row, _ in entries], refused)
@@ -96,23 +96,23 @@ async def import_vocabulary(
 @router.get("/suggestions")
 async def list_vocabulary_suggestions(tenant: StaffTenant, wiring: Wiring) -> VocabularySuggestionList:
     """Words that are cut apart, models, and short names that customers asked about in vain."""
-    found = await wiring.vocabulary_suggestions.of(tenant)
+    found = await wiring.vocabulary_suggestions.get_suggestions(tenant)
     return VocabularySuggestionList(suggestions=[VocabularySuggestionOut.model_validate(one) for one in found])
 
 
 @router.get("/export", response_class=Response, responses=_CSV_FILE)
 async def export_vocabulary(tenant: StaffTenant, wiring: Wiring) -> Response:
     """All entries as a CSV file."""
-    content = written(await wiring.vocabulary.all(tenant))
+    content = write_entries(await wiring.vocabulary.list_all(tenant))
     name = {"Content-Disposition": 'attachment; filename="vocabulary.csv"'}
     return Response(content, media_type=CSV, headers=name)
 
 
-@router.delete("/{entry_id}", status_code=204, responses=_LATER | fails(404))
+@router.delete("/{entry_id}", status_code=204, responses=_LATER | list_failures(404))
 async def delete_vocabulary_entry(entry_id: EntryId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Takes an entry out. 204 once no search uses it, 202 before."""
     revision = await wiring.vocabulary.drop(tenant, entry_id)
-    return Response(status_code=204 if await wiring.vocabulary.known(tenant, revision) else 202)
+    return Response(status_code=204 if await wiring.vocabulary.wait_until_known(tenant, revision) else 202)
 
 
 async def _put(
@@ -124,6 +124,6 @@ async def _put(
     refused: list[tuple[int, Refusal]],
 ) -> VocabularyReport:
     report = await wiring.vocabulary.put(tenant, entries)
-    if not await wiring.vocabulary.known(tenant, report.revision):
+    if not await wiring.vocabulary.wait_until_known(tenant, report.revision):
         response.status_code = 202
-    return VocabularyReport.of(report, refused, rows)
+    return VocabularyReport.from_report(report, refused, rows)

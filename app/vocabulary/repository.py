@@ -20,33 +20,33 @@ _COLUMNS = Table.id, Table.kind, Table.term, Table.others, Table.both_ways, Tabl
 _BATCH = 500
 
 
-def standing(connection: Connection, tenant: str) -> list[StoredEntry]:
+def load_current(connection: Connection, tenant: str) -> list[StoredEntry]:
     """All entries as they are now."""
-    return _found(connection, _live(tenant))
+    return _load_entries(connection, _match_live(tenant))
 
 
-def at(connection: Connection, tenant: str, version: int) -> list[StoredEntry]:
+def load_at(connection: Connection, tenant: str, version: int) -> list[StoredEntry]:
     """All entries as they were at a version."""
     there = (Table.since <= version) & or_(Table.until.is_(None), Table.until > version)
-    return _found(connection, (Table.tenant_id == tenant) & there)
+    return _load_entries(connection, (Table.tenant_id == tenant) & there)
 
 
-def page(
+def load_page(
     connection: Connection, tenant: str, text: str, kind: VocabularyKind | None, limit: int, offset: int
 ) -> tuple[list[StoredEntry], int]:
     """Entries that hold a text, by their terms, and how many there are."""
-    own = _live(tenant)
+    own = _match_live(tenant)
     if text:
         own &= Table.form.contains(fold(text), autoescape=True)
     if kind is not None:
         own &= Table.kind == kind
     total = connection.execute(select(func.count()).select_from(Table).where(own)).scalar_one()
-    return _found(connection, own, limit, offset), total
+    return _load_entries(connection, own, limit, offset), total
 
 
-def counts(connection: Connection, tenant: str) -> dict[str, int]:
+def count_kinds(connection: Connection, tenant: str) -> dict[str, int]:
     """How many entries there are of each kind."""
-    query = select(Table.kind, func.count().label("number")).where(_live(tenant)).group_by(Table.kind)
+    query = select(Table.kind, func.count().label("number")).where(_match_live(tenant)).group_by(Table.kind)
     return {row.kind: row.number for row in connection.execute(query)}
 
 
@@ -73,16 +73,16 @@ def add(connection: Connection, tenant: str, entries: Sequence[StoredEntry], ver
 def end(connection: Connection, tenant: str, ids: Sequence[str], version: int, at: datetime) -> None:
     """Entries that no longer stand in this version; those that ended long ago go."""
     for start in range(0, len(ids), _BATCH):
-        own = _live(tenant) & Table.id.in_(ids[start : start + _BATCH])
+        own = _match_live(tenant) & Table.id.in_(ids[start : start + _BATCH])
         connection.execute(update(Table).where(own).values(until=version, ended_at=at))
     connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.ended_at < at - KEEP))
 
 
-def _live(tenant: str) -> ColumnElement[bool]:
+def _match_live(tenant: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & Table.until.is_(None)
 
 
-def _found(
+def _load_entries(
     connection: Connection, where: ColumnElement[bool], limit: int | None = None, offset: int = 0
 ) -> list[StoredEntry]:
     query = select(*_COLUMNS).where(where).order_by(Table.term, Table.kind, Table.id).limit(limit).offset(offset)

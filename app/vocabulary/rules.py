@@ -21,59 +21,61 @@ _WITH_OTHERS = {VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION, VocabularyK
 _ADDING = {VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION}
 
 
-def key_of(entry: VocabularyEntry) -> tuple[VocabularyKind, str]:
+def build_key(entry: VocabularyEntry) -> tuple[VocabularyKind, str]:
     """What an entry is known by: another one of the same key takes its place."""
     return entry.kind, normalize_term(entry.term)
 
 
-class StandingEntries:
+class CurrentEntries:
     """The entries that there are, and those taken so far."""
 
     def __init__(self, entries: Iterable[VocabularyEntry]) -> None:
-        self.entries = {key_of(entry): entry for entry in entries}
+        self.entries = {build_key(entry): entry for entry in entries}
         self._kinds: dict[str, set[tuple[VocabularyKind, str]]] = {}
         for key, entry in self.entries.items():
             self._note(key, entry)
 
     def take(self, entry: VocabularyEntry) -> Refusal | None:
         """Lets an entry in, in the place of one with the same key; or says why not."""
-        if refusal := malformed(entry) or self._conflict(entry):
+        if refusal := find_malformed(entry) or self._find_conflict(entry):
             return refusal
-        key = key_of(entry)
+        key = build_key(entry)
         if key not in self.entries and len(self.entries) >= MAX_ENTRIES:
             return Refusal("vocabulary_full", f"词表最多 {MAX_ENTRIES} 条。")
         if known := self.entries.get(key):
-            for term in _searched(known):
+            for term in _list_searched(known):
                 self._kinds[term].discard(key)
         self.entries[key] = entry
         self._note(key, entry)
         return None
 
     def _note(self, key: tuple[VocabularyKind, str], entry: VocabularyEntry) -> None:
-        for term in _searched(entry):
+        for term in _list_searched(entry):
             self._kinds.setdefault(term, set()).add(key)
 
-    def _conflict(self, entry: VocabularyEntry) -> Refusal | None:
-        own = key_of(entry)
-        for term in _searched(entry):
+    def _find_conflict(self, entry: VocabularyEntry) -> Refusal | None:
+        own = build_key(entry)
+        for term in _list_searched(entry):
             for kind, head in sorted(self._kinds.get(term, set()) - {own}):
                 if (kind is VocabularyKind.STOP) != (entry.kind is VocabularyKind.STOP):
                     return Refusal(
                         "also_stop_word", f"“{term}”已经是{_NAMES[kind]}，不能又是{_NAMES[entry.kind]}。", term
                     )
                 if kind in _ADDING and entry.kind in _ADDING:
-                    return self._chain(entry, self.entries[kind, head], term)
+                    return self._find_chain(entry, self.entries[kind, head], term)
         return None
 
-    def _chain(self, entry: VocabularyEntry, other: VocabularyEntry, term: str) -> Refusal | None:
+    def _find_chain(self, entry: VocabularyEntry, other: VocabularyEntry, term: str) -> Refusal | None:
         """Two one-way entries may lead to the same term; from one to the next, nobody can tell what a word finds."""
         pairs = (entry, other), (other, entry)
-        leads = any(_heads(one) & _ends(two) for one, two in pairs) or bool(_heads(entry) & _heads(other))
+        leads = any(_list_heads(one) & _list_ends(two) for one, two in pairs) or bool(
+            _list_heads(entry) & _list_heads(other)
+        )
         shown = f"“{term}”已经在“{other.term}”这一条{_NAMES[other.kind]}里，两条连起来会互相牵连。请合成一条。"
         return Refusal("synonym_chain", shown, term) if leads else None
 
 
-def malformed(entry: VocabularyEntry) -> Refusal | None:
+def find_malformed(entry: VocabularyEntry) -> Refusal | None:
     """Why an entry cannot stand by itself."""
     own, others = normalize_term(entry.term), list(map(normalize_term, entry.others))
     if not own or (entry.kind is not VocabularyKind.ENTITY and not all(others)):
@@ -93,20 +95,20 @@ def malformed(entry: VocabularyEntry) -> Refusal | None:
     return None
 
 
-def _searched(entry: VocabularyEntry) -> set[str]:
+def _list_searched(entry: VocabularyEntry) -> set[str]:
     """The words that an entry is about."""
     return {normalize_term(entry.term), *(map(normalize_term, entry.others) if entry.kind in _ADDING else ())}
 
 
-def _heads(entry: VocabularyEntry) -> set[str]:
+def _list_heads(entry: VocabularyEntry) -> set[str]:
     """Words that add others."""
     return set(entry.affected_terms)
 
 
-def _ends(entry: VocabularyEntry) -> set[str]:
+def _list_ends(entry: VocabularyEntry) -> set[str]:
     """Words that are added."""
     return (
-        _searched(entry)
+        _list_searched(entry)
         if entry.kind is VocabularyKind.SYNONYM and entry.both_ways
         else set(map(normalize_term, entry.others))
     )

@@ -55,7 +55,7 @@ class VocabularyEntryOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, stored: StoredEntry) -> VocabularyEntryOut:
+    def from_entry(cls, stored: StoredEntry) -> VocabularyEntryOut:
         entry = stored.entry
         return cls(
             id=stored.id,
@@ -109,7 +109,7 @@ class VocabularyReport(BaseModel):
     refused: list[RefusedEntry] = Field(description="没有收下的")
 
     @classmethod
-    def of(cls, report: PutReport, refused: list[tuple[int, Refusal]], rows: list[int]) -> VocabularyReport:
+    def from_report(cls, report: PutReport, refused: list[tuple[int, Refusal]], rows: list[int]) -> VocabularyReport:
         """refused: those that were none to begin with; rows: the numbers of those that were judged."""
         judged = [(row, found) for row, found in zip(rows, report.results, strict=True) if isinstance(found, Refusal)]
         return cls(

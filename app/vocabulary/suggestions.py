@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import TTLCache
 
-from app.vocabulary.suggesting import MAX_CHUNKS, VocabularySuggestion, suggestions
+from app.vocabulary.suggestion_finder import MAX_CHUNKS, VocabularySuggestion, find_suggestions
 
 if TYPE_CHECKING:
     from app.vocabulary.analyzers import TenantAnalyzers
@@ -36,15 +36,15 @@ class Suggestions:
         self._made: TTLCache[tuple[str, int], list[VocabularySuggestion]] = TTLCache(64, KEPT_SECONDS)
         self._making = asyncio.Lock()
 
-    async def of(self, tenant: str) -> list[VocabularySuggestion]:
+    async def get_suggestions(self, tenant: str) -> list[VocabularySuggestion]:
         """The best of each kind; some seconds of a thread the first time, one tenant after the other."""
         snapshot = (await self._index(tenant)).get_snapshot()
         key = tenant, snapshot.revision
         async with self._making:
             if key not in self._made:
                 chunks = await asyncio.to_thread(snapshot.sample, MAX_CHUNKS)
-                analyzer = self._analyzers.history(tenant).get_analyzer(snapshot.revision)
-                known = [stored.entry.term for stored in await self._vocabulary.all(tenant)]
+                analyzer = self._analyzers.get_history(tenant).get_analyzer(snapshot.revision)
+                known = [stored.entry.term for stored in await self._vocabulary.list_all(tenant)]
                 asked = await self._missed(tenant)
-                self._made[key] = await asyncio.to_thread(suggestions, chunks, analyzer, asked, known)
+                self._made[key] = await asyncio.to_thread(find_suggestions, chunks, analyzer, asked, known)
             return self._made[key]

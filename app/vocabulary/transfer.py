@@ -16,9 +16,9 @@ SEPARATOR = "|"
 _NO = {"no", "false", "0", "否"}
 
 
-def written(entries: Iterable[StoredEntry]) -> bytes:
+def write_entries(entries: Iterable[StoredEntry]) -> bytes:
     """See `write_csv`."""
-    return write_csv(COLUMNS, map(_cells, entries))
+    return write_csv(COLUMNS, map(_build_cells, entries))
 
 
 async def read(content: bytes, read_sheet: SheetReader) -> list[tuple[int, VocabularyEntry | Refusal]]:
@@ -26,24 +26,24 @@ async def read(content: bytes, read_sheet: SheetReader) -> list[tuple[int, Vocab
     InvalidDocument.
     """
     sheet = await read_sheet("词表", content, SheetOptions(rows=MAX_ENTRIES))
-    return await asyncio.to_thread(list, _rows(sheet))
+    return await asyncio.to_thread(list, _read_rows(sheet))
 
 
-def _rows(sheet: Spreadsheet) -> Iterator[tuple[int, VocabularyEntry | Refusal]]:
+def _read_rows(sheet: Spreadsheet) -> Iterator[tuple[int, VocabularyEntry | Refusal]]:
     if missing := {"kind", "term"} - set(sheet.columns):
         yield 1, Refusal("columns_missing", f"第一行要有列名 {'、'.join(sorted(missing))}。")
         return
     for row in sheet.rows:
-        yield row.number, _entry(row)
+        yield row.number, _read_entry(row)
 
 
-def _cells(stored: StoredEntry) -> tuple[str, ...]:
+def _build_cells(stored: StoredEntry) -> tuple[str, ...]:
     entry = stored.entry
     both = ("yes" if entry.both_ways else "no") if entry.kind is VocabularyKind.SYNONYM else ""
     return entry.kind.value, entry.term, SEPARATOR.join(entry.others), both
 
 
-def _entry(row: SheetRow) -> VocabularyEntry | Refusal:
+def _read_entry(row: SheetRow) -> VocabularyEntry | Refusal:
     kind, term = row.get_first("kind").lower(), row.get_first("term")
     others = tuple(other.strip() for other in row.get_first("others").split(SEPARATOR) if other.strip())
     if kind not in list(VocabularyKind):

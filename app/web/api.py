@@ -48,7 +48,7 @@ async def config(wiring: Wiring) -> JSONResponse:
     """What the pages have to know ahead: whether keys are needed, and the chat page's own."""
     values = {
         "version": __version__,
-        "keyless": await wiring.keys.keyless(),
+        "keyless": await wiring.keys.is_keyless(),
         "key": wiring.settings.web_key.get_secret_value(),
     }
     return JSONResponse(values, headers=PAGE_HEADERS)

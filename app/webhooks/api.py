@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.http.deps import AdminTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
 from app.webhooks.events import WebhookEvent
@@ -59,7 +59,7 @@ class WebhookOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, subscription: Subscription) -> Self:
+    def from_subscription(cls, subscription: Subscription) -> Self:
         return cls(**{name: getattr(subscription, name) for name in cls.model_fields})
 
 
@@ -105,40 +105,42 @@ class DeliveryList(BaseModel):
     total: int
 
 
-@router.post("", status_code=201, responses=fails(409))
+@router.post("", status_code=201, responses=list_failures(409))
 async def create_webhook(body: WebhookIn, tenant: AdminTenant, wiring: Wiring) -> WebhookCreated:
     """Subscribes; the secret is returned this once."""
     made = await wiring.webhooks.create(tenant, body.url, body.events, body.description, body.secret)
-    return WebhookCreated.of(made)
+    return WebhookCreated.from_subscription(made)
 
 
 @router.get("")
 async def list_webhooks(tenant: AdminTenant, wiring: Wiring) -> WebhookList:
     """All webhooks."""
-    return WebhookList(webhooks=[WebhookOut.of(item) for item in await wiring.webhooks.all(tenant)])
+    return WebhookList(webhooks=[WebhookOut.from_subscription(item) for item in await wiring.webhooks.list_all(tenant)])
 
 
-@router.patch("/{webhook_id}", responses=fails(404))
+@router.patch("/{webhook_id}", responses=list_failures(404))
 async def change_webhook(webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, wiring: Wiring) -> WebhookOut:
     """Changes what is sent; switched off, it gets nothing new and what is pending waits."""
-    return WebhookOut.of(await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True)))
+    return WebhookOut.from_subscription(
+        await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True))
+    )
 
 
-@router.delete("/{webhook_id}", status_code=204, responses=fails(404))
+@router.delete("/{webhook_id}", status_code=204, responses=list_failures(404))
 async def delete_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes a webhook with its deliveries."""
     await wiring.webhooks.delete(tenant, webhook_id)
     return Response(status_code=204)
 
 
-@router.post("/{webhook_id}/test", responses=fails(404))
+@router.post("/{webhook_id}/test", responses=list_failures(404))
 async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> WebhookTestOut:
     """Sends one signed `webhook.test` now and says how it went."""
-    sent = await wiring.webhooks.test(tenant, webhook_id)
+    sent = await wiring.webhooks.send_test(tenant, webhook_id)
     return WebhookTestOut(delivered=sent.ok, status=sent.status, error=sent.error)
 
 
-@router.get("/{webhook_id}/deliveries", responses=fails(404))
+@router.get("/{webhook_id}/deliveries", responses=list_failures(404))
 async def list_deliveries(
     webhook_id: WebhookId,
     tenant: AdminTenant,
@@ -149,16 +151,19 @@ async def list_deliveries(
     offset: Offset = 0,
 ) -> DeliveryList:
     """What was sent, and how it went, of the last 30 days."""
-    rows, total = await wiring.webhooks.deliveries(tenant, webhook_id, limit, state, event or "", offset)
+    rows, total = await wiring.webhooks.load_deliveries(tenant, webhook_id, limit, state, event or "", offset)
     return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows], total=total)
 
 
 @router.post(
-    "/{webhook_id}/deliveries/{delivery_id}/retry", status_code=202, response_class=Response, responses=fails(404)
+    "/{webhook_id}/deliveries/{delivery_id}/retry",
+    status_code=202,
+    response_class=Response,
+    responses=list_failures(404),
 )
 async def retry_delivery(
     webhook_id: WebhookId, delivery_id: WebhookId, tenant: AdminTenant, wiring: Wiring
 ) -> Response:
     """Sends a delivery again, one that was given up too."""
-    await wiring.webhooks.retry(tenant, webhook_id, delivery_id)
+    await wiring.webhooks.retry_delivery(tenant, webhook_id, delivery_id)
     return Response(status_code=202)

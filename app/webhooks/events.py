@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.db import outbox
 from app.db.base import now
 from app.db.outbox import PendingEvent
-from app.request_ids import current
+from app.request_ids import get_request_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -38,25 +38,25 @@ class WebhookEvent(StrEnum):
     DOCUMENT_FAILED = "document.failed"
 
 
-def emit(connection: Connection, tenant: str, event: str, payload: dict[str, Any]) -> None:
+def emit_event(connection: Connection, tenant: str, event: str, payload: dict[str, Any]) -> None:
     """Tells the tenant's webhooks of something, if the caller's transaction commits. event: a WebhookEvent."""
     about = {"id": secrets.token_hex(16), "event": str(event), "created_at": now().isoformat()}
-    envelope = about | {"request_id": current(), "data": payload}
+    envelope = about | {"request_id": get_request_id(), "data": payload}
     outbox.add(connection, [PendingEvent(tenant, KIND, envelope)])
 
 
-def about(told: Mapping[str, Any]) -> str:
+def get_subject(told: Mapping[str, Any]) -> str:
     """What the data of an event tells of: `session:ID`, `gap:ID`, or empty."""
     if told.get("session_id"):
-        return about_session(told["session_id"])
-    return about_gap(told["gap_id"]) if told.get("gap_id") else ""
+        return build_session_subject(told["session_id"])
+    return build_gap_subject(told["gap_id"]) if told.get("gap_id") else ""
 
 
-def about_session(session_id: str) -> str:
-    """As `about` says it."""
+def build_session_subject(session_id: str) -> str:
+    """As `get_subject` says it."""
     return f"session:{session_id}"
 
 
-def about_gap(gap: str) -> str:
-    """As `about` says it."""
+def build_gap_subject(gap: str) -> str:
+    """As `get_subject` says it."""
     return f"gap:{gap}"

@@ -15,7 +15,7 @@ from app.db import outbox
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.db.outbox import PendingEvent
-from app.webhooks.events import KIND, about
+from app.webhooks.events import KIND, get_subject
 from app.webhooks.tables import Webhook, WebhookDelivery
 
 
@@ -47,7 +47,7 @@ class WebhookRepository:
             await connection.execute(insert(Webhook).values(tenant_id=tenant, **asdict(subscription)))
         return True
 
-    async def all(self, tenant: str) -> list[Subscription]:
+    async def list_all(self, tenant: str) -> list[Subscription]:
         """All webhooks, the oldest first."""
         query = select(*_COLUMNS).where(Webhook.tenant_id == tenant).order_by(Webhook.created_at, Webhook.id)
         async with self._database.read() as connection:
@@ -56,29 +56,29 @@ class WebhookRepository:
     async def get(self, tenant: str, webhook: str) -> Subscription | None:
         """The webhook of that id."""
         async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_key(tenant, webhook)))).first()
+            row = (await connection.execute(select(*_COLUMNS).where(_match_webhook(tenant, webhook)))).first()
         return None if row is None else Subscription(*row)
 
     async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> None:
         """Changes what is given."""
         async with self._database.write() as connection:
-            await connection.execute(update(Webhook).where(_key(tenant, webhook)).values(values))
+            await connection.execute(update(Webhook).where(_match_webhook(tenant, webhook)).values(values))
 
     async def delete(self, tenant: str, webhook: str) -> bool:
         """Removes it with its deliveries; whether it was there."""
         async with self._database.write() as connection:
-            return bool((await connection.execute(delete(Webhook).where(_key(tenant, webhook)))).rowcount)
+            return bool((await connection.execute(delete(Webhook).where(_match_webhook(tenant, webhook)))).rowcount)
 
 
-def fan_out(connection: Connection, events: Sequence[PendingEvent]) -> None:
+def create_deliveries(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Outbox handler: one delivery for every enabled subscription to an event."""
-    rows = [row for event in events for row in _deliveries(connection, event)]
+    rows = [row for event in events for row in _build_deliveries(connection, event)]
     if rows:
         added = insert_into(connection, WebhookDelivery)
         connection.execute(added.on_conflict_do_nothing(), rows)
 
 
-def _deliveries(connection: Connection, event: PendingEvent) -> list[dict[str, Any]]:
+def _build_deliveries(connection: Connection, event: PendingEvent) -> list[dict[str, Any]]:
     moment, envelope = now(), event.payload
     wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled.is_(True))
     return [
@@ -88,7 +88,7 @@ def _deliveries(connection: Connection, event: PendingEvent) -> list[dict[str, A
             "webhook_id": webhook,
             "event_id": envelope["id"],
             "event": envelope["event"],
-            "about": about(envelope["data"]),
+            "about": get_subject(envelope["data"]),
             "body": json.dumps(envelope, ensure_ascii=False, separators=(",", ":")),
             "state": "pending",
             "attempts": 0,
@@ -106,14 +106,14 @@ def _deliveries(connection: Connection, event: PendingEvent) -> list[dict[str, A
 _COLUMNS = tuple(getattr(Webhook, field.name) for field in fields(Subscription))
 
 
-def _key(tenant: str, webhook: str) -> ColumnElement[bool]:
+def _match_webhook(tenant: str, webhook: str) -> ColumnElement[bool]:
     return (Webhook.tenant_id == tenant) & (Webhook.id == webhook)
 
 
-def forget(connection: Connection, tenant: str, gone: Collection[str]) -> None:
-    """Deletes what webhooks are told, or were, of what is gone; see `events.about`."""
-    for key, payload in outbox.pending(connection, tenant, KIND):
-        if about(payload["data"]) in gone:
-            outbox.drop(connection, tenant, key)
+def forget_subjects(connection: Connection, tenant: str, gone: Collection[str]) -> None:
+    """Deletes what webhooks are told, or were, of what is gone; see `events.get_subject`."""
+    for key, payload in outbox.load_pending(connection, tenant, KIND):
+        if get_subject(payload["data"]) in gone:
+            outbox.drop_event(connection, tenant, key)
     table = WebhookDelivery
     connection.execute(delete(table).where(table.tenant_id == tenant, table.about.in_(gone)))

@@ -72,15 +72,15 @@ class DeliveryRepository:
     async def claim(self, limit: int, lease: timedelta) -> list[Delivery]:
         """What is due, the oldest first; nobody else gets it before the lease is over."""
         async with self._database.read() as connection:  # most often there is nothing, and writers stay undisturbed
-            if (await connection.execute(_due(lease, _TABLE.id).limit(1))).first() is None:
+            if (await connection.execute(_select_due(lease, _TABLE.id).limit(1))).first() is None:
                 return []
         return await self._database.transact(lambda connection: _claim(connection, limit, lease), durable=False)
 
-    async def settle(self, results: Sequence[DeliveryResult]) -> None:
+    async def settle_results(self, results: Sequence[DeliveryResult]) -> None:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
-        await self._database.transact(lambda connection: _settle(connection, results), durable=False)
+        await self._database.transact(lambda connection: _settle_results(connection, results), durable=False)
 
-    async def page(
+    async def load_page(
         self, tenant: str, webhook: str, limit: int, state: State | None = None, event: str = "", offset: int = 0
     ) -> tuple[list[DeliveryRow], int]:
         """Deliveries of a subscription, the latest first, and how many there are."""
@@ -95,7 +95,7 @@ class DeliveryRepository:
             total = (await connection.execute(select(func.count()).select_from(_TABLE).where(*where))).scalar_one()
             return [DeliveryRow(*row) for row in await connection.execute(query)], total
 
-    async def again(self, tenant: str, webhook: str, delivery: str) -> bool:
+    async def retry_delivery(self, tenant: str, webhook: str, delivery: str) -> bool:
         """Makes a delivery due now, one that was given up too; whether it is there."""
         own = (_TABLE.tenant_id == tenant) & (_TABLE.webhook_id == webhook) & (_TABLE.id == delivery)
         moment = now()
@@ -107,7 +107,9 @@ class DeliveryRepository:
 def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Delivery]:
     sent = _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
     columns = _TABLE.tenant_id, _TABLE.id, Webhook.url, Webhook.secret, *sent
-    query = _due(lease, *columns).order_by(_TABLE.due_at).limit(limit).with_for_update(of=_TABLE, skip_locked=True)
+    query = (
+        _select_due(lease, *columns).order_by(_TABLE.due_at).limit(limit).with_for_update(of=_TABLE, skip_locked=True)
+    )
     claimed = [Delivery(*row) for row in connection.execute(query)]
     if claimed:
         keys = [{"tenant": item.tenant, "delivery": item.id} for item in claimed]
@@ -115,14 +117,14 @@ def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Deliver
     return claimed
 
 
-def _due(lease: timedelta, *columns: Any) -> Select[Any]:
+def _select_due(lease: timedelta, *columns: Any) -> Select[Any]:
     """What a webhook that is switched off has waits until it is on again."""
     of = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id)
     due = is_due(_TABLE.due_at, LONGEST_PAUSE) | ((_TABLE.attempts == 0) & is_due(_TABLE.due_at, lease))
     return select(*columns).join(Webhook, of).where(_TABLE.state == "pending", due, Webhook.enabled.is_(True))
 
 
-def _settle(connection: Connection, results: Sequence[DeliveryResult]) -> None:
+def _settle_results(connection: Connection, results: Sequence[DeliveryResult]) -> None:
     for result in results:
         attempts, moment = result.delivery.attempts + 1, now()
         pause = min(FIRST_PAUSE * 2 ** min(result.delivery.attempts, 12), LONGEST_PAUSE)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from app.request_ids import caused_by
-from app.webhooks.events import WebhookEvent, emit
+from app.request_ids import set_request_id
+from app.webhooks.events import WebhookEvent, emit_event
 from app.webhooks.tables import Webhook
 
 if TYPE_CHECKING:
@@ -23,24 +23,24 @@ _SUBSCRIBED = select(Webhook.tenant_id, Webhook.events).where(
 """Made once: every commit of turns asks it, and to make it took two thirds of the time of the asking."""
 
 
-def turns_kept(connection: Connection, turns: Sequence[NewTurn]) -> None:
+def emit_turns(connection: Connection, turns: Sequence[NewTurn]) -> None:
     """Tells of what customers said and what they were told, in the order of the turns."""
-    wanted = _wanted(connection, {turn.tenant for turn in turns})
+    wanted = _load_subscribed(connection, {turn.tenant for turn in turns})
     for turn in turns:
         if wanted.isdisjoint({(turn.tenant, CUSTOMER), (turn.tenant, BOT)}):
             continue
-        with caused_by(turn.trace_id):
-            about = _about(turn)
+        with set_request_id(turn.trace_id):
+            about = _describe_turn(turn)
             if (turn.tenant, CUSTOMER) in wanted:
-                emit(connection, turn.tenant, CUSTOMER, about | {"text": turn.question})
+                emit_event(connection, turn.tenant, CUSTOMER, about | {"text": turn.question})
             if (turn.tenant, BOT) in wanted:
                 said = {"text": turn.reply, "outcome": turn.outcome, "agent": turn.agent}
-                emit(connection, turn.tenant, BOT, about | said)
+                emit_event(connection, turn.tenant, BOT, about | said)
 
 
-def staff_said(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
+def emit_staff_message(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
     """Tells of a message of staff that is new."""
-    if (session.tenant, STAFF) not in _wanted(connection, {session.tenant}):
+    if (session.tenant, STAFF) not in _load_subscribed(connection, {session.tenant}):
         return
     told = {
         "session_id": session.session_id,
@@ -52,16 +52,16 @@ def staff_said(connection: Connection, session: DeskSession, message: DeskMessag
         "text": message.content,
         "created_at": message.created_at.isoformat(),
     }
-    emit(connection, session.tenant, STAFF, told)
+    emit_event(connection, session.tenant, STAFF, told)
 
 
-def _wanted(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:
+def _load_subscribed(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:
     """Tenant and event of what anybody is told of."""
     found = connection.execute(_SUBSCRIBED, {"tenants": sorted(tenants)})
     return {(tenant, event) for tenant, events in found for event in events}
 
 
-def _about(turn: NewTurn) -> dict[str, Any]:
+def _describe_turn(turn: NewTurn) -> dict[str, Any]:
     return {
         "session_id": turn.session_id,
         "message_id": turn.id,

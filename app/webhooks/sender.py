@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from app.db.base import now
 from app.errors import Forbidden
-from app.net.targets import TargetPolicy, port_ranges, resolved
+from app.net.targets import TargetPolicy, parse_port_ranges, resolve_target
 from app.webhooks.repository_deliveries import Delivery
-from app.webhooks.signing import headers
+from app.webhooks.signature import build_headers
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SendResult:
         return self.status is not None and 200 <= self.status < 300
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """The receiver says that it wants nothing more."""
         return self.status == httpx.codes.GONE
 
@@ -45,9 +45,9 @@ class WebhookSender:
     """timeout: seconds for a whole try, the name's resolution included."""
 
     def __init__(self, timeout: float, *, allow_private: bool, ports: str = "") -> None:
-        """ports: of the open internet, see `port_ranges`; empty for any."""
+        """ports: of the open internet, see `parse_port_ranges`; empty for any."""
         remedy = "确有需要时由管理员设置 WEBHOOK_ALLOW_PRIVATE=true 或 WEBHOOK_PORTS"
-        self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private, ports=port_ranges(ports))
+        self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private, ports=parse_port_ranges(ports))
         self._timeout = timeout
 
     @cached_property
@@ -80,12 +80,12 @@ class WebhookSender:
             return SendResult(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])
 
     async def _send(self, delivery: Delivery) -> SendResult:
-        target = await resolved(delivery.url, self.policy)
+        target = await resolve_target(delivery.url, self.policy)
         body = delivery.body.encode()
-        signed = headers(delivery.secret, delivery.event, delivery.event_id, body, now())
+        signed = build_headers(delivery.secret, delivery.event, delivery.event_id, body, now())
         request = self._client.build_request(
             "POST",
-            target.pinned,
+            target.address_url,
             content=body,
             headers={**signed, **_request_id(delivery), **target.headers},
             extensions=target.extensions,

@@ -9,8 +9,8 @@ from typing import Any
 
 from app.db.base import now
 from app.errors import Conflict, NotFound
-from app.net.targets import checked_url
-from app.request_ids import current
+from app.net.targets import check_url
+from app.request_ids import get_request_id
 from app.webhooks.repository import Subscription, WebhookRepository
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, DeliveryRow, State
 from app.webhooks.sender import SendResult, WebhookSender
@@ -44,15 +44,15 @@ class WebhookService:
             raise Conflict(message, code="too_many_webhooks", limit=self._most)
         return made
 
-    async def all(self, tenant: str) -> list[Subscription]:
+    async def list_all(self, tenant: str) -> list[Subscription]:
         """All of the tenant's."""
-        return await self._webhooks.all(tenant)
+        return await self._webhooks.list_all(tenant)
 
     async def get(self, tenant: str, webhook: str) -> Subscription:
         """Raises NotFound."""
         found = await self._webhooks.get(tenant, webhook)
         if found is None:
-            raise _unknown(webhook)
+            raise _build_not_found(webhook)
         return found
 
     async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> Subscription:
@@ -67,32 +67,32 @@ class WebhookService:
     async def delete(self, tenant: str, webhook: str) -> None:
         """Raises NotFound."""
         if not await self._webhooks.delete(tenant, webhook):
-            raise _unknown(webhook)
+            raise _build_not_found(webhook)
 
-    async def test(self, tenant: str, webhook: str) -> SendResult:
+    async def send_test(self, tenant: str, webhook: str) -> SendResult:
         """Sends one signed event at once, whether the webhook is enabled or not. Raises NotFound."""
         found = await self.get(tenant, webhook)
         event = secrets.token_hex(16)
-        told = {"id": event, "event": TEST_EVENT, "created_at": now().isoformat(), "request_id": current()}
+        told = {"id": event, "event": TEST_EVENT, "created_at": now().isoformat(), "request_id": get_request_id()}
         envelope = told | {"data": {"webhook_id": webhook}}
         delivery = Delivery(tenant, event, found.url, found.secret, TEST_EVENT, event, json.dumps(envelope), 0)
         return await self._sender.send(delivery)
 
-    async def deliveries(
+    async def load_deliveries(
         self, tenant: str, webhook: str, limit: int, state: State | None, event: str = "", offset: int = 0
     ) -> tuple[list[DeliveryRow], int]:
         """The latest first, and how many there are. Raises NotFound."""
         await self.get(tenant, webhook)
-        return await self._deliveries.page(tenant, webhook, limit, state, event, offset)
+        return await self._deliveries.load_page(tenant, webhook, limit, state, event, offset)
 
-    async def retry(self, tenant: str, webhook: str, delivery: str) -> None:
+    async def retry_delivery(self, tenant: str, webhook: str, delivery: str) -> None:
         """Raises NotFound."""
-        if not await self._deliveries.again(tenant, webhook, delivery):
+        if not await self._deliveries.retry_delivery(tenant, webhook, delivery):
             raise NotFound("没有找到这次投递。", code="delivery_not_found", delivery_id=delivery)
 
     def _check(self, url: str) -> None:
-        checked_url(url, self._sender.policy)
+        check_url(url, self._sender.policy)
 
 
-def _unknown(webhook: str) -> NotFound:
+def _build_not_found(webhook: str) -> NotFound:
     return NotFound("没有找到这个 Webhook，可能已被删除。", code="webhook_not_found", webhook_id=webhook)

@@ -35,18 +35,18 @@ class WebhookWorker:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def settle(self) -> int:
+    async def send_due(self) -> int:
         """Tries what is due, and returns how many that were."""
         claimed = await self._deliveries.claim(CONNECTIONS, self._lease)
         if claimed:
-            await self._deliveries.settle(await asyncio.gather(*map(self._try, claimed)))
+            await self._deliveries.settle_results(await asyncio.gather(*map(self._try_delivery, claimed)))
         return len(claimed)
 
-    async def _try(self, delivery: Delivery) -> DeliveryResult:
+    async def _try_delivery(self, delivery: Delivery) -> DeliveryResult:
         sent = await self._sender.send(delivery)
         if sent.ok:
             return DeliveryResult(delivery, "delivered", sent.status, "")
-        over = sent.gone or delivery.attempts + 1 >= self._max_attempts
+        over = sent.is_gone or delivery.attempts + 1 >= self._max_attempts
         log = logger.bind(tenant=delivery.tenant, event=delivery.event, attempt=delivery.attempts + 1)
         log.warning("a webhook was given up" if over else "a webhook was not delivered, trying again")
         return DeliveryResult(delivery, "dead" if over else "pending", sent.status, sent.error)
@@ -54,7 +54,7 @@ class WebhookWorker:
     async def _run(self) -> None:
         while True:
             try:
-                while await self.settle() == CONNECTIONS:
+                while await self.send_due() == CONNECTIONS:
                     pass
             except Exception:  # the database may be away for a while; the task must outlive that
                 logger.exception("webhooks cannot be delivered")

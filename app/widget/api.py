@@ -23,7 +23,7 @@ FRESH_SECONDS = 60
 """For so long a browser may show the look of before."""
 
 
-def _picture(url: str) -> str:
+def _check_picture(url: str) -> str:
     """A data URL that holds what it says; empty for none. Raises ValueError."""
     if not url:
         return url
@@ -59,7 +59,7 @@ class WidgetLookBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     accent: str = Field("", pattern=r"^(#[0-9a-fA-F]{6})?$", description="主色，如 #1a56f0；留空用默认的蓝")
-    avatar: Annotated[str, AfterValidator(_picture)] = Field(
+    avatar: Annotated[str, AfterValidator(_check_picture)] = Field(
         "", max_length=MAX_AVATAR_CHARS, description="头像：PNG、JPEG 或 WebP 的 data: 地址；留空用名字的首字"
     )
     position: Literal["right", "left"] = Field("right", description="贴在哪一边")

@@ -22,7 +22,9 @@ class WidgetLooks:
     async def read(self, tenant: str) -> dict[str, Any]:
         """Empty where nothing was ever chosen."""
         wanted = {"tenant": tenant}
-        stored = await self._database.look(lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none())
+        stored = await self._database.run_in_reader(
+            lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none()
+        )
         return stored or {}
 
     async def write(self, tenant: str, look: dict[str, Any]) -> None:

@@ -62,14 +62,14 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
             await asyncio.to_thread(load_name_dictionary)
         opened = {}
         for tenant, source in sources.items():
-            own = models.of(tenant) if models is not None else None
-            opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, own, stack)
-        looking = asyncio.create_task(_report(opened))
-        stack.push_async_callback(_ended, looking)
+            own = models.for_tenant(tenant) if models is not None else None
+            opened[tenant] = await asyncio.to_thread(_open_business, tenant, source, settings, own, stack)
+        looking = asyncio.create_task(_report_unreachable(opened))
+        stack.push_async_callback(_cancel_task, looking)
         yield opened
 
 
-def _opened(
+def _open_business(
     tenant: str, source: BusinessSource, settings: Settings, models: LanguageModels | None, stack: AsyncExitStack
 ) -> Business:
     from agents.business.agent import BusinessParts
@@ -78,37 +78,39 @@ def _opened(
     from agents.business.replies import load_replies
     from agents.business.resolver import OwnEntities
 
-    options = business_options(source, settings)
+    options = build_options(source, settings)
     path = options.schema
     try:
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
-        schema, company = database.schema, company_tools(tenant, settings)
-        writer = sql_writer(database, settings, models, company) if models is not None else None
+        schema, company = database.schema, load_tools(tenant, settings)
+        writer = build_sql_writer(database, settings, models, company) if models is not None else None
         queries = load_queries(path, schema)
         parts = BusinessParts(database, queries, load_replies(path, schema), writer, company=company)
         offers = load_offers(source.offers or SHIPPED)
-        facts = _facts(database, offers, shipped=source.offers is None)
+        facts = _build_facts(database, offers, shipped=source.offers is None)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
     return Business(parts, queries, OwnEntities(database), offers, facts)
 
 
-def sql_writer(
+def build_sql_writer(
     database: BusinessDatabase, settings: Settings, models: LanguageModels, company: CompanyTools | None
 ) -> SqlWriter | None:
-    """Asks the first of a tenant's models for statements, or for the company's own tools; None where there is none."""
+    """Builds the writer of statements from the first of a tenant's models, or from the company's own tools; None where
+    there is neither.
+    """
     from agents.business.sql_writer import SqlWriter
 
     if models.main is None:
         return None
     tools = company.tools if company else {}
-    seconds, prompts = settings.llm_first_token_timeout, models.library.current
+    seconds, prompts = settings.llm_first_token_timeout, models.library.get_current
     return SqlWriter(models.main, database.schema, database.dialect, seconds, prompts, tools)
 
 
-def company_tools(tenant: str, settings: Settings) -> McpTools | None:
-    """Of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
+def load_tools(tenant: str, settings: Settings) -> McpTools | None:
+    """Loads the tools of the tenant's own MCP server, where it has one. Raises InvalidConfiguration."""
     source = settings.business_mcp.get(tenant)
     if source is None:
         return None
@@ -120,16 +122,16 @@ def company_tools(tenant: str, settings: Settings) -> McpTools | None:
     return McpTools(McpOptions(source.url, key, tools, settings.business_timeout, settings.business_max_rows))
 
 
-def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
-    """Of one tenant's database; without a description of its own it is that of the sample shop."""
+def build_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
+    """Builds the options of one tenant's database; without a description of its own it is that of the sample shop."""
     from agents.business.database import BusinessOptions
 
     path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
     return BusinessOptions(source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows)
 
 
-def member_directories(businesses: Mapping[str, Business]) -> Mapping[str, MemberDirectory]:
-    """By tenant, where its members are found by name."""
+def build_member_directories(businesses: Mapping[str, Business]) -> Mapping[str, MemberDirectory]:
+    """Builds, by tenant, what finds its members by name."""
     if not businesses:
         return {}
     from agents.business.members import MemberRows
@@ -137,14 +139,14 @@ def member_directories(businesses: Mapping[str, Business]) -> Mapping[str, Membe
     return {tenant: MemberRows(business.parts.database) for tenant, business in businesses.items()}
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
+async def _cancel_task(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
 
 
-async def _report(opened: Mapping[str, Business]) -> None:
-    """Says which database cannot be asked by now: it may come later, and until then nothing is answered from it."""
+async def _report_unreachable(opened: Mapping[str, Business]) -> None:
+    """Logs which database cannot be reached now: it may come later, and until then nothing is answered from it."""
     for tenant, business in opened.items():
         try:
             await business.parts.database.check_description()
@@ -153,7 +155,7 @@ async def _report(opened: Mapping[str, Business]) -> None:
             logger.bind(tenant=tenant).warning(told, error)
 
 
-def _facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:
+def _build_facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:
     """The shipped offers are those of the sample shop: another company's database has no such members."""
     from agents.business.facts import BusinessFacts
 

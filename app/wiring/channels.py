@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from app.wiring.container import Container
 
 
-def channel_service(parts: Container, counters: Counters) -> ChannelService:
-    """Over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
+def build_channel_service(parts: Container, counters: Counters) -> ChannelService:
+    """Builds the channels over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
     settings, database = parts.settings, parts.base.database
     client, tokens = PlatformClient(settings.channel_timeout), TokenCache(parts.redis)
     opened = [
@@ -42,8 +42,8 @@ def channel_service(parts: Container, counters: Counters) -> ChannelService:
         repository, DeskNewsRepository(database), channels, counters, settings.channel_max_attempts, [ENTERED]
     )
 
-    async def url(tenant: str, document: str, quotes: list[str]) -> str:
-        found = await parts.documents.passage(tenant, document, quotes)
+    async def find_url(tenant: str, document: str, quotes: list[str]) -> str:
+        found = await parts.documents.find_passage(tenant, document, quotes)
         return (found.url or "") if found else ""
 
     async def download(message: StoredMessage) -> Sequence[MediaFile]:
@@ -53,10 +53,10 @@ def channel_service(parts: Container, counters: Counters) -> ChannelService:
     desk = ChatDesk(
         parts.chat,
         parts.retries,
-        parts.limits.counted,
+        parts.limits.count_with_refusal,
         parts.profiles.get,
-        parts.desk.feed.held,
-        url,
+        parts.desk.feed.is_held,
+        find_url,
         download,
         parts.attachments.take,
         settings.attachment_max_bytes,
@@ -72,7 +72,7 @@ def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenC
         raise InvalidConfiguration(f"CHANNELS 里 {account.name} 的 kind={account.kind} 不认识，可用的有 {known}")
     kind = CHANNELS[account.kind]()
     try:
-        options = kind.Options(**account.revealed)
+        options = kind.Options(**account.plain_options)
     except ValidationError as error:
         wrong = "、".join(".".join(map(str, item["loc"])) or "options" for item in error.errors())
         raise InvalidConfiguration(f"CHANNELS 里 {account.name}（{account.kind}）的 options 不对：{wrong}") from error

@@ -12,11 +12,11 @@ from app.audit.service import AuditLog
 from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
 from app.canned.service import CannedReplies
-from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
-from app.chat.stopping import Stops
+from app.chat.running_answers import RunningAnswers
+from app.chat.turn_events import KIND, build_turn_events
 from app.connection.repository import ConnectionRepository
-from app.connection.sealing import Sealer
+from app.connection.sealer import Sealer
 from app.connection.service import ModelConnections
 from app.contacts.repository import ContactRepository
 from app.contacts.service import Contacts
@@ -24,7 +24,7 @@ from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.corrections.service import CorrectionService
-from app.db.fingerprint import database_fingerprint
+from app.db.fingerprint import compute_fingerprint
 from app.db.outbox import Outbox
 from app.documents.bin import DocumentBin
 from app.documents.drafts import Drafts
@@ -40,14 +40,14 @@ from app.evaluation_sets.service import EvaluationSets
 from app.faqs import repository as faq_rows
 from app.faqs.books import FaqBooks
 from app.faqs.entries import EntryPreparer
-from app.faqs.importing import FaqImporter
+from app.faqs.importer import FaqImporter
 from app.faqs.service import FaqService
 from app.gaps.repository_unanswered import UnansweredRepository, note
 from app.history.repository import ConversationSearch
 from app.history.repository_contacts import ContactHistory
 from app.history.repository_views import SavedViews
 from app.hit_test.canaries import Canaries
-from app.http.strangers import Strangers
+from app.http.unidentified_sockets import UnidentifiedSockets
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
 from app.keys.authenticator import Authenticator
@@ -75,12 +75,12 @@ from app.reader import ReaderScale
 from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.reports.repository import ReportRepository
-from app.retrieval import default_profile
+from app.retrieval import build_default_profile
 from app.search.filter_requests import FilterRequests
-from app.search.judging import BaseJudging
 from app.search.repository import CalibrationRepository, FilterRepository
 from app.search.repository_verdicts import VerdictRepository
 from app.search.service import CalibratedSearch, Searches
+from app.search.verdict_service import VerdictService
 from app.settings import Settings
 from app.spending.service import Accounts
 from app.telemetry.service import Telemetry
@@ -96,27 +96,27 @@ from app.tuner.service import Tuner
 from app.vocabulary.service import VocabularyService
 from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
-from app.webhooks.repository import fan_out
+from app.webhooks.repository import create_deliveries
 from app.webhooks.service import WebhookService
 from app.widget.repository import WidgetLooks
-from app.wiring.attachments import attachment_service
-from app.wiring.business import Business, member_directories
-from app.wiring.channels import channel_service
-from app.wiring.chat import chat_service, open_news, shared_answers
+from app.wiring.attachments import build_attachment_service
+from app.wiring.business import Business, build_member_directories
+from app.wiring.channels import build_channel_service
+from app.wiring.chat import build_chat_service, build_shared_answers, open_news
 from app.wiring.desk import HumanDesk, open_relay
 from app.wiring.erasure import forget_and_purge
-from app.wiring.gaps import gap_parts
-from app.wiring.jobs import background_jobs
-from app.wiring.knowledge import KnowledgeBase, document_runner
+from app.wiring.gaps import build_gap_parts
+from app.wiring.jobs import build_background_jobs
+from app.wiring.knowledge import KnowledgeBase, build_document_runner
 from app.wiring.limits import open_attempts, open_counters, open_leases, open_limits
 from app.wiring.models import LanguageModels
-from app.wiring.quality import quality_service
-from app.wiring.reindexing import reindexing
-from app.wiring.sources import source_service
+from app.wiring.quality import build_quality_service
+from app.wiring.reindexing import build_reindexing
+from app.wiring.sources import build_source_service
 from app.wiring.startup import Startup
 from app.wiring.teams import Teams
-from app.wiring.tuning import LabelledCases, tuner_reports
-from app.wiring.turns import turn_log
+from app.wiring.tuning import LabelledCases, build_tuner_reports
+from app.wiring.turns import build_turn_log
 from knowledge.breaker import Breaker
 
 
@@ -139,7 +139,7 @@ class Container:
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
-        self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
+        self.metrics, self.strangers, self.stops = Metrics(), UnidentifiedSockets(), RunningAnswers()
         self.redis, self.telemetry, counters = redis, telemetry, open_counters(redis)
         self.leases = open_leases(redis)
         self.leader = Leader(database, redis)
@@ -166,7 +166,7 @@ class Container:
         self.filters = FilterRequests(FilterRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
-        self.profiles = ProfileRepository(database, default_profile(settings))
+        self.profiles = ProfileRepository(database, build_default_profile(settings))
         self.usage, self.unanswered, self.backlog = (
             UsageRepository(database),
             UnansweredRepository(database),
@@ -175,20 +175,22 @@ class Container:
         self.faqs = FaqService(
             database,
             EntryRepository(DocumentKind.FAQ),
-            EntryPreparer(base.ingestor, base.generations.embedder),
+            EntryPreparer(base.ingestor, base.generations.get_embedder),
             base.follower,
         )
         self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
         self.evaluation_sets = EvaluationSets(database)
-        self.outbox = OutboxWorker(Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (fan_out,)}))
+        self.outbox = OutboxWorker(
+            Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (create_deliveries,)})
+        )
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget_and_purge, self.outbox.wake)
         self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
-        self.contacts = Contacts(ContactRepository(database), member_directories(businesses))
-        self.desk = HumanDesk.over(
+        self.contacts = Contacts(ContactRepository(database), build_member_directories(businesses))
+        self.desk = HumanDesk.from_parts(
             database,
             settings,
             self.conversations,
@@ -202,24 +204,24 @@ class Container:
         self.people = People(people, self.sign_ins, self.desk)
         self.desk_relay = open_relay(self.desk.signals, redis)
         self.widgets = WidgetLooks(database)
-        self.attachments = attachment_service(settings, database)
+        self.attachments = build_attachment_service(settings, database)
         self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
         self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
-        self.turn_log = turn_log(
+        self.turn_log = build_turn_log(
             database,
-            after_turns,
+            build_turn_events,
             self.outbox.wake,
-            self.desk.feed.note,
+            self.desk.feed.record_changes,
             durable=settings.turn_durability == "full",
             lifetime=lifetime,
             answering=settings.answer_while_queued,
-            prompt_text=models.library.text_of,
+            prompt_text=models.library.get_text,
         )
-        self.document_runner = document_runner(base, self.metrics)
+        self.document_runner = build_document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.models, self.accounts, self._searches = models, accounts, searches
         kept = CalibrationRepository(database, DEFAULT_TENANT)
-        self.reader = ReaderScale(models.reader(), kept)
+        self.reader = ReaderScale(models.build_reader(), kept)
         self.claim_reader = ReaderScale(models.claim_reader(), kept, after=self.reader)
         self.teams = Teams(
             settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader, self.claim_reader
@@ -231,31 +233,35 @@ class Container:
             partial(self._search, searches),
             self.teams.build,
             searches.retain,
-            models.library.current,
+            models.library.get_current,
             lambda: models.version,
         )
         self.connections = ModelConnections(
             settings,
             ConnectionRepository(database),
             Sealer(settings.secrets_key.get_secret_value(), settings.data_dir),
-            self._connect,
+            self._connect_model,
         )
         self.startup = Startup(settings, base, self.tenants)
-        self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
-        size, ttl, shared = settings.hot_cache_max_size, settings.hot_cache_ttl, shared_answers(settings, base, redis)
-        self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
+        self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.open_index, self._load_missed)
+        size, ttl, shared = (
+            settings.hot_cache_max_size,
+            settings.hot_cache_ttl,
+            build_shared_answers(settings, base, redis),
+        )
+        self.hot_cache = HotCache(size, ttl, self.get_version, shared=shared)
         self.news = open_news(base, self.hot_cache, redis)
-        self.chat, self.hit_test = chat_service(self)
-        self.channels = channel_service(self, counters)
+        self.chat, self.hit_test = build_chat_service(self)
+        self.channels = build_channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
-        self.judging = BaseJudging(settings, models, self.reader, VerdictRepository(database), searches)
-        self.reports = tuner_reports(self, searches)
-        self.reindexing = reindexing(self, searches)
-        self.sources = source_service(settings, base, fetcher)
-        self.gaps, self.gap_mining, self.gap_review = gap_parts(self, models)
-        self.quality: QualityService = quality_service(settings, base, self.profiles)
-        self.jobs, self.job_worker, self.scheduler, self.due_sources = background_jobs(self, searches)
+        self.judging = VerdictService(settings, models, self.reader, VerdictRepository(database), searches)
+        self.reports = build_tuner_reports(self, searches)
+        self.reindexing = build_reindexing(self, searches)
+        self.sources = build_source_service(settings, base, fetcher)
+        self.gaps, self.gap_mining, self.gap_review = build_gap_parts(self, models)
+        self.quality: QualityService = build_quality_service(settings, base, self.profiles)
+        self.jobs, self.job_worker, self.scheduler, self.due_sources = build_background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
 
     @property
@@ -275,7 +281,7 @@ class Container:
 
     @property
     def database_fingerprint(self) -> str:
-        return database_fingerprint(self.settings.sql_url)
+        return compute_fingerprint(self.settings.sql_url)
 
     @property
     def bin(self) -> DocumentBin:
@@ -303,9 +309,9 @@ class Container:
         settings = self.settings
         return settings.business_rows_to_model or not (self.models.present or settings.embedding_base_url)
 
-    async def _connect(self, settings: Settings) -> None:
-        self.models.replace(settings)
-        await self.reader.replace(self.models.reader(), self.startup.ready)
+    async def _connect_model(self, settings: Settings) -> None:
+        self.models.replace_models(settings)
+        await self.reader.replace(self.models.build_reader(), self.startup.ready)
         await self.claim_reader.replace(self.models.claim_reader(), self.startup.ready)
 
     async def _prepare(self, tenant: str, settings: Settings) -> None:
@@ -316,13 +322,13 @@ class Container:
         found.generation.learning.sentences.watch(tenant, found.index)
         return found
 
-    async def _missed(self, tenant: str) -> list[tuple[str, int]]:
+    async def _load_missed(self, tenant: str) -> list[tuple[str, int]]:
         questions, _ = await self.unanswered.page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
 
-    async def answers_depend_on(self, tenant: str) -> Version:
+    async def get_version(self, tenant: str) -> Version:
         """See `HotCache`."""
-        parts = await self.tenants.of(tenant)
+        parts = await self.tenants.get_parts(tenant)
         config = (
             parts.configuration,
             parts.retriever.calibrations,

@@ -19,7 +19,7 @@ from app.desk.openings import Openings, TicketDesk
 from app.desk.overview import Overview
 from app.desk.partners import Partners
 from app.desk.queue import Queue
-from app.desk.repository import proved
+from app.desk.repository import record_member
 from app.desk.repository_messages import DeskMessageRepository
 from app.desk.repository_notes import NoteRepository
 from app.desk.repository_reads import ReadRepository
@@ -52,25 +52,25 @@ if TYPE_CHECKING:
 
 def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:
     """A conversation turned out to be a member's: the desk and whoever labelled its customer know it."""
-    proved(connection, key, caller)
+    record_member(connection, key, caller)
     merge_into_member(connection, key, caller)
 
 
-def _said(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
-    repository_messages.staff_said(connection, session, message)
+def _record_message(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
+    repository_messages.emit_staff_message(connection, session, message)
     repository_texts.add_text(connection, session.key, repository_texts.MESSAGE, str(message.seq), message.content)
 
 
-def _noted(connection: Connection, key: SessionKey, note: DeskNote) -> None:
+def _record_note(connection: Connection, key: SessionKey, note: DeskNote) -> None:
     repository_texts.add_text(connection, key, repository_texts.NOTE, note.id, note.content)
 
 
 PARTNERS = Partners(
-    lock=repository_holders.lock,
-    member=partial(repository_holders.member, proved=prove_member),
+    lock=repository_holders.lock_conversation,
+    member=partial(repository_holders.settle_member, proved=prove_member),
     served=repository_served.resolve,
-    said=_said,
-    noted=_noted,
+    said=_record_message,
+    noted=_record_note,
 )
 
 
@@ -94,7 +94,7 @@ class HumanDesk:
     signals: Signals
 
     @classmethod
-    def over(
+    def from_parts(
         cls,
         database: Database,
         settings: Settings,
@@ -157,18 +157,18 @@ class HumanDesk:
 
     async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
         """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""
-        changed = await self.reads.mark(key, agent_id, seq, viewing=viewing)
+        changed = await self.reads.mark_read(key, agent_id, seq, viewing=viewing)
         if changed is None:
             raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
         if changed:
-            self.feed.wake(key)
+            self.feed.wake_watchers(key)
 
     async def start(self) -> None:
-        """Returns once no turn can miss that a person has its session."""
+        """Starts the desk. Returns once no turn can miss that a person has its session."""
         await self.feed.start()
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> None:
-        """Keeps how far one side has read, and tells the other."""
+        """Records how far one side has read, and tells the other."""
         if seen := await self.messages.mark_seen(key, side, seq):
             self.signals.send(Signal(SignalKind.SEEN, side, key, seen))
 
@@ -181,6 +181,6 @@ def open_relay(signals: Signals, redis: RedisServer | None) -> Broadcast | None:
     """Between replicas; None where there is one alone."""
     if redis is None:
         return None
-    relay = Broadcast(redis, "signals", signals.hear)
+    relay = Broadcast(redis, "signals", signals.receive_signal)
     signals.relay = lambda parts: relay.tell(*parts)
     return relay

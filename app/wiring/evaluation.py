@@ -11,25 +11,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from app.chat.after import after_turns
-from app.chat.answering import Answering
-from app.chat.computing import Computing
+from app.chat.answer_pipeline import AnswerPipeline
+from app.chat.computation import ComputationPool
 from app.chat.evidence import Team
 from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.hot_cache import HotCache
+from app.chat.running_answers import RunningAnswers
 from app.chat.service import ChatService
 from app.chat.session import Sessions
-from app.chat.stopping import Stops
+from app.chat.turn_events import build_turn_events
 from app.contacts.repository import ContactRepository
 from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.evaluation.model_judge import ModelJudge
-from app.evaluation.talking import Product
+from app.evaluation.product import Product
 from app.evaluation_runs.runner import EvaluationRunner
 from app.limits.service import LimitOptions, RateLimits
 from app.limits.slots import TurnSlots
@@ -41,7 +41,7 @@ from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
 from app.wiring.desk import HumanDesk
-from app.wiring.turns import turn_log
+from app.wiring.turns import build_turn_log
 
 if TYPE_CHECKING:
     from app.tenants import TenantParts
@@ -51,15 +51,15 @@ _LIFETIME = timedelta(days=1)
 _FREE = Rate(0)
 
 
-def evaluation_runner(container: Container) -> EvaluationRunner:
-    """Makes the reports."""
+def build_evaluation_runner(container: Container) -> EvaluationRunner:
+    """Builds the runner that makes evaluation reports."""
 
-    def judge(tenant: str) -> ModelJudge | None:
-        critic = container.models.of(tenant).critic()
+    def build_judge(tenant: str) -> ModelJudge | None:
+        critic = container.models.for_tenant(tenant).build_critic()
         return ModelJudge(critic) if critic is not None else None
 
-    async def circumstances(tenant: str) -> dict[str, Any]:
-        parts = await container.tenants.of(tenant)
+    async def describe_circumstances(tenant: str) -> dict[str, Any]:
+        parts = await container.tenants.get_parts(tenant)
         models = container.models
         return {
             "revision": parts.retriever.revision,
@@ -71,14 +71,14 @@ def evaluation_runner(container: Container) -> EvaluationRunner:
     return EvaluationRunner(
         container.base.database,
         container.evaluation_sets,
-        partial(sandbox, container),
-        judge,
-        circumstances,
+        partial(open_sandbox, container),
+        build_judge,
+        describe_circumstances,
     )
 
 
 @asynccontextmanager
-async def sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
+async def open_sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
     """Conversations, tickets, the desk and all that follows from turns are kept in a database of its own, which is
     deleted afterwards; the tenant's own caches, figures and limits see nothing of it. Nobody is at the desk.
 
@@ -88,21 +88,23 @@ async def sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
         folder = stack.enter_context(TemporaryDirectory(prefix="yingda-evaluation-"))
         database = Database(f"sqlite+aiosqlite:///{(Path(folder) / 'sandbox.sqlite3').as_posix()}")
         stack.push_async_callback(database.close)
-        await upgrade(database)
-        chat, desk = await _chat(container, database, stack)
-        retriever = (await container.tenants.of(tenant)).retriever
-        yield Product(tenant, chat, desk.service.leave, retriever.index.get_snapshot)
+        await upgrade_schema(database)
+        chat, desk = await _build_chat(container, database, stack)
+        retriever = (await container.tenants.get_parts(tenant)).retriever
+        yield Product(tenant, chat, desk.service.leave_queue, retriever.index.get_snapshot)
 
 
-async def _chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
+async def _build_chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
     settings, metrics = container.settings, Metrics()
-    conversations, limits = ConversationRepository(database), _unlimited(settings, metrics)
-    tickets = TicketService(TicketRepository(database), service_levels(settings), _nobody)
+    conversations, limits = ConversationRepository(database), _build_unlimited(settings, metrics)
+    tickets = TicketService(TicketRepository(database), service_levels(settings), _do_nothing)
     contacts = Contacts(ContactRepository(database), {})
-    desk = HumanDesk.over(database, settings, conversations, container.profiles, tickets, limits, contacts)
+    desk = HumanDesk.from_parts(database, settings, conversations, container.profiles, tickets, limits, contacts)
     stack.push_async_callback(desk.close)
     await desk.start()
-    log = turn_log(database, after_turns, on_desk=desk.feed.note, answering=settings.answer_while_queued)
+    log = build_turn_log(
+        database, build_turn_events, on_desk=desk.feed.record_changes, answering=settings.answer_while_queued
+    )
     stack.push_async_callback(log.close)
     guard = Guard(settings.max_message_chars, container.profiles.get)
     teams = _Teams(container, tickets, limits)
@@ -110,15 +112,15 @@ async def _chat(container: Container, database: Database, stack: AsyncExitStack)
     chat = ChatService(
         guard,
         Sessions(conversations),
-        HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, container.answers_depend_on),
+        HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, container.get_version),
         history,
-        Computing(Answering(guard, teams.of, metrics), limits.slots, limits.urgent, metrics),
+        ComputationPool(AnswerPipeline(guard, teams.use_team, metrics), limits.slots, limits.urgent, metrics),
         log,
         metrics,
         desk.gate,
         Access(HolderRepository(database), _LIFETIME),
         limits,
-        Stops(),
+        RunningAnswers(),
     )
     return chat, desk
 
@@ -132,9 +134,9 @@ class _Teams:
         self._built: dict[str, tuple[TenantParts, Team]] = {}
 
     @asynccontextmanager
-    async def of(self, tenant: str) -> AsyncIterator[Team]:
-        """As the chat is given them."""
-        async with self._tenants.turn(tenant) as parts:
+    async def use_team(self, tenant: str) -> AsyncIterator[Team]:
+        """Gives the tenant's agents for one turn, as the chat gets them."""
+        async with self._tenants.use_parts(tenant) as parts:
             known = self._built.get(tenant)
             if known is None or known[0] is not parts:
                 built = self._teams.build(tenant, parts.retriever, parts.profile, parts.tuned)
@@ -142,7 +144,7 @@ class _Teams:
             yield known[1]
 
 
-def _unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
+def _build_unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
     options = LimitOptions(
         key=_FREE,
         server_key=_FREE,
@@ -164,5 +166,5 @@ def _unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
     return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """Is told of what changes."""

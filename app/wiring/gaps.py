@@ -32,7 +32,7 @@ class GapCases:
 
     async def add(self, tenant: str, gap_id: str, question: str, faq_id: str) -> None:
         """The question has to be answered from that entry; in the place of an earlier case of the gap."""
-        kept = await self._sets.named(tenant, CASES, "补上的知识缺口：每一条都应由补上的精选问答回答")
+        kept = await self._sets.get_or_add(tenant, CASES, "补上的知识缺口：每一条都应由补上的精选问答回答")
         expect = Expectation(frozenset({TurnKind.ANSWER}), documents=(faq_id,))
         key = f"gap-{gap_id}"
         dialogue = Dialogue(key, (LabelledTurn(f"{key}.1", question, "gap", expect),))
@@ -40,22 +40,22 @@ class GapCases:
 
     async def remove(self, tenant: str, gap_id: str) -> None:
         """Takes it out of every set that has it."""
-        for kept in await self._sets.all(tenant):
-            cases, _ = await self._sets.cases(tenant, kept.id, origin=CaseOrigin.GAP)
+        for kept in await self._sets.list_all(tenant):
+            cases, _ = await self._sets.list_cases(tenant, kept.id, origin=CaseOrigin.GAP)
             for case in cases:
                 if case.origin_id == gap_id:
                     await self._sets.drop_case(tenant, kept.id, case.id)
 
 
-def gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMining, GapReview]:
-    """What people look at, what makes it, and what they do with it. parts: all but these."""
+def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMining, GapReview]:
+    """Builds the workbench, the mining and the review of gaps. parts: all but these."""
 
     async def search(tenant: str, question: str) -> Retrieval:
-        return await (await parts.tenants.of(tenant)).retriever.search(question)
+        return await (await parts.tenants.get_parts(tenant)).retriever.search(question)
 
-    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.embedder
+    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.get_embedder
     mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
-    drafting = Drafting(workbench, drafts, lambda tenant: models.of(tenant).drafter())
+    drafting = Drafting(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())
     cases = GapCases(parts.evaluation_sets)
     return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)

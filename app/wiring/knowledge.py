@@ -14,18 +14,18 @@ from app.corrections import repository as correction_rows
 from app.corrections.corrector import StoredCorrections
 from app.corrections.service import CorrectionService
 from app.db.engine import Database
-from app.db.migrate import upgrade
-from app.db.standing import require_whole
+from app.db.migrate import upgrade_schema
+from app.db.schema_state import require_whole
 from app.documents.bin import DocumentBin
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
 from app.documents.repository_bin import BinRepository
+from app.documents.repository_chunk_edits import ChunkEditRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
 from app.documents.repository_queue import JobQueue
-from app.documents.repository_rewriting import RewritingRepository
-from app.documents.repository_tokens import TokenRepository, vocabulary_version
+from app.documents.repository_tokens import TokenRepository, get_vocabulary_version
 from app.documents.repository_versions import VersionRepository
 from app.documents.runner import JobRunner
 from app.documents.versions import VersionService
@@ -38,13 +38,13 @@ from app.generations.repository import GenerationRepository
 from app.generations.service import Generations
 from app.index_follower import Follower
 from app.indexing.backlog import Indexing
-from app.indexing.catching_up import CatchUp
-from app.indexing.following import RemoteFollower
+from app.indexing.catch_up import CatchUp
 from app.indexing.indexer import Indexer
-from app.indexing.retokenising import Retokeniser
+from app.indexing.remote_follower import RemoteFollower
+from app.indexing.retokeniser import Retokeniser
 from app.metrics import Metrics
 from app.retention.repository import RetentionRepository
-from app.retrieval import chunk_options, embedder_options
+from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
@@ -90,21 +90,21 @@ class KnowledgeBase:
         """That of the default tenant, by now: it may be another one later, and is another tenant's own."""
         return self.generations.default.embedder
 
-    async def index(self, tenant: str) -> Index:
+    async def open_index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
         if self.indexer is None:
             raise IndexUnavailable("another process keeps the index of this DATA_DIR")
         return await self.indexer.index(tenant)
 
-    async def serving(self) -> None:
-        """See `Indexer.serving`; at once where another process keeps the index."""
+    async def wait_until_serving(self) -> None:
+        """See `Indexer.wait_until_serving`; at once where another process keeps the index."""
         if self.indexer is not None:
-            await self.indexer.serving()
+            await self.indexer.wait_until_serving()
 
-    async def settled(self) -> None:
-        """See `Indexer.settled`; at once where another process keeps the index."""
+    async def wait_until_settled(self) -> None:
+        """See `Indexer.wait_until_settled`; at once where another process keeps the index."""
         if self.indexer is not None:
-            await self.indexer.settled()
+            await self.indexer.wait_until_settled()
 
     @property
     def indexing(self) -> Indexing | None:
@@ -131,7 +131,7 @@ async def open_knowledge(
     async with AsyncExitStack() as stack:
         database = Database(settings.sql_url)
         stack.push_async_callback(database.close)
-        await upgrade(database)
+        await upgrade_schema(database)
         cache = open_embeddings(settings, database)
         stack.callback(cache.close)
         opened = partial(_open_embedder, settings, cache)
@@ -139,29 +139,29 @@ async def open_knowledge(
         stack.push_async_callback(generations.close)
         await generations.start()
         documents, feed = DocumentRepository(database), IndexFeed(database)
-        tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
+        tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, get_vocabulary_version)
         knowledge = KnowledgeRepository(database, correction_rows.settle)
         files = reader if reader is not None else await stack.enter_async_context(open_reader(settings))
         corrector, options = StoredCorrections(database), chunk_options(settings)
-        ingestor = Ingestor(generations.embedder, Analyzer(), options, files, analyzers.newest, corrector)
+        ingestor = Ingestor(generations.get_embedder, Analyzer(), options, files, analyzers.load_newest, corrector)
         recalls: DenseRecalls = defaultdict(Counter)
         catch_up, indexer = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers), None
         if owns_index:
             await asyncio.to_thread(set_damaged_aside, settings.vector_store, index_path(settings))
 
             async def open_tenant(tenant: str) -> Index:
-                return await open_index(settings, await generations.of(tenant), recalls)
+                return await open_index(settings, await generations.get_current(tenant), recalls)
 
-            indexer = Indexer(feed, catch_up, generations.embedder, open_tenant, on_revision)
+            indexer = Indexer(feed, catch_up, generations.get_embedder, open_tenant, on_revision)
             stack.push_async_callback(indexer.close)
             await indexer.start()
         follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
         ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, follower, wait_seconds)
         versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
-        deleted = DocumentBin(BinRepository(database), knowledge, ingestion, bin_days(settings, database))
+        deleted = DocumentBin(BinRepository(database), knowledge, ingestion, build_bin_days(settings, database))
         vocabulary = VocabularyService(database, tokens, follower, wait_seconds)
-        rewriting = RewritingRepository(database)
-        corrections = CorrectionService(database, rewriting, ingestor, generations.embedder, follower, wait_seconds)
+        rewriting = ChunkEditRepository(database)
+        corrections = CorrectionService(database, rewriting, ingestor, generations.get_embedder, follower, wait_seconds)
         yield KnowledgeBase(
             database,
             documents,
@@ -184,26 +184,26 @@ async def open_knowledge(
         )
 
 
-def bin_days(settings: Settings, database: Database) -> Callable[[str], Awaitable[int]]:
-    """For how long what a tenant deletes can be restored; 0 for ever."""
+def build_bin_days(settings: Settings, database: Database) -> Callable[[str], Awaitable[int]]:
+    """Builds what says for how long a tenant's deleted documents can be restored; 0 for ever."""
     periods = RetentionRepository(database)
 
-    async def days(tenant: str) -> int:
-        own = await periods.period(tenant, "bin")
+    async def get_days(tenant: str) -> int:
+        own = await periods.find_period(tenant, "bin")
         return settings.retention_bin_days if own is None else own
 
-    return days
+    return get_days
 
 
 def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
     """The cache of vectors that is configured. On the event loop."""
     if settings.embedding_cache == "database":
         return DatabaseEmbeddingCache(database)
-    return SqliteEmbeddingCache(embeddings_path(settings))
+    return SqliteEmbeddingCache(get_embeddings_path(settings))
 
 
-def embeddings_path(settings: Settings) -> Path:
-    """Where vectors are kept by content, unless the database keeps them."""
+def get_embeddings_path(settings: Settings) -> Path:
+    """Returns where vectors are stored by content, unless the database has them."""
     return settings.data_dir / "embeddings.sqlite3"
 
 
@@ -221,12 +221,12 @@ async def open_index(settings: Settings, generation: Generation, recalls: DenseR
 
 
 async def _open_embedder(settings: Settings, cache: KeptEmbeddings, name: str) -> Embedder:
-    embedder = get_embedder(name, cache, embedder_options(settings))
+    embedder = get_embedder(name, cache, build_embedder_options(settings))
     await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
     return embedder
 
 
-def document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
-    """Does the work of document jobs."""
+def build_document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
+    """Builds the worker of document jobs."""
     alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
-    return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.ingested)
+    return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.add_file)

@@ -6,9 +6,9 @@ import os
 
 from app.limits.attempts import Attempts
 from app.limits.leases import Leases, MemoryLeases
+from app.limits.redis_counters import RedisCounters
+from app.limits.redis_leases import RedisLeases
 from app.limits.service import LimitOptions, RateLimits
-from app.limits.shared import RedisCounters
-from app.limits.shared_leases import RedisLeases
 from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, Rate
 from app.limits.urgent import UrgentReplies

@@ -41,7 +41,7 @@ class StorePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MigratedBase:
     """A tenant's base in the other store. dense: share of the nearest neighbours that the other store finds as well."""
 
     tenant: str
@@ -50,7 +50,7 @@ class Moved:
     dense: float
 
 
-async def migrate(settings: Settings, target: StorePlace, tenant: str | None) -> list[Moved]:
+async def migrate_stores(settings: Settings, target: StorePlace, tenant: str | None) -> list[MigratedBase]:
     """Fills the target from the database and the kept embeddings, as a server does at its start, and compares it with
     the store that is configured. The caller holds the lock on DATA_DIR.
 
@@ -58,51 +58,53 @@ async def migrate(settings: Settings, target: StorePlace, tenant: str | None) ->
     the stores differ, and what stores and embedders raise.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        heads = sorted(await base.feed.heads())
+        heads = sorted(await base.feed.load_heads())
         if tenant is not None and tenant not in heads:
             raise NotFound(f"租户 {tenant} 没有知识库")
-        return [await _moved(settings, base, target, name) for name in ([tenant] if tenant else heads)]
+        return [await _migrate_base(settings, base, target, name) for name in ([tenant] if tenant else heads)]
 
 
-async def drop(settings: Settings, tenants: Sequence[str]) -> None:
+async def drop_bases(settings: Settings, tenants: Sequence[str]) -> None:
     """Removes what the configured store keeps of them. Raises IndexUnavailable."""
     for tenant in tenants:
         gone = partial(drop_others, settings.vector_store, index_path(settings), settings.vector_server, tenant, ())
         await asyncio.to_thread(gone)
 
 
-async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> Moved:
-    generation = await base.generations.of(tenant)
-    delta = await base.feed.delta(tenant, frozenset(), 0)
+async def _migrate_base(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> MigratedBase:
+    generation = await base.generations.get_current(tenant)
+    delta = await base.feed.load_delta(tenant, frozenset(), 0)
     vectors = await generation.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added])
-    change = _change(delta, vectors)
+    change = _build_change(delta, vectors)
     configured = StorePlace(settings.vector_store, settings.vector_server)
-    source = await _opened(settings, configured, generation.embedder, tenant, generation.number)
+    source = await _open_store(settings, configured, generation.embedder, tenant, generation.number)
     try:
         await source.apply(change)
-        filled = await _opened(settings, target, generation.embedder, tenant, generation.number)
+        filled = await _open_store(settings, target, generation.embedder, tenant, generation.number)
         try:
             await filled.apply(change)
-            dense = await _compared(source.get_snapshot(), filled.get_snapshot(), delta, vectors)
+            dense = await _compare_stores(source.get_snapshot(), filled.get_snapshot(), delta, vectors)
         finally:
             await filled.close()
     finally:
         await source.close()
-    return Moved(tenant, len(delta.added), delta.revision, dense)
+    return MigratedBase(tenant, len(delta.added), delta.revision, dense)
 
 
-async def _opened(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
+async def _open_store(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
     options = IndexOptions(settings.exact_search_max_chunks, generation=generation, server=place.server)
     return await asyncio.to_thread(get_index, place.store, index_path(settings), tenant, embedder, options)
 
 
-def _change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
+def _build_change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
     added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
     return IndexChange(delta.revision, added, new_terms=delta.new_terms)
 
 
-async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
-    """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
+async def _compare_stores(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
+    """Compares ids, every embedding and the results of sample questions. Returns the share of neighbours that the
+    target finds.
+    """
     ids = [chunk.id for chunk, _ in delta.added]
     theirs, ours = await asyncio.to_thread(left.list_ids), await asyncio.to_thread(right.list_ids)
     if not frozenset(ids) == ours == theirs or right.revision != delta.revision:
@@ -113,7 +115,7 @@ async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors:
         if (np.einsum("ij,ij->i", stored, vectors[part]) < CLOSE).any():
             raise IndexUnavailable("the target holds other embeddings than the database has texts for")
     found = [
-        await _sampled(left, right, vectors[row], [delta.new_terms[term] for term in delta.added[row][1][:TOP]])
+        await _compare_sample(left, right, vectors[row], [delta.new_terms[term] for term in delta.added[row][1][:TOP]])
         for row in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)), dtype=int).tolist()
     ]
     dense = float(np.mean(found)) if found else 1.0
@@ -122,8 +124,10 @@ async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors:
     return dense
 
 
-async def _sampled(source: Snapshot, target: Snapshot, vector: Vector, words: Sequence[str]) -> float:
-    """Share of the source's neighbours that the target finds; by their scores, as many may be equally near."""
+async def _compare_sample(source: Snapshot, target: Snapshot, vector: Vector, words: Sequence[str]) -> float:
+    """Returns the share of the source's neighbours that the target finds; by their scores, as many may be
+    equally near.
+    """
     theirs, ours = [[hit.score for hit in await view.search_lexical(words, TOP)] for view in (source, target)]
     if len(theirs) != len(ours) or not np.allclose(theirs, ours, atol=TOLERANCE):
         raise IndexUnavailable(f"the stores rank the words {words} differently: {theirs}, {ours}")

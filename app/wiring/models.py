@@ -32,9 +32,9 @@ from agents.prompt_library import Prompts
 from agents.reader import PassageReader
 from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, told
+from app.configuration.models import FIRST, GGUF, READING, SMALL, LlmProvider, parse_thinks
 from app.prompts.library import PromptLibrary
-from app.retrieval import generator_options
+from app.retrieval import build_generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
 from knowledge.breaker import BreakerOptions
@@ -57,15 +57,15 @@ class LanguageModels:
         """accounts: of what tenants spend; None for what no tenant asks."""
         self._opened, self.accounts = AsyncExitStack(), accounts
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
-        self.prompts = self.library.current()
+        self.prompts = self.library.get_current()
         self._local_models: dict[str, ChatModel] = {}
         self.version = 0
         """Grows whenever others are asked."""
         self._build(settings)
 
-    def replace(self, settings: Settings) -> None:
-        """From here on those of other settings are asked; what is under way ends with those before, which are closed
-        in the end.
+    def replace_models(self, settings: Settings) -> None:
+        """Replaces the models by those of other settings. What is under way ends with the models before, which are
+        closed in the end.
         """
         self.version += 1
         self._build(settings)
@@ -73,32 +73,32 @@ class LanguageModels:
     def _build(self, settings: Settings) -> None:
         self._settings = settings
         self.breakers: dict[str, CircuitBreaker] = {}
-        first = self._first()
-        further = [self._further(provider) for provider in settings.llm_providers]
+        first = self._build_first()
+        further = [self._build_further(provider) for provider in settings.llm_providers]
         self.writers = [*first, *further]
         self.main: ModelFleet | None = ModelFleet(self.writers) if self.writers else None
-        small = self._small()
+        small = self._build_small()
         readers = [small, *further] if small is not None else self.writers
         self.small: ModelFleet | None = ModelFleet(readers) if readers else None
-        self.judge = self._judge()
+        self.judge = self._build_judge()
         if small is not None and self._elsewhere and self.writers:
             self.writers.insert(1, small)
 
-    def of(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
-        """The same models, used on a tenant's account and within its budget; prompts: those in force where None."""
+    def for_tenant(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
+        """Returns the same models on a tenant's account and within its budget. prompts: None for those in force."""
         own = copy(self)
-        own.prompts = prompts or self.library.current()
+        own.prompts = prompts or self.library.get_current()
         if self.accounts is None:
             return own
-        meter = self.accounts.of(tenant)
+        meter = self.accounts.get_meter(tenant)
 
-        def metered(models: Sequence[ChatModel]) -> list[ChatModel]:
+        def wrap_metered(models: Sequence[ChatModel]) -> list[ChatModel]:
             return [MeteredModel(model, meter) for model in models]
 
-        own.writers = metered(self.writers)
-        own.main = ModelFleet(metered(self.main.models)) if self.main is not None else None
-        own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
-        own.judge = ModelFleet(metered(self.judge.models)) if self.judge is not None else None
+        own.writers = wrap_metered(self.writers)
+        own.main = ModelFleet(wrap_metered(self.main.models)) if self.main is not None else None
+        own.small = ModelFleet(wrap_metered(self.small.models)) if self.small is not None else None
+        own.judge = ModelFleet(wrap_metered(self.judge.models)) if self.judge is not None else None
         return own
 
     @property
@@ -112,7 +112,7 @@ class LanguageModels:
         """Whether anything is sent to a model at all."""
         return self.main is not None or self.small is not None
 
-    def generator(
+    def build_generator(
         self,
         analyzer: Analyzer,
         profile: TenantProfile,
@@ -122,36 +122,36 @@ class LanguageModels:
         writes: Callable[[], bool] = lambda: True,
         objections: Objections | None = None,
     ) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end or alone; meaning: of what is
-        quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
+        """Builds the generator: models in order of preference, in the end or alone quotes from the knowledge base.
+        meaning: of what is quoted; believes, writes: see `FallbackGenerator`; objections: to what is written.
         """
-        options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
+        options = build_generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
         options = replace(options, objections=objections)
         quotes = get_generator("extractive", options)
 
-        def writer(model: ChatModel) -> Generator:
+        def build_writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
         if not self.writers or self._settings.llm_answers == "quote":
             return quotes
-        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience, believes, writes)
+        return FallbackGenerator(list(map(build_writer, self.writers)), quotes, self._patience, believes, writes)
 
-    def understanding(self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True) -> ModelReader | None:
-        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does.
-        trusted: whether it is asked.
+    def build_understanding(self, analyzer: Analyzer, trusted: Callable[[], bool] = lambda: True) -> ModelReader | None:
+        """Builds what reads messages in their conversation, leaving the tenant's names as they are; None where no model
+        does. trusted: whether it is asked.
         """
         if not self._settings.rewrite_enabled or self.small is None:
             return None
         return ModelReader(self.small, self._settings.rewrite_timeout, analyzer, self.prompts, trusted)
 
-    def critic(self) -> Critic | None:
-        """Judges replies; None where there is no model."""
+    def build_critic(self) -> Critic | None:
+        """Builds the judge of replies; None where there is no model."""
         if self.small is None:
             return None
         return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
 
-    def reader(self) -> PassageReader | None:
-        """Judges whether passages state an answer; None where no model does."""
+    def build_reader(self) -> PassageReader | None:
+        """Builds the judge of whether passages state an answer; None where no model does."""
         if self.judge is None:
             return None
         return PassageReader(self.judge, self._reader_options, self.prompts)
@@ -164,19 +164,19 @@ class LanguageModels:
             return None
         return ClaimReader(self.main, self._reader_options, self.prompts)
 
-    def drafter(self) -> FaqDrafter | None:
-        """Writes drafts of curated answers; None where no model writes."""
+    def build_drafter(self) -> FaqDrafter | None:
+        """Builds the writer of drafts of curated answers; None where no model writes."""
         return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
 
-    def verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
-        """Reads once more what a model wrote; None where no model writes. trusted: whether what a model says of it
-        counts.
+    def build_verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
+        """Builds what reads once more what a model wrote; None where no model writes. trusted: whether what a model
+        says of it counts.
         """
         if self.small is None:
             return None
         settings = self._settings
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
-        return Verifier(self.critic() if settings.verify_enabled else None, policy, trusted)
+        return Verifier(self.build_critic() if settings.verify_enabled else None, policy, trusted)
 
     @property
     def _reader_options(self) -> ReaderOptions:
@@ -199,20 +199,24 @@ class LanguageModels:
         """Closes the connections, or lets a local model go; one that fails at it keeps none of the others open."""
         await self._opened.aclose()
 
-    def _first(self) -> list[ChatModel]:
-        """The provider that has settings of its own, if it is set."""
+    def _build_first(self) -> list[ChatModel]:
+        """Builds the model of the provider that has settings of its own, if it is set."""
         settings = self._settings
         key = settings.llm_api_key.get_secret_value()
         if settings.llm_provider == "gguf":  # waits and tries again by itself
-            return [self._local(settings.llm_local_model)]
+            return [self._get_local(settings.llm_local_model)]
         if not key:
             return []
         alone = not (self._elsewhere or settings.llm_providers)
         retries = settings.llm_retries if alone else 0
-        return [self._guarded(FIRST, self._of_first(settings.llm_model, settings.llm_address, key, retries))]
+        return [
+            self._build_guarded(
+                FIRST, self._build_first_options(settings.llm_model, settings.llm_address, key, retries)
+            )
+        ]
 
-    def _small(self) -> ChatModel | None:
-        """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
+    def _build_small(self) -> ChatModel | None:
+        """Builds the small model, which reads; without a key or name of its own it is the first writer's endpoint."""
         settings = self._settings
         key = settings.small_llm_api_key.get_secret_value()
         if not key and (settings.llm_provider == "gguf" or not settings.llm_api_key):
@@ -220,11 +224,11 @@ class LanguageModels:
         key = key or settings.llm_api_key.get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         name = settings.small_llm_model or settings.llm_model
-        return self._guarded(SMALL, self._of_first(name, address, key))
+        return self._build_guarded(SMALL, self._build_first_options(name, address, key))
 
-    def _judge(self) -> ModelFleet | None:
-        """Who judges passages: the model that READER_MODEL names, where the small one is asked or in a file; else the
-        small one.
+    def _build_judge(self) -> ModelFleet | None:
+        """Builds the judge of passages: the model that READER_MODEL names, where the small one is asked or in a file;
+        else the small one.
         """
         settings = self._settings
         if not settings.reader_enabled:
@@ -232,11 +236,13 @@ class LanguageModels:
         if not settings.reader_model:
             return self.small
         if settings.reader_model.endswith(GGUF):
-            return ModelFleet([self._local(settings.reader_model)])
+            return ModelFleet([self._get_local(settings.reader_model)])
         key = (settings.small_llm_api_key or settings.llm_api_key).get_secret_value()
         address = settings.small_llm_base_url or settings.llm_address
         return (
-            ModelFleet([self._guarded(READING, self._of_first(settings.reader_model, address, key))]) if key else None
+            ModelFleet([self._build_guarded(READING, self._build_first_options(settings.reader_model, address, key))])
+            if key
+            else None
         )
 
     @property
@@ -247,9 +253,9 @@ class LanguageModels:
             return bool(settings.small_llm_api_key)
         return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
 
-    def _further(self, provider: LlmProvider) -> ChatModel:
-        """One of those that follow."""
-        options = self._options(
+    def _build_further(self, provider: LlmProvider) -> ChatModel:
+        """Builds one of the models that follow the first."""
+        options = self._build_options(
             provider.model,
             base_url=provider.address,
             api_key=provider.api_key.get_secret_value(),
@@ -258,25 +264,25 @@ class LanguageModels:
             max_tokens=provider.max_tokens or self._settings.llm_max_tokens,
             profile=provider.profile_name,
             parameters=provider.parameters,
-            thinks=told(provider.thinks),
+            thinks=parse_thinks(provider.thinks),
         )
-        return self._guarded(provider.title, options)
+        return self._build_guarded(provider.title, options)
 
-    def _of_first(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
-        """At the first provider's address, its habits."""
+    def _build_first_options(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
+        """Builds the options of a model at the first provider's address, with that provider's habits."""
         settings = self._settings
         options: dict[str, Any] = {"base_url": address, "api_key": key, "retries": retries}
         if address != settings.llm_address:
-            return self._options(name, **options)
-        return self._options(
+            return self._build_options(name, **options)
+        return self._build_options(
             name,
             profile=settings.llm_profile_name,
             parameters=settings.llm_parameters,
-            thinks=told(settings.llm_thinks),
+            thinks=parse_thinks(settings.llm_thinks),
             **options,
         )
 
-    def _options(self, name: str, **options: Any) -> ModelOptions:
+    def _build_options(self, name: str, **options: Any) -> ModelOptions:
         settings = self._settings
         common = ModelOptions(
             name,
@@ -288,27 +294,27 @@ class LanguageModels:
         )
         return replace(common, **options)
 
-    def _local(self, path: str) -> ChatModel:
-        """One process for a file, whoever asks it."""
+    def _get_local(self, path: str) -> ChatModel:
+        """Returns the local model of a file: one process for it, whoever asks."""
         if path not in self._local_models:
-            self._local_models[path] = self._model("gguf", self._options(path))
+            self._local_models[path] = self._open_model("gguf", self._build_options(path))
         return self._local_models[path]
 
-    def _guarded(self, name: str, options: ModelOptions) -> ChatModel:
+    def _build_guarded(self, name: str, options: ModelOptions) -> ChatModel:
         settings = self._settings
         rules = BreakerOptions(settings.llm_breaker_failures, settings.llm_breaker_seconds)
         breaker = self.breakers[name] = CircuitBreaker(name, options.name, rules)
         slow = min(settings.llm_hedge_seconds or math.inf, _SLOW * options.silence)
-        return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
+        return GuardedModel(self._open_model("openai", options), breaker, options.silence, slow)
 
-    def _model(self, provider: str, options: ModelOptions) -> ChatModel:
+    def _open_model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = StructuredModel(get_model(provider, options))
         self._opened.push_async_callback(model.close)
         whose = options.profile or find_profile(options.base_url) if options.base_url else provider
         price = self._settings.llm_prices.get(options.name)
-        return RecordedModel(model, whose, price.of if price is not None else _nothing)
+        return RecordedModel(model, whose, price.compute_cost if price is not None else _return_no_cost)
 
 
-def _nothing(_: Usage) -> float:
-    """What a model without a price costs."""
+def _return_no_cost(_: Usage) -> float:
+    """Returns the cost of a model without a price."""
     return 0.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from app.db.engine import Database
-from app.db.migrate import migrated
+from app.db.migrate import open_migrated
 from app.errors import Conflict
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, RunState
@@ -17,7 +17,7 @@ from app.quality.checks.registry import checks
 from app.quality.checks.types import IssueKind, IssueState
 from app.quality.repository import IssueFilters, StoredIssue
 from app.quality.service import KIND, QualityOptions, QualityService
-from app.retrieval import default_profile
+from app.retrieval import build_default_profile
 from app.settings import split_list
 from app.wiring.knowledge import open_knowledge
 
@@ -39,17 +39,17 @@ class _Sources:
         self._profiles = profiles
 
     async def index(self, tenant: str) -> Index:
-        return await self._base.index(tenant)
+        return await self._base.open_index(tenant)
 
     async def vocabulary(self, tenant: str) -> list[VocabularyEntry]:
-        return [stored.entry for stored in await self._base.vocabulary.all(tenant)]
+        return [stored.entry for stored in await self._base.vocabulary.list_all(tenant)]
 
     async def zone(self, tenant: str) -> ZoneInfo:
         return ZoneInfo((await self._profiles.get(tenant)).timezone)
 
 
-def quality_service(settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> QualityService:
-    """Over the parts of one process."""
+def build_quality_service(settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> QualityService:
+    """Builds the quality check over the parts of one process."""
     return QualityService(base.database, _Sources(base, profiles), checks(split_list(settings.quality_sensitive_words)))
 
 
@@ -61,16 +61,16 @@ class _Alone:
     run_id: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    async def progress(self, done: int, total: int) -> None:
-        """Nobody asks."""
+    async def report_progress(self, done: int, total: int) -> None:
+        """Does nothing: nobody asks."""
 
 
 async def check_alone(settings: Settings, tenant: str, document_id: str) -> None:
     """Checks where no server runs; the caller holds the lock on DATA_DIR."""
     async with open_knowledge(settings, owns_index=True) as base:
-        profiles = ProfileRepository(base.database, default_profile(settings))
+        profiles = ProfileRepository(base.database, build_default_profile(settings))
         options = QualityOptions(document_id=document_id).model_dump()
-        await quality_service(settings, base, profiles).run(_Alone(tenant, parameters=options))
+        await build_quality_service(settings, base, profiles).run(_Alone(tenant, parameters=options))
 
 
 async def check_by_server(settings: Settings, tenant: str, document_id: str) -> None:
@@ -91,7 +91,7 @@ async def check_by_server(settings: Settings, tenant: str, document_id: str) -> 
 
 async def open_issues(settings: Settings, tenant: str, kind: IssueKind | None, document_id: str) -> list[StoredIssue]:
     """What the last check found and nobody ignored."""
-    async with migrated(settings.sql_url) as database:
+    async with open_migrated(settings.sql_url) as database:
         filters = IssueFilters(kind, None, IssueState.OPEN, document_id)
         found, _ = await QualityService.listed(database, tenant, filters, 0, MAX_LISTED)
         return found

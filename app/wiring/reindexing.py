@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from app.db.engine import Database
 from app.documents.repository_feed import IndexFeed
 from app.errors import NotFound, Overloaded
-from app.generations.building import ShadowBuilder, Steps
 from app.generations.engine import Generation
-from app.generations.reindexing import KIND, Reindexing
+from app.generations.reindex import KIND, Reindexer
+from app.generations.shadow_builder import ShadowBuilder, Steps
 from app.generations.types import StoredGeneration
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobRun, RunState
@@ -38,7 +38,7 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Reindexed:
+class ReindexedBase:
     """A tenant's new index."""
 
     tenant: str
@@ -46,29 +46,31 @@ class Reindexed:
     revision: int
 
 
-def shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuilder:
-    """Builds indexes as `open_knowledge` opens them."""
+def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuilder:
+    """Builds what builds indexes, opened as `open_knowledge` opens them."""
 
-    async def opened(generation: Generation) -> Index:
+    async def open_generation(generation: Generation) -> Index:
         return await open_index(settings, generation, base.recalls)
 
     drop = partial(drop_others, settings.vector_store, index_path(settings), settings.vector_server)
-    return ShadowBuilder(base.generations, base.feed, base.catch_up, opened, drop)
+    return ShadowBuilder(base.generations, base.feed, base.catch_up, open_generation, drop)
 
 
-def reindexing(container: Container, searches: Searches) -> Reindexing:
-    """Of a server."""
+def build_reindexing(container: Container, searches: Searches) -> Reindexer:
+    """Builds the reindexing of a server."""
     base = container.base
 
-    def over(index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
-        return searches.over(index, generation, base, settings)
+    def create_search(index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
+        return searches.create_search(index, generation, base, settings)
 
     assert base.indexer is not None, "a server keeps the index"
-    builder = shadow_builder(container.settings, base)
-    return Reindexing(builder, base.generations, base.indexer, searches, container.tenants, over)
+    builder = build_shadow_builder(container.settings, base)
+    return Reindexer(builder, base.generations, base.indexer, searches, container.tenants, create_search)
 
 
-async def reindex(settings: Settings, tenant: str | None, embedder: str, progress: Progress) -> list[Reindexed]:
+async def reindex_bases(
+    settings: Settings, tenant: str | None, embedder: str, progress: Progress
+) -> list[ReindexedBase]:
     """One tenant's index, or all, while no server runs. The caller holds the lock on DATA_DIR.
 
     Everything is embedded, into the cache, before anything is dropped: a run that fails or is killed leaves the old
@@ -76,31 +78,31 @@ async def reindex(settings: Settings, tenant: str | None, embedder: str, progres
     IndexUnavailable.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        tenants = await _asked_for(base.feed, tenant)
+        tenants = await _list_tenants(base.feed, tenant)
         await _embed(base, tenants, embedder, progress)
         if tenant is None:  # all of it: what is damaged may be the database that the tenants share
             await asyncio.to_thread(shutil.rmtree, index_path(settings), ignore_errors=True)
-        builder = shadow_builder(settings, base)
-        return [await _built(base, builder, name, embedder) for name in tenants]
+        builder = build_shadow_builder(settings, base)
+        return [await _build_index(base, builder, name, embedder) for name in tenants]
 
 
-async def ask_server(settings: Settings, tenant: str | None, embedder: str, progress: Progress) -> list[Reindexed]:
+async def ask_server(settings: Settings, tenant: str | None, embedder: str, progress: Progress) -> list[ReindexedBase]:
     """The same of the server that holds the lock, which goes on answering. Raises NotFound, Overloaded where nobody
     begins within START_SECONDS, IndexUnavailable.
     """
     database, rebuilt = Database(settings.sql_url), []
     try:
         runs = RunRepository(database)
-        for name in await _asked_for(IndexFeed(database), tenant):
+        for name in await _list_tenants(IndexFeed(database), tenant):
             run = await runs.add(name, KIND, {"embedder": resolve_embedder(embedder)})
-            rebuilt.append(await _followed(runs, name, run, progress))
+            rebuilt.append(await _follow_run(runs, name, run, progress))
     finally:
         await database.close()
     return rebuilt
 
 
-async def _asked_for(feed: IndexFeed, tenant: str | None) -> list[str]:
-    tenants = sorted(await feed.heads())
+async def _list_tenants(feed: IndexFeed, tenant: str | None) -> list[str]:
+    tenants = sorted(await feed.load_heads())
     if tenant is not None and tenant not in tenants:
         raise NotFound(f"租户 {tenant} 没有知识库")
     return tenants if tenant is None else [tenant]
@@ -109,22 +111,22 @@ async def _asked_for(feed: IndexFeed, tenant: str | None) -> list[str]:
 async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, progress: Progress) -> None:
     if not tenants:
         return
-    used = await base.generations.beside(tenants[0], StoredGeneration(-1, resolve_embedder(embedder)))
-    deltas = [await base.feed.delta(tenant, frozenset(), 0) for tenant in tenants]
+    used = await base.generations.open_beside(tenants[0], StoredGeneration(-1, resolve_embedder(embedder)))
+    deltas = [await base.feed.load_delta(tenant, frozenset(), 0) for tenant in tenants]
     done, total = 0, sum(len(delta.added) for delta in deltas)
 
-    def step(count: int) -> None:
+    def report_step(count: int) -> None:
         nonlocal done
         done += count
         progress(done, total)
 
     for delta in deltas:
-        await used.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added], step)
+        await used.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added], report_step)
 
 
-async def _built(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embedder: str) -> Reindexed:
-    current = await base.generations.of(tenant)
-    stored, steps = StoredGeneration(current.number + 1, resolve_embedder(embedder)), Steps(_untold)
+async def _build_index(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embedder: str) -> ReindexedBase:
+    current = await base.generations.get_current(tenant)
+    stored, steps = StoredGeneration(current.number + 1, resolve_embedder(embedder)), Steps(_do_nothing)
     shadow = await builder.build(tenant, stored, steps)
     chunks, revision = await builder.verify(shadow, steps), shadow.held.index.get_snapshot().revision
     await shadow.held.index.close()
@@ -132,18 +134,18 @@ async def _built(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embed
         raise IndexUnavailable(f"another process indexed the knowledge base of {tenant} anew meanwhile")
     base.generations.put(shadow.generation)
     await builder.forget(current, None)
-    return Reindexed(tenant, chunks, revision)
+    return ReindexedBase(tenant, chunks, revision)
 
 
-async def _untold(done: int, total: int) -> None:
+async def _do_nothing(done: int, total: int) -> None:
     pass
 
 
-async def _followed(runs: RunRepository, tenant: str, run: JobRun, progress: Progress) -> Reindexed:
+async def _follow_run(runs: RunRepository, tenant: str, run: JobRun, progress: Progress) -> ReindexedBase:
     asked = monotonic()
     while run.state in OPEN:
         if run.state is RunState.QUEUED and monotonic() - asked > START_SECONDS:
-            await runs.cancel(tenant, run.id)
+            await runs.cancel_run(tenant, run.id)
             raise Overloaded("没有服务接手：DATA_DIR 正被另一个命令使用，或服务正忙。请稍后再试。", code="not_ready")
         progress(run.done, run.total)
         await asyncio.sleep(POLL_SECONDS)
@@ -151,4 +153,4 @@ async def _followed(runs: RunRepository, tenant: str, run: JobRun, progress: Pro
     if run.result is None:
         raise IndexUnavailable((run.error or {}).get("message", f"the run was {run.state}"))
     progress(run.done, run.total)
-    return Reindexed(tenant, run.result["chunks"], run.result["revision"])
+    return ReindexedBase(tenant, run.result["chunks"], run.result["revision"])

@@ -32,29 +32,29 @@ async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -
     state = marker.read_bytes() if marker.exists() else b""
     if marker.exists() and state not in (_STARTED, _DONE):
         set_aside(marker, "not what was written there")
-        head = (await base.feed.heads()).get(tenant)
+        head = (await base.feed.load_heads()).get(tenant)
         state = _DONE if head is not None and head.revision else b""
         if state:
             marker.write_bytes(state)
     if state == _DONE:
         return
     if not state:
-        _, total = await base.documents.page(tenant, limit=1)
+        _, total = await base.documents.load_page(tenant, limit=1)
         if total:
             return
         marker.write_bytes(_STARTED)
-    await _ingest(tenant, base, settings.max_upload_bytes)
+    await _ingest_samples(tenant, base, settings.max_upload_bytes)
     marker.write_bytes(_DONE)
 
 
-async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
+async def _ingest_samples(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
     files = find_files([FOLDER], folder="")
     reports: list[FileReport] = []
     logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
     with IngestionBar([file.size for file in files], "首次启动，导入示例知识库", lines=False) as bar:
         for category, group in groupby(files, key=lambda file: file.category):
-            contents = bar.each(group, max_bytes)
-            reports += await base.ingestion.add(tenant, contents, category, progress=bar.step)
+            contents = bar.read_files(group, max_bytes)
+            reports += await base.ingestion.add(tenant, contents, category, progress=bar.show_step)
     errors = [report.error for report in reports if report.error is not None]
     for error in errors:
         if isinstance(error, Unavailable):

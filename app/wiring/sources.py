@@ -25,15 +25,15 @@ async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
         yield fetcher
 
 
-def source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
-    """The sources of all tenants."""
+def build_source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
+    """Builds the service of all tenants' sources."""
     return SourceService(
         SourceRepository(base.database),
         base.ingestion,
         base.ingestor,
         WebsiteSync(fetcher, HostPace(), base.ingestor),
         FolderSync(settings.max_upload_bytes),
-        SourceLimits(settings.sources_per_tenant, settings.roots_of),
+        SourceLimits(settings.sources_per_tenant, settings.list_roots),
     )
 
 

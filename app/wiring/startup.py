@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.auth.principal import DEFAULT_TENANT
 from app.readiness import Readiness, StartPart
-from app.retrying import retrying
+from app.retrying import retry
 from app.settings import Settings
 from app.tenants import Tenants
 from app.wiring.samples import ingest_samples
@@ -34,7 +34,7 @@ class Startup(Readiness):
         """Takes the samples in at the first start, waits for vectors that have to be made, which keywords answer
         without meanwhile, then asks a warm question until it is answered.
         """
-        async for attempt in retrying("not ready yet", RETRY_SECONDS, most=MAX_RETRY_SECONDS):
+        async for attempt in retry("not ready yet", RETRY_SECONDS, most=MAX_RETRY_SECONDS):
             with attempt:  # whatever failed: the database may be away too, and nobody else would try again
                 try:
                     await self._prepare()
@@ -43,17 +43,17 @@ class Startup(Readiness):
 
     async def _prepare(self) -> None:
         if self._settings.samples_enabled:
-            with self._tenants.filling():
+            with self._tenants.block_while_filling():
                 await ingest_samples(DEFAULT_TENANT, self._base, self._settings)
         self.finish_part(StartPart.SAMPLES)
-        await self._base.serving()
+        await self._base.wait_until_serving()
         self.finish_part(StartPart.INDEX)
         self.serving.set()
         if self._base.indexing is not None:
             self.unhurried.set()
-        await self._base.settled()
+        await self._base.wait_until_settled()
         self.finish_part(StartPart.VECTORS)
-        retriever = (await self._tenants.of(DEFAULT_TENANT)).retriever
+        retriever = (await self._tenants.get_parts(DEFAULT_TENANT)).retriever
         with suppress(EmbeddingUnavailable):  # then keywords have to answer the warm question
             await retriever.calibrate()
         self.finish_part(StartPart.CALIBRATION)

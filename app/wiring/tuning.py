@@ -27,7 +27,7 @@ class LabelledCases:
 
     async def questions(self, tenant: str, name: str) -> list[TuningQuestion]:
         """name: the id of a set. See `LabelledSets`."""
-        cases, _ = await self._sets.cases(tenant, name, limit=MAX_QUESTIONS)
+        cases, _ = await self._sets.list_cases(tenant, name, limit=MAX_QUESTIONS)
         found = []
         for turn in (case.dialogue.turns[0] for case in cases):
             kinds = turn.expect.kinds
@@ -36,14 +36,14 @@ class LabelledCases:
         return found
 
 
-def tuner_reports(container: Container, searches: Searches) -> Reports:
-    """What they find out is written down; nothing of it holds before somebody confirms it."""
+def build_tuner_reports(container: Container, searches: Searches) -> Reports:
+    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it."""
 
-    def beside(search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
-        return searches.beside(search, container.base, settings)
+    def create_trial(search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
+        return searches.create_trial(search, container.base, settings)
 
     async def trigger(tenant: str, kind: str, report: str) -> str:
-        return (await container.jobs.trigger(tenant, NAMES[kind], {"report": report})).id
+        return (await container.jobs.trigger_run(tenant, NAMES[kind], {"report": report})).id
 
-    measuring = Measuring(beside, container.limits.slots)
+    measuring = Measuring(create_trial, container.limits.slots)
     return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)

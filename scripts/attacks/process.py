@@ -12,9 +12,9 @@ import httpx
 
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from scripts.attacks.base import Target
 from scripts.server_process import ROOT, run_server, wait_until_learnt
 
@@ -65,12 +65,12 @@ def alive(target: Target) -> bool:
 
 async def _keys(data_dir: Path) -> dict[str, str]:
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     repository, given = KeyRepository(database), {}
     for name, role in _OWN.items() | _OTHERS.items():
-        given[name] = key = new_key()
+        given[name] = key = create_key()
         tenant = "other" if name in _OTHERS else DEFAULT_TENANT
-        await repository.create(tenant, role, name, digest_of(key))
+        await repository.create(tenant, role, name, hash_key(key))
     await database.close()
     return given
 

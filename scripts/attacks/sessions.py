@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from app.auth.cookies import SESSION
 from app.features import load_routers
-from app.http.routes import sockets_of
+from app.http.routes import list_sockets
 from app.main import create_app
 from app.settings import load_settings
 from scripts.attacks.base import Report, Target
@@ -77,7 +77,7 @@ def calls(schema: dict[str, Any]) -> list[Call]:
 
 def sockets() -> set[str]:
     """The paths of all WebSockets."""
-    return {path for router in load_routers() for path in sockets_of(router)}
+    return {path for router in load_routers() for path in list_sockets(router)}
 
 
 async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:

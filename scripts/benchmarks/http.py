@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from app.retrieval import embedder_options
+from app.retrieval import build_embedder_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
@@ -50,7 +50,7 @@ class _Questions:
 def http(settings: Settings, folder: Path | None, rounds: int = ROUNDS) -> dict[str, Any]:
     """Requests a second of a bare route, of cached and of uncached turns; every turn is counted in the database."""
     questions = _Questions(folder or SAMPLES)
-    embedder = get_embedder(settings.embedder, options=embedder_options(settings))
+    embedder = get_embedder(settings.embedder, options=build_embedder_options(settings))
     with bare() as plain, product(settings, folder) as server, closing(embedder):
         report = asyncio.run(_rounds(plain, server, embedder, questions, rounds))
         return report | {"rss_mb": service_rss_mb(server.pid)}

@@ -15,7 +15,7 @@ import httpx
 
 from app.documents.files import find_files
 from app.documents.samples import FOLDER
-from app.retrieval import chunk_options, embedder_options
+from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.registry import get_embedder
@@ -87,7 +87,7 @@ async def _rounds(
 @contextmanager
 def _bare(settings: Settings) -> Iterator[Encode]:
     """The model alone: calls of its own `encode`."""
-    with closing(get_embedder(settings.embedder, None, embedder_options(settings))) as embedder:
+    with closing(get_embedder(settings.embedder, None, build_embedder_options(settings))) as embedder:
         yield lambda text: embedder._encode([make_readable(text)], "passage")
 
 

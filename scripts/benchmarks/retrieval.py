@@ -13,9 +13,9 @@ from typing import Any
 
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.progress import ProgressBar
-from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
+from app.retrieval import build_embedder_options, build_reranker_options, build_retrieval_options, chunk_options
 from app.settings import Settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import build_retriever
@@ -36,8 +36,8 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
     filters = _filters({chunk.document.id for chunk in data.chunks}, len(texts))
     analyzer = Analyzer()
     with (
-        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
+        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
         ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         await embedder.warm_up()
@@ -46,8 +46,8 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
             data.chunks,
             embedder,
             analyzer,
-            get_reranker(settings.reranker, reranker_options(settings)),
-            retrieval_options(settings),
+            get_reranker(settings.reranker, build_reranker_options(settings)),
+            build_retrieval_options(settings),
             embedded.update,
         ) as retriever:
             timed = await measure_search(retriever, embedder, texts, filters=filters)

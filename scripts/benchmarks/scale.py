@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from app.retrieval import embedder_options, retrieval_options
+from app.retrieval import build_embedder_options, build_retrieval_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
@@ -74,7 +74,7 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
     analyzer = Analyzer()
     with (
         TemporaryDirectory() as folder,
-        closing(get_embedder(settings.embedder, options=embedder_options(settings))) as embedder,
+        closing(get_embedder(settings.embedder, options=build_embedder_options(settings))) as embedder,
         closing(_Space()) as space,
     ):
         await embedder.warm_up()
@@ -102,7 +102,7 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
 
 def _retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
     """Calibrated by hand: no question here has an answer, and the gate costs the same whatever it decides."""
-    retriever = Retriever(index, embedder, analyzer, options=retrieval_options(settings))
+    retriever = Retriever(index, embedder, analyzer, options=build_retrieval_options(settings))
     retriever.set_calibration(CalibrationMap(retriever.scorers.reranker.kind, 0.5, 0.7, 0.9))
     return retriever
 

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 import httpx
 
 from app.settings import Settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.evaluation.rows import read_rows
 from scripts.server_process import ROOT, run_server, wait_until_learnt
 
@@ -46,8 +46,8 @@ def product(settings: Settings, corpus: Path | None = None, **environment: str) 
     with TemporaryDirectory() as folder:
         data_dir = Path(folder, "data")
         data_dir.mkdir()
-        if embeddings_path(settings).exists():
-            shutil.copy(embeddings_path(settings), data_dir)
+        if get_embeddings_path(settings).exists():
+            shutil.copy(get_embeddings_path(settings), data_dir)
         variables = {
             "HOST": "127.0.0.1",
             "PORT": "0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.desk.states import RULES, TransitionRule, silent
+from app.desk.states import RULES, TransitionRule, is_silent
 from app.desk.types import Actor, Event, State
 from scripts.diagrams.svg import DrawnBox, DrawnSpan, Sheet, width
 from scripts.diagrams.words import DeskWords
@@ -28,7 +28,7 @@ def states_diagram(words: DeskWords, rules: Mapping[Event, TransitionRule] = RUL
     sheet.dot(start, 20, 6)
     sheet.arrow([(start, 26), (start, _TOP)])
     for state, box in boxes.items():
-        sheet.box(box, "person" if silent(state) else "step", name=state.value)
+        sheet.box(box, "person" if is_silent(state) else "step", name=state.value)
         sheet.centred(box, box.y + 19, [DrawnSpan(state.value, "mono bold")])
         sheet.centred(box, box.y + 37, [DrawnSpan(words.states.get(state, ""), "small quiet")])
     for number, (event, rule) in enumerate(rules.items()):

@@ -133,7 +133,7 @@ async def _leader(fleet: Fleet) -> str:
         assert server is not None
 
         async def kept(client: Any) -> bytes:
-            return await client.get(server.key("leader")) or b""
+            return await client.get(server.build_key("leader")) or b""
 
         return (await server.ask(kept, _nobody)).decode()
 

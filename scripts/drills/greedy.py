@@ -19,7 +19,7 @@ import httpx
 from app.auth.principal import Role
 from app.db.engine import Database
 from app.keys.repository import KeyRepository
-from app.keys.service import FRESH_SECONDS, digest_of, new_key
+from app.keys.service import FRESH_SECONDS, create_key, hash_key
 from scripts.benchmarks.timing import percentiles
 from scripts.drills.fleet import Fleet, fleet, processor_seconds
 from scripts.drills.press import press
@@ -73,9 +73,9 @@ async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) ->
 
 async def key_of(servers: Fleet, tenant: str, role: Role = Role.SERVER) -> str:
     """A new key of a tenant, which every replica knows by the time it is returned."""
-    database, key = Database(servers.postgres.url), new_key()
+    database, key = Database(servers.postgres.url), create_key()
     try:
-        await KeyRepository(database).create(tenant, role, "drill", digest_of(key))
+        await KeyRepository(database).create(tenant, role, "drill", hash_key(key))
     finally:
         await database.close()
     await asyncio.sleep(2 * FRESH_SECONDS)

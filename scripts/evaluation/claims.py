@@ -24,7 +24,7 @@ from agents.judge import JudgeQuality
 from agents.verification.conditions import WEIGHTS, ConditionCheck
 from agents.verification.evidence import Statement
 from agents.verification.support import Support, SupportChecker
-from app.progress import progress
+from app.progress import show_progress
 from app.settings import load_settings
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions, split_document
@@ -83,7 +83,7 @@ async def judge_with_model(
     """
     quality, stands = await reader.measure(), list[bool]()
     cutoff = quality.calibration.cutoff if quality.calibration else 0.0
-    for claim in progress(claims, len(claims), "说法", "条"):
+    for claim in show_progress(claims, len(claims), "说法", "条"):
         held = chunks[claim.document]
         found = SupportChecker(held, claim.question).check(claim.text)
         odds = [await reader.judge(claim.text, claim.question, held[number]) for number in found.fragments]

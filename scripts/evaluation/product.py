@@ -19,11 +19,11 @@ from app.auth.principal import DEFAULT_TENANT
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.talking import Product
+from app.evaluation.product import Product
 from app.main import open_container
 from app.settings import Settings
 from app.wiring.container import Container
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.errors import InvalidConfiguration
 
 _UNCOUNTED = ("rate_per_session", "handoffs_per_customer", "tickets_per_customer")
@@ -58,14 +58,17 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
     """
     with TemporaryDirectory(prefix="yingda-") as folder:
         settings = await _settings(setup, Path(folder))
-        _keep_embeddings(setup.cache, embeddings_path(settings))
+        _keep_embeddings(setup.cache, get_embeddings_path(settings))
         async with open_container(settings) as container:
             if setup.documents:
                 await _ingest(container, setup.documents)
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
-            snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.get_snapshot()
+            snapshot = (await container.tenants.get_parts(DEFAULT_TENANT)).retriever.index.get_snapshot()
             await container.claim_reader.wait()  # which waits for the other reader
-            yield container, Product(DEFAULT_TENANT, container.chat, container.desk.service.leave, lambda: snapshot)
+            yield (
+                container,
+                Product(DEFAULT_TENANT, container.chat, container.desk.service.leave_queue, lambda: snapshot),
+            )
 
 
 async def _settings(setup: Setup, folder: Path) -> Settings:
@@ -86,7 +89,7 @@ async def _settings(setup: Setup, folder: Path) -> Settings:
 
 def _keep_embeddings(cache: Path, path: Path) -> None:
     """Embeddings live beside the temporary folder: the second run computes none of the documents again."""
-    shared = embeddings_path(Settings.model_construct(data_dir=cache.resolve()))
+    shared = get_embeddings_path(Settings.model_construct(data_dir=cache.resolve()))
     SqliteEmbeddingCache(shared).close()
     path.symlink_to(shared)
 
@@ -102,7 +105,7 @@ async def _ingest(container: Container, paths: Sequence[Path]) -> None:
         raise InvalidConfiguration("给出的文件夹里没有可以导入的文件")
     with IngestionBar([file.size for file in files], "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
-            contents = bar.each(group, container.settings.max_upload_bytes)
-            for report in await container.ingestion.add(DEFAULT_TENANT, contents, category, progress=bar.step):
+            contents = bar.read_files(group, container.settings.max_upload_bytes)
+            for report in await container.ingestion.add(DEFAULT_TENANT, contents, category, progress=bar.show_step):
                 if report.error is not None:
                     raise report.error

@@ -16,7 +16,7 @@ from app.errors import Conflict
 from app.main import open_container
 from app.private import keep_private
 from app.progress import ProgressBar
-from app.search.judging import PASSAGES, TRIED, JudgingEstimate
+from app.search.verdict_service import PASSAGES, TRIED, JudgingEstimate
 from app.search.verdicts import BaseVerdict, fit_gate
 from app.settings import Settings
 from app.wiring.container import Container
@@ -41,7 +41,7 @@ async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
     if options.out is None:
         raise InvalidConfiguration("--reader 要用 --out 说明判断写到哪个文件")
     async with _opened(settings, options.docs or ()) as container:
-        search = (await container.tenants.of(DEFAULT_TENANT)).retriever
+        search = (await container.tenants.get_parts(DEFAULT_TENANT)).retriever
         try:
             prepared = container.judging.prepare(DEFAULT_TENANT, search, options.passages)
             verdicts, estimate = await prepared.try_some()

@@ -11,11 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from agents.types import Answer
-from app.evaluation.asking import AskedQuestion, ask_all, asked_report, asked_row, documents_of, source_of
 from app.evaluation.dialogues import read_dialogues
-from app.evaluation.playing import PlayedTurn, play
-from app.evaluation.report import dialogue_report, failures, turn_row
-from app.progress import ProgressBar, progress
+from app.evaluation.playback import PlayedTurn, play_dialogues
+from app.evaluation.question_run import (
+    AskedQuestion,
+    ask_all,
+    build_question_report,
+    build_row,
+    build_source_of,
+    open_documents,
+)
+from app.evaluation.report import build_report, build_turn_row, describe_failures
+from app.progress import ProgressBar, show_progress
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
@@ -33,18 +40,18 @@ async def dialogues_report(options: argparse.Namespace, settings: Settings) -> d
         return await _dialogues_with_model(options, settings)
     setup = _setup(options, settings, options.docs)
     played = await played_dialogues(options.dialogues, setup, first=options.first)
-    for paragraph in failures(played)[: options.show]:
+    for paragraph in describe_failures(played)[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     if options.run:
-        _write(options.run, map(turn_row, played))
-    return {"dialogues": options.dialogues.name} | dialogue_report(played)
+        _write(options.run, map(build_turn_row, played))
+    return {"dialogues": options.dialogues.name} | build_report(played)
 
 
 async def _dialogues_with_model(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """The table goes to stderr."""
     setup = _setup(options, settings, options.docs)
     name, turns = await play_both(read_dialogues(options.dialogues)[: options.first], setup)
-    for paragraph in failures([turn.with_model for turn in turns])[: options.show]:
+    for paragraph in describe_failures([turn.with_model for turn in turns])[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
     print(both_table(turns), file=sys.stderr)
     if not any(turn.spent.calls for turn in turns):
@@ -60,7 +67,7 @@ async def played_dialogues(path: Path, setup: Setup, *, every: int = 1, first: i
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_product(setup) as product:
         with ProgressBar(turns, "对话", "轮") as bar:
-            return await play(product, dialogues, setup.today, bar.update)
+            return await play_dialogues(product, dialogues, setup.today, bar.update)
 
 
 async def chat_set_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
@@ -68,14 +75,14 @@ async def chat_set_report(options: argparse.Namespace, settings: Settings) -> di
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
     groups = data.answerable, data.unanswerable, data.out_of_domain
     asked: list[list[AskedQuestion]] = []
-    with documents_of(options.set) as (folder, ids):
+    with open_documents(options.set) as (folder, ids):
         async with open_product(_setup(options, settings, [folder])) as product:
             with ProgressBar(sum(map(len, groups)), "提问", "问") as bar:
                 for group in groups:
-                    asked.append(await ask_all(product, group, source_of(data, ids), bar.update))
+                    asked.append(await ask_all(product, group, build_source_of(data, ids), bar.update))
     if options.run:
-        _write(options.run, [asked_row(one) for group in asked for one in group])
-    return asked_report(data, *asked)
+        _write(options.run, [build_row(one) for group in asked for one in group])
+    return build_question_report(data, *asked)
 
 
 async def routing_through_chat(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
@@ -84,7 +91,7 @@ async def routing_through_chat(options: argparse.Namespace, settings: Settings) 
     """
     rows, decided = labelled_rows(options.routing), list[tuple[str, ...]]()
     async with open_product(_setup(options, settings, ())) as product:
-        for number, row in enumerate(progress(rows, len(rows), "路由", "条")):
+        for number, row in enumerate(show_progress(rows, len(rows), "路由", "条")):
             told = await product.ask(f"routing-{number}", row["text"])
             decision = told.answer.decision if told.answer else None
             decided.append(decision.intents if decision else ("",))
@@ -98,7 +105,7 @@ async def danger_through_chat(options: argparse.Namespace, settings: Settings) -
     """Figures of `--danger`: every message opens a conversation with the sample shop."""
     rows, answers = read_rows(options.danger, text=str, label=str), list[tuple[str, Answer]]()
     async with open_product(_setup(options, settings, options.docs)) as product:
-        for number, row in enumerate(progress(rows, len(rows), "险情", "条")):
+        for number, row in enumerate(show_progress(rows, len(rows), "险情", "条")):
             told = await product.ask(f"danger-{number}", row["text"])
             if told.answer is None:
                 raise InvalidConfiguration(f"第 {number + 1} 条没有得到回答")

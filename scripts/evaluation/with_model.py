@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from agents.types import Page
 from app.evaluation.dialogues import Dialogue
-from app.evaluation.playing import PlayedTurn, play
-from app.evaluation.report import dialogue_report, turn_row
-from app.evaluation.talking import Product
+from app.evaluation.playback import PlayedTurn, play_dialogues
+from app.evaluation.product import Product
+from app.evaluation.report import build_report, build_turn_row
 from app.evaluation.types import ProductReply
 from app.progress import ProgressBar
 from app.settings import Settings
@@ -67,12 +67,12 @@ async def play_both(dialogues: Sequence[Dialogue], setup: Setup) -> tuple[str, l
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_container_for(setup) as (container, product):
         name = _model_name(container.models)
-        metered = MeteredProduct(product, lambda: container.accounts.today(product.tenant))
+        metered = MeteredProduct(product, lambda: container.accounts.load_today(product.tenant))
         with ProgressBar(turns, f"有 {name}", "轮") as bar:
-            with_model = await play(metered, dialogues, setup.today, bar.update)
+            with_model = await play_dialogues(metered, dialogues, setup.today, bar.update)
     async with open_container_for(replace(setup, settings=without_models(setup.settings))) as (_, product):
         with ProgressBar(turns, "没有大模型", "轮") as bar:
-            without = await play(product, dialogues, setup.today, bar.update)
+            without = await play_dialogues(product, dialogues, setup.today, bar.update)
     return name, list(map(ModelTurn, without, with_model, metered.spending))
 
 
@@ -85,11 +85,11 @@ def without_models(settings: Settings) -> Settings:
 def both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
     """The figures with the model; beside them those without it, and both by tag."""
     by_tag = _by_tag(turns)
-    return dialogue_report([turn.with_model for turn in turns]) | {
+    return build_report([turn.with_model for turn in turns]) | {
         "model": {"name": name} | _compared(turns) | {"by_tag": {tag: _compared(some) for tag, some in by_tag.items()}},
         "gained": [_id(turn) for turn in turns if _right(turn.with_model) and not _right(turn.without)],
         "lost": [_id(turn) for turn in turns if _right(turn.without) and not _right(turn.with_model)],
-        "without_model": dialogue_report([turn.without for turn in turns]),
+        "without_model": build_report([turn.without for turn in turns]),
     }
 
 
@@ -101,11 +101,11 @@ def both_table(turns: Sequence[ModelTurn]) -> str:
 
 def both_row(turn: ModelTurn) -> dict[str, Any]:
     """A line of `--run`: the turn with the model, what it cost, and how it went without."""
-    without, spent = turn_row(turn.without), turn.spent
+    without, spent = build_turn_row(turn.without), turn.spent
     cost = {"calls": spent.calls, "prompt_tokens": spent.prompt_tokens, "completion_tokens": spent.completion_tokens}
     beside = {key: without[key] for key in ("verdict", "outcome", "reply")}
     took = {"seconds": turn.with_model.seconds, "first_token": _first_token(turn.with_model)}
-    return turn_row(turn.with_model) | cost | took | {"without_model": beside}
+    return build_turn_row(turn.with_model) | cost | took | {"without_model": beside}
 
 
 def _compared(turns: Sequence[ModelTurn]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import httpx
 
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.integration.base import Checks, Room
@@ -44,8 +44,8 @@ async def _with_keys(target: Target, key: str, checks: Checks) -> None:
 async def _key(data_dir: Path) -> str:
     """A key for pages of PAGE."""
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
-    await upgrade(database)
-    await KeyRepository(database).create(DEFAULT_TENANT, Role.CLIENT, "page", digest_of(key := new_key()), [PAGE])
+    await upgrade_schema(database)
+    await KeyRepository(database).create(DEFAULT_TENANT, Role.CLIENT, "page", hash_key(key := create_key()), [PAGE])
     await database.close()
     return key
 

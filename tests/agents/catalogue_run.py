@@ -11,7 +11,7 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, Done, Evidence, Outcome, Question
-from app.chat.answering import spelled
+from app.chat.answer_pipeline import correct_spelling
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.runner import build_retriever
@@ -48,7 +48,7 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         results = []
         for asked in catalogue.questions:
             question = Question(asked.text)
-            question = replace(question, rewrite=await spelled(retriever.speller, question))
+            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
             retrieval: Retrieval | None = None
             async for event in agent.run(question):
                 if isinstance(event, Evidence):

@@ -9,7 +9,7 @@ import pytest
 
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.retrieval import embedder_options
+from app.retrieval import build_embedder_options
 from app.settings import Settings
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
@@ -30,7 +30,7 @@ async def test_the_best_source_stays_the_same_in_any_manner(
     tmp_path: Path, embedding_cache: SqliteEmbeddingCache
 ) -> None:
     """Seconds; minutes while vectors have to be made."""
-    options = embedder_options(Settings(data_dir=tmp_path, embedder="e5", _env_file=None))
+    options = build_embedder_options(Settings(data_dir=tmp_path, embedder="e5", _env_file=None))
     data = load_set(SAMPLES)
     with closing(get_embedder("e5", embedding_cache, options)) as embedder:
         shipped_vectors.fill(embedding_cache, embedder)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import delete, text
 
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.wiring.tables import METADATA
 from tests.services import postgres_database
 
@@ -80,5 +80,5 @@ async def _empty(database: Database) -> None:
 
 async def _migrate(url: str) -> None:
     database = Database(url)
-    await upgrade(database)
+    await upgrade_schema(database)
     await database.close()

@@ -15,7 +15,7 @@ import pytest
 from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.schema import Schema
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.index import Snapshot, has_vectors
 from knowledge.ingest import TrustingReader
@@ -86,5 +86,5 @@ def _read_once(path: Path, schema: Schema) -> DeclaredQueries:
 
 async def _migrate(path: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{path.as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     await database.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from app.http.server import server_config
+from app.http.server import build_server_config
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
@@ -44,7 +44,7 @@ async def served(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
     options: dict[str, Any] = {"embedder": "hash", "vector_store": "memory", "samples_enabled": False}
     own = Settings(data_dir=data_dir, **options | settings)
     app = create_app(own)
-    server = _Server(server_config(app, own, port=0))
+    server = _Server(build_server_config(app, own, port=0))
     running = asyncio.create_task(server.serve())
     await server.listening.wait()
     try:

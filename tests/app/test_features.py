@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.routing import Route
 
 from app import features
-from app.features import AT_ONCE, FEATURES, beginning_of, import_router, load_routers
+from app.features import AT_ONCE, FEATURES, get_beginning, import_router, load_routers
 from app.main import Application, create_app
 from app.settings import Settings
 
@@ -43,7 +43,7 @@ def paths_of(router: APIRouter) -> set[str]:
 def test_every_module_is_listed_under_all_beginnings_of_its_addresses() -> None:
     for _, name in FEATURES:
         listed = {prefix for prefix, other in FEATURES if other == name}
-        assert {beginning_of(path) for path in paths_of(import_router(name))} == listed, name
+        assert {get_beginning(path) for path in paths_of(import_router(name))} == listed, name
 
 
 def test_every_router_of_the_product_is_listed() -> None:
@@ -57,7 +57,7 @@ def test_every_router_of_the_product_is_listed() -> None:
 
 
 def test_an_application_begins_with_what_customers_ask(app: Application) -> None:
-    served = {beginning_of(path) for path in paths_of(app.router) - OWN_PAGES if not path.startswith("/web/")}
+    served = {get_beginning(path) for path in paths_of(app.router) - OWN_PAGES if not path.startswith("/web/")}
     assert served == set(AT_ONCE)
 
 

@@ -28,7 +28,7 @@ async def embedder() -> Embedder:
 
 async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]) -> IntentHead:
     for _ in range(500):
-        head = heads.of(tenant, examples)
+        head = heads.get_head(tenant, examples)
         assert head is not None
         if head is not heads.shipped:
             return head
@@ -38,16 +38,16 @@ async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]
 
 async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Embedder) -> None:
     heads = Heads(embedder)
-    assert heads.of("a", EXAMPLES) is None
+    assert heads.get_head("a", EXAMPLES) is None
     heads.shipped = shipped = await fit_head(embedder, load_shipped_anchors())
-    assert heads.of("a", EXAMPLES) is shipped  # turns do not wait for it
+    assert heads.get_head("a", EXAMPLES) is shipped  # turns do not wait for it
     own = await learnt(heads, "a", EXAMPLES)
     vector = await embedder.embed_question(SENTENCE)
     asked = Intent.TICKET
     assert own.compute_scores(SENTENCE, vector)[asked] > shipped.compute_scores(SENTENCE, vector)[asked] + 0.2
-    assert heads.of("b", {}) is shipped
-    assert heads.of("a", EXAMPLES) is own
-    assert heads.of("a", {}) is shipped
+    assert heads.get_head("b", {}) is shipped
+    assert heads.get_head("a", EXAMPLES) is own
+    assert heads.get_head("a", {}) is shipped
 
 
 async def test_a_sentence_under_two_intents_asks_for_both(embedder: Embedder) -> None:
@@ -90,7 +90,7 @@ async def test_what_nobody_expected_is_logged_and_the_shipped_examples_stay(
     monkeypatch.setattr(embedder, "embed_questions", broken)
     sink = logger.add(logged.append, level="ERROR", format="{extra[tenant]}: {message} {exception}")
     try:
-        heads.of("a", EXAMPLES)
+        heads.get_head("a", EXAMPLES)
         for _ in range(500):
             if logged:
                 break
@@ -98,5 +98,5 @@ async def test_what_nobody_expected_is_logged_and_the_shipped_examples_stay(
     finally:
         logger.remove(sink)
     assert logged[0].startswith("a: ") and "not an outage" in logged[0]
-    assert heads.of("a", EXAMPLES) is shipped
+    assert heads.get_head("a", EXAMPLES) is shipped
     await heads.close()

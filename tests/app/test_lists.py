@@ -73,9 +73,9 @@ async def test_a_text_means_what_it_says_in_every_list(database: Database) -> No
         found = {
             "tickets": [row.number for row in (await tickets.page("t", TicketFilter(text=text)))[0]],
             "gaps": [row.id for row in (await gaps.page("t", text=text))[0]],
-            "solutions": [row.id for row in (await solutions.page("t", text=text))[0]],
-            "jobs": [row.id for row in (await jobs.page("t", JobFilter(text=text), offset=0, limit=9))[0]],
-            "documents": [row.id for row in (await library.page("t", DocumentFilters(text=text)))[0]],
+            "solutions": [row.id for row in (await solutions.load_page("t", text=text))[0]],
+            "jobs": [row.id for row in (await jobs.load_page("t", JobFilter(text=text), offset=0, limit=9))[0]],
+            "documents": [row.id for row in (await library.load_page("t", DocumentFilters(text=text)))[0]],
         }
         for name, keys in found.items():
             assert sorted(int(key.removeprefix("TK")) for key in keys) == sorted(expected), (name, text)
@@ -102,20 +102,20 @@ async def test_lists_are_narrowed_ordered_and_paged_with_a_total(database: Datab
         for n, (webhook, event) in enumerate(sent)
     ]
     await keep(database, WebhookDelivery, *deliveries)
-    found, total = await DeliveryRepository(database).page("t", "w", 1, event="ticket.created", offset=1)
+    found, total = await DeliveryRepository(database).load_page("t", "w", 1, event="ticket.created", offset=1)
     assert ([row.id for row in found], total) == (["0"], 2)
 
     await keep(database, IngestionJob, *({"id": str(n), "created_at": at(n)} for n in range(3)))
     done, failed = FileState.READY, FileState.FAILED
     states = [(0, 0, done), (0, 1, failed), (1, 0, done), (2, 0, failed)]
     await keep(database, IngestionFile, *({"job_id": str(j), "number": n, "state": s} for j, n, s in states))
-    jobs, total = await JobRepository(database).page("t", JobFilter(failed=True), offset=1, limit=1)
+    jobs, total = await JobRepository(database).load_page("t", JobFilter(failed=True), offset=1, limit=1)
     assert ([(job.id, len(job.files)) for job in jobs], total) == ([("0", 2)], 2)
 
     await keep(
         database, DeskSolution, *({"id": str(n), "question_hash": str(n), "created_at": at(n)} for n in range(3))
     )
-    solutions, total = await SolutionRepository(database, note).page("t", offset=1, limit=1)
+    solutions, total = await SolutionRepository(database, note).load_page("t", offset=1, limit=1)
     assert ([row.id for row in solutions], total) == (["1"], 3)
 
 
@@ -130,7 +130,7 @@ async def test_documents_are_narrowed_to_what_is_indexed_and_what_is_valid(datab
         (DocumentFilters(live=True), {"0", "1"}),
         (DocumentFilters(live=False, indexed=True), {"2"}),
     ):
-        rows, total = await library.page("t", filters)
+        rows, total = await library.load_page("t", filters)
         assert {row.id for row in rows} == expected and total == len(expected), filters
 
 
@@ -145,10 +145,10 @@ async def test_lists_are_sorted_by_a_column_either_way_and_what_has_no_value_com
     )
     library = DocumentRepository(database)
     for sort, expected in (("name", "120"), ("-name", "021"), ("size", "120"), ("-size", "021"), ("updated", "021")):
-        rows, _ = await library.page("t", sort=sort)
+        rows, _ = await library.load_page("t", sort=sort)
         assert "".join(row.id for row in rows) == expected, sort
-    assert [row.id for row in (await library.page("t", DocumentFilters(disabled=True)))[0]] == ["0"]
-    assert (await library.page("t", DocumentFilters(disabled=False)))[1] == 2
+    assert [row.id for row in (await library.load_page("t", DocumentFilters(disabled=True)))[0]] == ["0"]
+    assert (await library.load_page("t", DocumentFilters(disabled=False)))[1] == 2
 
     answers = [
         {"id": str(n), "question": text, "hits": n, "state": "draft", "buttons": []} for n, text in enumerate("ba")
@@ -156,7 +156,7 @@ async def test_lists_are_sorted_by_a_column_either_way_and_what_has_no_value_com
     await keep(database, FaqRow, *answers)
     entries = FaqRepository(database)
     for sort, expected in (("question", "10"), ("-question", "01"), ("-hits", "10"), ("hits", "01")):
-        found, _ = await entries.page("t", FaqFilters(sort=sort), 0, 9)
+        found, _ = await entries.load_page("t", FaqFilters(sort=sort), 0, 9)
         assert "".join(entry.id for entry in found) == expected, sort
 
     used = {"a": at(1), "b": None, "c": at(2)}
@@ -165,7 +165,7 @@ async def test_lists_are_sorted_by_a_column_either_way_and_what_has_no_value_com
     await keep(database, ApiKey, *made)
     keys = KeyRepository(database)
     for sort, expected in (("used", "acb"), ("-used", "cab"), ("-name", "cba")):
-        rows_of_keys, _ = await keys.page("t", KeyFilter(), 9, 0, sort)
+        rows_of_keys, _ = await keys.load_page("t", KeyFilter(), 9, 0, sort)
         assert "".join(key.id for key in rows_of_keys) == expected, sort
 
 

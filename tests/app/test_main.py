@@ -80,4 +80,4 @@ def test_the_application_alone_imports_none_of_its_parts() -> None:
 def test_a_start_imports_neither_heavy_libraries_nor_features_that_nobody_asked_for(tmp_path: Path) -> None:
     libraries, modules = run(STARTED, str(tmp_path))  # tmp_path has a database of this code's schema
     assert libraries == []
-    assert modules == ["app.chat.api", "app.chat.stopping_api", "app.health.api"]
+    assert modules == ["app.chat.api", "app.chat.stop_api", "app.health.api"]

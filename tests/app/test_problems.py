@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from app.problems import FALLBACK, problem
+from app.problems import FALLBACK, describe_problem
 from app.settings import Settings, load_settings
 from knowledge.errors import InvalidConfiguration
 
@@ -63,7 +63,7 @@ class Body(BaseModel):
 def test_a_problem_is_told_in_chinese_with_its_bound(name: str, value: Any, told: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Body.model_validate({name: value})
-    assert [problem(error) for error in caught.value.errors()] == [told]
+    assert [describe_problem(error) for error in caught.value.errors()] == [told]
 
 
 @pytest.mark.parametrize("name", [name for name in Settings.model_fields if name != "offers_file"])

@@ -7,7 +7,7 @@ import pytest
 
 from app import progress as module
 from app.documents.progress import IngestionBar
-from app.progress import PlainLines, ProgressBar, progress
+from app.progress import PlainLines, ProgressBar, show_progress
 
 
 class Terminal(io.StringIO):
@@ -24,7 +24,7 @@ def unpaused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_terminal_there_are_lines_and_no_carriage_returns(
     unpaused: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert list(progress(["a", "b", "c"], 3, "提问", "问")) == ["a", "b", "c"]
+    assert list(show_progress(["a", "b", "c"], 3, "提问", "问")) == ["a", "b", "c"]
     shown = capsys.readouterr().err
     lines = shown.splitlines()
     assert lines[-1].startswith("提问 3/3 问，已用 ") and "\r" not in shown
@@ -33,9 +33,9 @@ def test_without_a_terminal_there_are_lines_and_no_carriage_returns(
 
 def test_an_import_tells_files_and_what_is_left(unpaused: None, capsys: pytest.CaptureFixture[str]) -> None:
     with IngestionBar([10, 30], "导入") as bar:
-        bar.step("甲.md", 1, 2)
-        bar.finished("甲.md")
-        bar.finished("乙.md")
+        bar.show_step("甲.md", 1, 2)
+        bar.finish_file("甲.md")
+        bar.finish_file("乙.md")
     shown = capsys.readouterr().err
     assert shown.splitlines()[-1].startswith("导入 100%，已用 ")
     assert "2/2 个文件，乙.md" in shown and "\r" not in shown
@@ -75,7 +75,7 @@ def test_a_total_may_become_known_on_the_way(unpaused: None, capsys: pytest.Capt
 
 def test_where_lines_are_not_wanted_there_is_nothing(unpaused: None, capsys: pytest.CaptureFixture[str]) -> None:
     with IngestionBar([10], "示例", lines=False) as bar:
-        bar.finished("甲.md")
+        bar.finish_file("甲.md")
     with IngestionBar([], "没有") as bar:
         pass
     assert capsys.readouterr().err == ""

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.retrying import retrying
+from app.retrying import retry
 
 
 async def test_it_waits_twice_as_long_each_time_up_to_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,7 +17,7 @@ async def test_it_waits_twice_as_long_each_time_up_to_the_most(monkeypatch: pyte
 
     monkeypatch.setattr("asyncio.sleep", sleep)
     tries = 0
-    async for attempt in retrying("away", 1.0, most=5.0):
+    async for attempt in retry("away", 1.0, most=5.0):
         with attempt:
             tries += 1
             if tries < 6:
@@ -25,7 +25,7 @@ async def test_it_waits_twice_as_long_each_time_up_to_the_most(monkeypatch: pyte
     assert waited == [1.0, 2.0, 4.0, 5.0, 5.0]
     waited.clear()
     tries = 0
-    async for attempt in retrying("away", 3.0):
+    async for attempt in retry("away", 3.0):
         with attempt:
             tries += 1
             if tries < 4:
@@ -35,7 +35,7 @@ async def test_it_waits_twice_as_long_each_time_up_to_the_most(monkeypatch: pyte
 
 async def test_another_failure_and_the_end_of_the_process_are_handed_on() -> None:
     async def work(error: BaseException) -> None:
-        async for attempt in retrying("away", 0.0, on=OSError):
+        async for attempt in retry("away", 0.0, on=OSError):
             with attempt:
                 raise error
 

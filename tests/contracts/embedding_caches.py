@@ -92,7 +92,7 @@ class EmbeddingCacheContract:
             self.set_today(monkeypatch, 120)
             assert cache.get_many(["used"]).keys() == {"used"}
             self.set_today(monkeypatch, 131)
-            assert (cache.count(), cache.unused(30)) == (2, 1)
+            assert (cache.count(), cache.count_unused(30)) == (2, 1)
             assert (cache.forget(30), cache.forget(30)) == (1, 0)
             assert cache.get_many(["used", "unused"]).keys() == {"used"}
 

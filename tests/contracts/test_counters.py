@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from app.limits.shared import RedisCounters
+from app.limits.redis_counters import RedisCounters
 from app.limits.types import HOUR, LimitKind, Rate
 from app.limits.windows import Counters, MemoryCounters
 from app.redis.server import RedisServer, open_redis
@@ -38,6 +38,6 @@ async def test_replicas_count_together_and_installations_apart() -> None:
             servers.append(server)
         one, other, replica = (RedisCounters(server, MemoryCounters()) for server in servers)
         wanted = [(LimitKind.ADDRESS, ("t", "203.0.113.9"), Rate(4, HOUR))]
-        taken = [await counters.hit(wanted) is None for counters in (one, replica, one, replica, one, replica)]
+        taken = [await counters.count_names(wanted) is None for counters in (one, replica, one, replica, one, replica)]
         assert taken == [True] * 4 + [False] * 2
-        assert await other.hit(wanted) is None
+        assert await other.count_names(wanted) is None

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from app.limits.leases import Lease, Leases, MemoryLeases
-from app.limits.shared_leases import RedisLeases
+from app.limits.redis_leases import RedisLeases
 from app.redis.server import RedisServer, open_redis
 from tests.contracts.leases import STREAMS, LeasesContract, leased
 from tests.services import REDIS, OwnRedis, redis_prefix
@@ -41,7 +41,7 @@ class TestRedis(LeasesContract):
 
 async def taken_again(leases: Leases) -> Lease:
     async with asyncio.timeout(60):
-        while not isinstance(told := await leases.take(WANTED), Lease):  # noqa: ASYNC110
+        while not isinstance(told := await leases.acquire(WANTED), Lease):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return told
 
@@ -51,14 +51,14 @@ async def test_replicas_count_together_what_is_renewed_stays_and_what_a_dead_one
         times = {"seconds": 1.0, "round_seconds": 0.2}
         _, living = await stack.enter_async_context(replica(REDIS, prefix, **times))
         _, dying = await stack.enter_async_context(replica(REDIS, prefix, **times))
-        kept = leased(await living.take(WANTED))
-        leased(await dying.take(WANTED))
-        assert await living.take(WANTED) is STREAMS and await dying.take(WANTED) is STREAMS
+        kept = leased(await living.acquire(WANTED))
+        leased(await dying.acquire(WANTED))
+        assert await living.acquire(WANTED) is STREAMS and await dying.acquire(WANTED) is STREAMS
         await asyncio.sleep(1.5)
-        assert await living.take(WANTED) is STREAMS, "both are renewed"
+        assert await living.acquire(WANTED) is STREAMS, "both are renewed"
         await dying.close()  # as when its process ends: nobody renews what it had
         leased(await taken_again(living))
-        assert await living.take(WANTED) is STREAMS, "what the living one holds still counts"
+        assert await living.acquire(WANTED) is STREAMS, "what the living one holds still counts"
         kept.release()
 
 
@@ -70,18 +70,18 @@ async def test_while_redis_is_away_each_counts_its_own_and_all_is_counted_again_
             times = {"seconds": 30.0, "round_seconds": 0.2}
             one, first = await stack.enter_async_context(replica(redis.url, "test", **times))
             other, second = await stack.enter_async_context(replica(redis.url, "test", **times))
-            leased(await first.take(WANTED))
+            leased(await first.acquire(WANTED))
             redis.kill()
-            leased(await second.take(WANTED))
-            leased(await second.take(WANTED))
-            assert await second.take(WANTED) is STREAMS, "its own are bounded all the same"
+            leased(await second.acquire(WANTED))
+            leased(await second.acquire(WANTED))
+            assert await second.acquire(WANTED) is STREAMS, "its own are bounded all the same"
             await redis.start()
             async with asyncio.timeout(60):
                 while one.away or other.away:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             _, third = await stack.enter_async_context(replica(redis.url, "test"))
             async with asyncio.timeout(60):
-                while isinstance(told := await third.take(WANTED), Lease):
+                while isinstance(told := await third.acquire(WANTED), Lease):
                     told.release()
                     await asyncio.sleep(0.05)
     finally:

@@ -12,7 +12,7 @@ from contextlib import suppress
 import docx
 import pytest
 
-from app.errors import status_of
+from app.errors import find_status
 from knowledge.errors import (
     BrokenDocument,
     DocumentTooLarge,
@@ -119,7 +119,7 @@ def test_damage_leads_to_a_document_or_to_an_invalid_document(suffix: str) -> No
         except InvalidDocument as error:
             refused += 1
             assert f"坏{suffix}" in str(error)
-            assert 400 <= status_of(error) < 500
+            assert 400 <= find_status(error) < 500
         else:
             _assert_clean(parsed)
     assert refused

@@ -20,7 +20,7 @@ import yaml
 from jsonschema.validators import validator_for
 
 from app.__main__ import GRACE_SECONDS
-from app.documents.limits import max_bytes
+from app.documents.limits import compute_max_bytes
 from app.settings import Settings
 from tests.documents import ROOT
 
@@ -190,7 +190,7 @@ def test_nginx_reaches_the_processes_of_compose_and_holds_no_event_back() -> Non
     kept = re.search(r"keepalive_timeout (\d+)s", NGINX)
     assert kept and int(kept[1]) < Settings().keep_alive_timeout
     upload = re.search(r"documents \{\s+client_max_body_size (\d+)m", NGINX)
-    assert upload and int(upload[1]) * 2**20 >= max_bytes(Settings().max_upload_bytes)
+    assert upload and int(upload[1]) * 2**20 >= compute_max_bytes(Settings().max_upload_bytes)
 
 
 def test_the_image_gets_the_files_that_it_copies_and_the_drivers_of_servers() -> None:

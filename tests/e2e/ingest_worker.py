@@ -73,10 +73,10 @@ def content(number: int, sections: int) -> str:
 
 async def state(base: KnowledgeBase) -> State:
     """What SQL and the index hold, document by document."""
-    snapshot = (await base.index(TENANT)).get_snapshot()
+    snapshot = (await base.open_index(TENANT)).get_snapshot()
     chunks = [snapshot.get_chunk(chunk_id) for chunk_id in sorted(snapshot.list_ids())]
-    rows, _ = await base.documents.page(TENANT, limit=200)
-    delta = await base.feed.delta(TENANT, frozenset(), 0)
+    rows, _ = await base.documents.load_page(TENANT, limit=200)
+    delta = await base.feed.load_delta(TENANT, frozenset(), 0)
     documents = {}
     for row in rows:
         indexed = [chunk for chunk in chunks if chunk.document.id == row.id]
@@ -109,7 +109,7 @@ async def _work(connection: Connection, data_dir: Path, seed: int) -> None:
         while True:
             number += 1
             name = chance.choice(NAMES)
-            known = await base.documents.filed(TENANT, Filing(name))
+            known = await base.documents.find_filed(TENANT, Filing(name))
             if known and chance.random() < 0.2:
                 connection.send(Begin(name, frozenset()))
                 assert await base.bin.delete(TENANT, known.id)

@@ -103,7 +103,7 @@ async def check(house: House, played: Played) -> None:
     customer = played.customer
     assert house.container is not None
     desk, key = house.container.desk, SessionKey(DEFAULT_TENANT, customer.session)
-    messages = await desk.messages.after(key, 0, 10_000)
+    messages = await desk.messages.load_after(key, 0, 10_000)
     assert [message.seq for message in messages] == list(range(1, len(messages) + 1))
     said, maybe = by(messages, Sender.CUSTOMER), customer.maybe
     assert [text for text in said if text not in maybe] == [text for text in customer.noted if text not in maybe]
@@ -114,7 +114,7 @@ async def check(house: House, played: Played) -> None:
     assert customer.read == [(message.seq, message.content) for message in messages]
     session = await desk.sessions.find(key)
     assert session is not None and session.state is State.BOT
-    held = intervals(await desk.sessions.history(key))
+    held = intervals(await desk.sessions.load_history(key))
     for turn in await house.container.transcripts.read(DEFAULT_TENANT, customer.session):
         if turn.response["data"]["agent"] != "desk":
             assert not any(start <= turn.created_at <= end for start, end in held), turn

@@ -45,7 +45,7 @@ async def product(settings: Settings, files: list[Path]) -> AsyncIterator[httpx.
             response = await client.post("/api/v1/knowledge/documents?wait=60", files=file)
             assert response.status_code == 201, response.text
         # After a change the old calibration serves for a moment.
-        await (await app.state.container.tenants.of("default")).retriever.calibrate()
+        await (await app.state.container.tenants.get_parts("default")).retriever.calibrate()
         yield client
 
 

@@ -28,7 +28,7 @@ async def test_a_question_is_answered_from_the_second_page_of_a_scan(tmp_path: P
         assert sent.status_code == 201, sent.text
         (file,) = sent.json()["files"]
         assert [notice["code"] for notice in file["notices"]] == ["recognised"]
-        await (await app.state.container.tenants.of("default")).retriever.calibrate()
+        await (await app.state.container.tenants.get_parts("default")).retriever.calibrate()
         answer = (await http.post("/api/v1/chat", json={"message": "三环以外上门维修收多少上门费？"})).json()
     assert "六十元" in answer["reply"]
     source = answer["data"]["sources"][0]

@@ -122,7 +122,7 @@ async def test_nothing_accepted_is_lost_and_what_is_lacking_is_said(
     async with served(data_dir) as up, httpx.AsyncClient(base_url=up.address, timeout=120) as client:
         await until(client, 200)
         jobs = up.container.document_jobs
-        first = await jobs.submit("default", [text(number) for number in range(8)])
+        first = await jobs.submit_files("default", [text(number) for number in range(8)])
         with fault.strike(data_dir):
             struck = time.monotonic()
             told = await failing(client)
@@ -138,11 +138,11 @@ async def test_nothing_accepted_is_lost_and_what_is_lacking_is_said(
             assert FileState.FAILED not in states
         await until(client, 200)
         assert (await client.post("/api/v1/chat", json=QUESTION)).status_code == 200
-        second = await jobs.submit("default", [text(8)])
+        second = await jobs.submit_files("default", [text(8)])
         for job in (first, second):  # a lease, and a pause, may have to end
-            done = await jobs.finished("default", job, 60)
+            done = await jobs.wait_until_finished("default", job, 60)
             assert {file.state for file in done.files} == {FileState.READY}
-        run = await up.container.jobs.trigger("default", "index_verification", {})
+        run = await up.container.jobs.trigger_run("default", "index_verification", {})
         async with asyncio.timeout(60):
             while (standing := await up.container.jobs.run("default", run.id)) and standing.state in OPEN:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)

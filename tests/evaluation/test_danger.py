@@ -14,7 +14,7 @@ from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.main import create_app
 from app.settings import Settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.conftest import CACHE
@@ -53,7 +53,7 @@ async def shop(
         own = model if request.param == "model" else {}
         folder = tmp_path_factory.mktemp("shop")
         settings = Settings(data_dir=folder, embedder="e5", vector_store="memory", _env_file=None, **own)
-        embeddings_path(settings).symlink_to(CACHE / "embeddings.sqlite3")
+        get_embeddings_path(settings).symlink_to(CACHE / "embeddings.sqlite3")
         app = create_app(settings)
         async with (
             app.router.lifespan_context(app),

@@ -14,8 +14,8 @@ import pytest
 
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.report import dialogue_report
-from app.retrieval import chunk_options, embedder_options
+from app.evaluation.report import build_report
+from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.embeddings.base import Embedder
@@ -54,7 +54,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def embedder(settings: Settings, embedding_cache: SqliteEmbeddingCache) -> Iterator[Embedder]:
-    with closing(get_embedder(settings.embedder, embedding_cache, embedder_options(settings))) as embedder:
+    with closing(get_embedder(settings.embedder, embedding_cache, build_embedder_options(settings))) as embedder:
         shipped_vectors.fill(embedding_cache, embedder)
         yield embedder
 
@@ -77,7 +77,7 @@ async def test_messages_of_a_shop_go_where_they_belong(settings: Settings, embed
 @pytest.mark.acceptance(only=True)
 async def test_conversations_with_a_property_company_hold(settings: Settings) -> None:
     setup = Setup(settings, CACHE, (HERE / "property" / "documents",))
-    report = dialogue_report(await played_dialogues(HERE / "property" / "dialogues.jsonl", setup, every=EVERY))
+    report = build_report(await played_dialogues(HERE / "property" / "dialogues.jsonl", setup, every=EVERY))
     assert report["conversations"] == part(4, 12)
     assert report["accuracy"] >= PROPERTY_ACCURACY
     assert report["false_answers"] <= PROPERTY_FALSE_ANSWERS

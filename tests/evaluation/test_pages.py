@@ -31,7 +31,7 @@ async def test_pages_are_answered_from_where_they_answer(tmp_path: Path) -> None
     answered, wrongly = list[bool](), list[bool]()
     async with open_product(Setup(Settings(data_dir=tmp_path, embedder="e5", _env_file=None), CACHE)) as product:
         for number, row in enumerate(read_rows(PAGES, page=dict, questions=list)):
-            page = PageIn.model_validate(row["page"]).page()
+            page = PageIn.model_validate(row["page"]).build_page()
             for place, question in enumerate(row["questions"]):
                 answer = (await product.ask(f"{number}-{place}", question["say"], page=page)).answer
                 assert answer is not None

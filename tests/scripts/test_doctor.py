@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.db.lock import DataDirLock
-from app.db.migrate import head
+from app.db.migrate import find_head
 from app.doctor import places
 from scripts import doctor, seed_business, upgrade
 from scripts.scripted_llm import ScriptedLLM
@@ -182,7 +182,7 @@ async def test_postgresql_without_tables_is_told_and_upgraded_by_the_command(run
         assert await asyncio.to_thread(upgrade.main, ["--check"]) == 0
         code, found = await asyncio.to_thread(run)
         assert (code, found["数据库"][0]) == (0, "ok")
-        assert head() in found["数据库"][1]
+        assert find_head() in found["数据库"][1]
     code, found = await asyncio.to_thread(run)  # the database is gone
     assert (code, found["数据库"][0]) == (1, "error")
 

@@ -15,7 +15,7 @@ from agents.profile import TenantProfile
 from agents.types import Outcome
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.profiles.repository import ProfileRepository
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import Encoder, NanoEncoder, load_encoder
@@ -67,7 +67,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 async def _poisoned(data_dir: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     examples = {"chitchat": (LONGEST * 20, LONGEST * 21), "knowledge_qa": ("这个多少钱" + LONGEST * 30,)}
     profiles = ProfileRepository(database, TenantProfile())
     await profiles.put(DEFAULT_TENANT, replace(TenantProfile(), intent_examples=examples))

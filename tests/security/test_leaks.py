@@ -17,11 +17,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.features import load_routers
-from app.http.routes import roles_of, sockets_of
+from app.http.routes import list_roles, list_sockets
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import Settings
 from tests.acceptance import WHOLE
@@ -96,12 +96,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         await server.container.startup.ready.wait()
         repository, keys, clients = KeyRepository(server.container.base.database), {}, {}
         for owner in [(tenant, role) for tenant in (MINE, THEIRS) for role in Role]:
-            keys[owner] = new_key()
-            await repository.create(*owner, "key", digest_of(keys[owner]))
+            keys[owner] = create_key()
+            await repository.create(*owner, "key", hash_key(keys[owner]))
             headers = {"X-API-Key": keys[owner]}
             client = httpx.AsyncClient(base_url=server.address, headers=headers, timeout=120)
             clients[owner] = await stack.enter_async_context(client)
-        server.container.keys.expire()
+        server.container.keys.expire_copy()
         tenant, keyless = Tenant(clients[MINE, Role.ADMIN]), httpx.AsyncClient(base_url=server.address, timeout=120)
         await stack.enter_async_context(keyless)
         keyless.headers["Authorization"] = f"Bearer {rsa_signer().token(sub=MEMBER, org=MINE)}"
@@ -112,7 +112,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 def customers() -> list[Operation]:
     """What a key of a chat window may call."""
-    roles = roles_of(create_app(Settings(_env_file=None, embedder="hash")))
+    roles = list_roles(create_app(Settings(_env_file=None, embedder="hash")))
     return [one for one in operations().values() if Role.CLIENT in roles[f"{one.method.upper()} {one.path}"]]
 
 
@@ -136,7 +136,7 @@ async def strangers(world: World) -> None:
     """Customers of the same tenant, and of the other, with every proof but the right one."""
     window = world.clients[MINE, Role.CLIENT]
     own = (await window.post("/api/v1/chat", json={"message": "你好"})).json()["session_token"]
-    member = signed(SECRET, "M0002", 3600, time.time(), MINE, tenant_claim="org")
+    member = sign_token(SECRET, "M0002", 3600, time.time(), MINE, tenant_claim="org")
     proofs: dict[str, dict[str, str]] = {
         "no proof": {},
         "another session's token": {"X-Session-Token": own},
@@ -159,7 +159,7 @@ async def bearers(world: World) -> None:
     """
     theirs, other = rsa_signer().token(sub=MEMBER, org=THEIRS), ec_signer().token(sub="M0002", org=MINE)
     forged = Signer("RS256", rsa_signer("elsewhere").key, "rsa-1").token(sub=MEMBER, org=MINE)
-    guessed = signed("a-secret-of-somebody-else-altogether", MEMBER, 3600, time.time(), MINE, tenant_claim="org")
+    guessed = sign_token("a-secret-of-somebody-else-altogether", MEMBER, 3600, time.time(), MINE, tenant_claim="org")
     mine = rsa_signer().token(sub=MEMBER, org=MINE)
     window, rival = world.keys[MINE, Role.CLIENT], world.keys[THEIRS, Role.CLIENT]
     shown: dict[str, dict[str, str]] = {
@@ -181,7 +181,7 @@ async def bearers(world: World) -> None:
 
 async def listeners(world: World) -> int:
     """Everybody's frames up to the answer to a frame of their own; meanwhile the tenant writes to its customer."""
-    assert {path for router in load_routers() for path in sockets_of(router)} == SOCKETS
+    assert {path for router in load_routers() for path in list_sockets(router)} == SOCKETS
     session = world.tenant.ids["session_id"]
     line = f"/api/v1/conversations/{session}/ws"
     connections = [

@@ -30,8 +30,8 @@ from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
-from app.conversations.questions import normalised
-from app.privacy import masked, personal_data
+from app.conversations.questions import normalize_question
+from app.privacy import find_personal_data, mask_personal_data
 from knowledge.overlay import build_passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
@@ -79,9 +79,9 @@ def readers() -> dict[str, Reader]:
     in_view = extract_page_text(page)
     assert in_view is not None
     return {
-        "privacy": lambda text: (personal_data(text), masked(text)),
+        "privacy": lambda text: (find_personal_data(text), mask_personal_data(text)),
         "screening": lambda text: extract_features(list_views(text)),
-        "questions": normalised,
+        "questions": normalize_question,
         "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),

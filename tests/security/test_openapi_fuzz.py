@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.auth.principal import Role
-from app.keys.service import new_key
+from app.keys.service import create_key
 from scripts.attacks.process import process
 from tests.app.openapi.document import operations
 from tests.security.test_hostile_bodies import UNLIMITED
@@ -51,7 +51,7 @@ def test_no_check_of_schemathesis_fails_for_any_role(tmp_path: Path) -> None:
     file.write_text(configuration(), "utf-8")
     unlimited = {name.upper(): "0" for name in UNLIMITED}
     options: dict[str, Any] = {"EMBEDDER": "e5", "SAMPLES_ENABLED": "true", "API_DOCS_ENABLED": "true"}
-    own = new_key()  # of the environment, which no request revokes
+    own = create_key()  # of the environment, which no request revokes
     failed = []
     with process(tmp_path / "data", **options | unlimited, API_KEY=own) as target:
         # Made at the first request, which on a busy machine takes longer than schemathesis waits.

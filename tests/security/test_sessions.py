@@ -21,10 +21,10 @@ import pytest
 
 from agents.business.sample.database import seed_database
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.db.engine import Database
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import load_settings
 from scripts.attacks import sessions
@@ -55,8 +55,8 @@ class Door:
 
     async def key(self, role: Role) -> tuple[str, str]:
         """A new key and its id, once the server knows it."""
-        database, key = Database(f"sqlite+aiosqlite:///{self.file}"), new_key()
-        key_id = await KeyRepository(database).create("default", role, "test", digest_of(key))
+        database, key = Database(f"sqlite+aiosqlite:///{self.file}"), create_key()
+        key_id = await KeyRepository(database).create("default", role, "test", hash_key(key))
         await database.close()
         await asyncio.sleep(0.7)
         return key, key_id
@@ -64,7 +64,7 @@ class Door:
     async def revoke(self, key_id: str) -> None:
         """It counts within half a second."""
         database = Database(f"sqlite+aiosqlite:///{self.file}")
-        assert await KeyRepository(database).revoke(key_id)
+        assert await KeyRepository(database).revoke_key(key_id)
         await database.close()
         await asyncio.sleep(0.7)
 
@@ -132,7 +132,7 @@ async def staff(door: Door) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def token(caller: str, seconds: float = 60, secret: str = SECRET, **named: str) -> str:
-    return signed(secret, caller, seconds, time.time(), **({"issuer": ISSUER, "audience": AUDIENCE} | named))
+    return sign_token(secret, caller, seconds, time.time(), **({"issuer": ISSUER, "audience": AUDIENCE} | named))
 
 
 def without_beginning() -> str:

@@ -68,7 +68,7 @@ async def test_no_frames_break_a_socket_or_leave_something_behind(server: Served
         role = dice.choice(tuple(headers)) if number % 2 == 0 else Role.ADMIN
         ends[await _played(server.address, path, headers[role], dice)] += 1
     async with asyncio.timeout(90):
-        while len(asyncio.all_tasks()) > before + 8 or server.container.limits.under_way("default"):  # noqa: ASYNC110
+        while len(asyncio.all_tasks()) > before + 8 or server.container.limits.count_turns("default"):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     assert errors.getvalue() == ""
     async with httpx.AsyncClient(base_url=server.address, headers=headers[Role.SERVER], timeout=60) as http:

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import make_url
 
 from agents.business.sample.database import seed_database
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.scripted_llm import Say, ScriptedLLM
@@ -46,7 +46,7 @@ async def test_what_a_statement_invents_is_no_fact_and_one_of_nothing_no_outage(
         options = {"BUSINESS_DATABASE_URL": address, "USER_TOKEN_SECRET": SECRET, "REWRITE_ENABLED": "false"}
         model = {"LLM_BASE_URL": llm.base_url, "LLM_API_KEY": "scripted", "LLM_MODEL": "scripted"}
         async with running(tmp_path, LOG_LEVEL="ERROR", **options, **model) as target:
-            token = signed(SECRET, MEMBER, 600, time.time())
+            token = sign_token(SECRET, MEMBER, 600, time.time())
             async with target.http(target.client) as http:
                 for sql in (INVENTED, NOTHING):
                     llm.script, before = [Say(json.dumps({"sql": sql}))], llm.requests

@@ -24,7 +24,7 @@ from agents.profile import TenantProfile
 from agents.understanding.reading import read
 from agents.verification.support import Support, SupportChecker
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.grounding import unfounded
+from app.evaluation.grounding import find_unfounded
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
@@ -153,7 +153,9 @@ async def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so(head:
     ]
     answer = draft.build_answer("knowledge", ())
     assert answer.reply.endswith(answer.computed) and answer.computed
-    assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
+    assert find_unfounded(answer.reply, [rule, question]) and not find_unfounded(
+        answer.reply, [rule, question, answer.computed]
+    )
 
 
 async def test_a_model_may_say_the_computed_date_and_no_other(head: EventHead) -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from app.auth.principal import Role
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.types import SessionKey
 from tests.app.attachments.pictures import PDF, SVG, huge_png, jpeg, office, png
 from tests.app.desk.client import talking
@@ -42,9 +42,9 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 
 
 async def caller(server: Served, role: Role, tenant: str = "default") -> httpx.AsyncClient:
-    key = new_key()
-    await server.container.key_management._repository.create(tenant, role, "test", digest_of(key))
-    server.container.keys.expire()
+    key = create_key()
+    await server.container.key_management._repository.create(tenant, role, "test", hash_key(key))
+    server.container.keys.expire_copy()
     return httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": key}, timeout=60)
 
 
@@ -201,7 +201,7 @@ async def test_staff_and_customer_send_each_other_pictures_and_see_each_other_ty
             await one.send("seen", seq=10**6)
             last = await two.until(lambda frame: frame["type"] == "seen" and frame["seq"] > message["seq"])
             assert last["seq"] == said["seq"]
-    assert (await server.container.desk.messages.after(SessionKey("default", session), 0))[-1].seq == said["seq"]
+    assert (await server.container.desk.messages.load_after(SessionKey("default", session), 0))[-1].seq == said["seq"]
 
 
 async def test_erasing_a_conversation_or_one_picture_reaches_the_files(server: Served) -> None:

@@ -19,7 +19,7 @@ from app.auth.principal import Role
 from app.db.engine import Database
 from app.http.routes import allow_of, is_written_down
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from scripts.audit import main
 from scripts.keys import main as keys_main
 from tests.app.auth.test_auth import routes
@@ -82,9 +82,9 @@ async def test_what_is_invalid_counts_as_refused_and_reading_is_no_action(client
 
 async def test_the_log_is_the_tenants_own_and_for_administrators(client: httpx.AsyncClient, product: Served) -> None:
     keys = KeyRepository(product.container.base.database)
-    await keys.create("other", Role.ADMIN, "别人", digest_of("theirs"))
-    await keys.create("default", Role.AGENT, "客服", digest_of("agent"))
-    product.container.keys.expire()
+    await keys.create("other", Role.ADMIN, "别人", hash_key("theirs"))
+    await keys.create("default", Role.AGENT, "客服", hash_key("agent"))
+    product.container.keys.expire_copy()
     await client.post("/api/v1/keys", json={"name": "官网", "role": "client"})
     assert (await client.get(PATH, headers={"X-API-Key": "theirs"})).json()["total"] == 0
     assert (await client.get(PATH, headers={"X-API-Key": "agent"})).status_code == 403

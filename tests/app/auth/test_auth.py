@@ -19,10 +19,10 @@ from fastapi.routing import APIRoute, APIWebSocketRoute
 
 import app
 from app.auth.principal import Role
-from app.http.deps import Allow, anyone
+from app.http.deps import Allow, allow_anyone
 from app.http.routes import GuardedRoute
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
@@ -98,8 +98,8 @@ def shown(key: str) -> dict[str, str]:
 
 async def key_of(container: Container, tenant: str, role: Role) -> dict[str, str]:
     """Headers with a new key."""
-    key = new_key()
-    await KeyRepository(container.base.database).create(tenant, role, "test", digest_of(key))
+    key = create_key()
+    await KeyRepository(container.base.database).create(tenant, role, "test", hash_key(key))
     return shown(key)
 
 
@@ -114,7 +114,7 @@ def routes() -> list[tuple[str, APIRoute]]:
     routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
     found = [route for router in routers for route in router.routes]
     sockets = [route for route in found if isinstance(route, APIWebSocketRoute)]
-    asking = "async with greeted("  # for a key
+    asking = "async with open_line("  # for a key
     assert all(asking in inspect.getsource(socket.endpoint) for socket in sockets)
     assert all(isinstance(route, APIRoute | APIWebSocketRoute) for route in found)
     return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods or ()]
@@ -122,7 +122,7 @@ def routes() -> list[tuple[str, APIRoute]]:
 
 def guards(dependant: Dependant) -> Iterator[Any]:
     """What decides on the caller, of all that a route depends on."""
-    if isinstance(dependant.call, Allow) or dependant.call is anyone:
+    if isinstance(dependant.call, Allow) or dependant.call is allow_anyone:
         yield dependant.call
     for part in dependant.dependencies:
         yield from guards(part)
@@ -138,8 +138,8 @@ def test_every_route_says_who_may_call_it() -> None:
 
 def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() -> None:
     allowed = {(method, route.path): next(guards(route.dependant)) for method, route in routes()}
-    assert {place for place, guard in allowed.items() if guard is anyone} == OPEN
-    closed = {place: guard.roles for place, guard in allowed.items() if guard is not anyone}
+    assert {place for place, guard in allowed.items() if guard is allow_anyone} == OPEN
+    closed = {place: guard.roles for place, guard in allowed.items() if guard is not allow_anyone}
     assert {place for place, roles in closed.items() if Role.CLIENT in roles} == EVERYBODY
     assert all(Role.ADMIN in roles for roles in closed.values())
     assert {place for place, roles in closed.items() if Role.METRICS in roles} == {("GET", "/metrics")}
@@ -158,7 +158,7 @@ async def test_a_route_refuses_who_has_no_key_or_not_the_role(http: httpx.AsyncC
     keys = {role: await key_of(container, "default", role) for role in Role}
     for method, route in routes():
         guard = next(guards(route.dependant))
-        if guard is anyone:
+        if guard is allow_anyone:
             continue
         path = re.sub(r"\{[^}]*\}", "x", route.path)
         without = await http.request(method, path)

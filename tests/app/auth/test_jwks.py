@@ -11,8 +11,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from app.auth.jwks import MAX_KEYS, PAUSE_SECONDS, KeySet, keys_in
-from app.auth.provider import _POLICY, MAX_DOCUMENT_BYTES, published
+from app.auth.jwks import MAX_KEYS, PAUSE_SECONDS, KeySet, read_keys
+from app.auth.provider import _POLICY, MAX_DOCUMENT_BYTES, fetch_published
 from app.errors import IdentityUnavailable
 from app.net.fetcher import Fetcher
 from tests.app.auth.provider import ProviderServer, Signer, ec_signer, provider_server, rsa_signer
@@ -47,7 +47,7 @@ async def keys(server: ProviderServer, clock: Clock) -> AsyncIterator[KeySet]:
 @asynccontextmanager
 async def key_set(server: ProviderServer, clock: Clock) -> AsyncIterator[KeySet]:
     async with Fetcher(_POLICY, 10, MAX_DOCUMENT_BYTES) as fetcher:
-        found = KeySet(partial(published, fetcher, server.url), LIFETIME, clock)
+        found = KeySet(partial(fetch_published, fetcher, server.url), LIFETIME, clock)
         yield found
         await found.close()
 
@@ -182,13 +182,13 @@ def test_only_keys_that_check_signatures_are_taken() -> None:
         "no key",
     ]
     document = json.dumps({"keys": [*others, good]}).encode()
-    assert list(keys_in(document)) == [("RS256", "rsa-1")]
+    assert list(read_keys(document)) == [("RS256", "rsa-1")]
     with pytest.raises(ValueError, match="公钥"):
-        keys_in(json.dumps({"keys": others}).encode())
+        read_keys(json.dumps({"keys": others}).encode())
 
 
 def test_of_a_private_key_that_was_published_nothing_but_its_public_part_is_kept() -> None:
     private = jwt.get_algorithm_by_name("RS256").to_jwk(rsa_signer().key, as_dict=True)
     shown = {**dict(private), "key_ops": ["sign", "verify"]}
-    [key] = keys_in(json.dumps({"keys": [shown]}).encode()).values()
+    [key] = read_keys(json.dumps({"keys": [shown]}).encode()).values()
     assert isinstance(key, rsa.RSAPublicKey)

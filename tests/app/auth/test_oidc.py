@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import ValidationError
 
 from app.auth.provider import open_provider
-from app.auth.user_token import UserTokens, signed
+from app.auth.user_token import UserTokens, sign_token
 from app.doctor.identity import check_identity
 from app.errors import IdentityUnavailable, Unauthorized
 from app.settings import Settings
@@ -62,7 +62,7 @@ async def choosing(server: ProviderServer) -> AsyncIterator[UserTokens]:
     "claims", [{}, {"exp": -20}, {"nbf": 20}, {"iat": None}, {"aud": ["else", AUDIENCE]}, {"tenant": TENANT}]
 )
 async def test_a_good_token_names_its_member(tokens: UserTokens, signer: Signer, claims: dict[str, Any]) -> None:
-    assert await tokens.caller(signer.token(**claims), TENANT) == "M0001"
+    assert await tokens.find_caller(signer.token(**claims), TENANT) == "M0001"
 
 
 def part(value: Any) -> str:
@@ -117,7 +117,7 @@ REFUSED = [
 @pytest.mark.parametrize("token", REFUSED, ids=range(len(REFUSED)))
 async def test_no_token_passes_that_the_provider_did_not_sign(tokens: UserTokens, token: str) -> None:
     with pytest.raises(Unauthorized, match="无效"):
-        await tokens.caller(token, TENANT)
+        await tokens.find_caller(token, TENANT)
 
 
 @pytest.mark.parametrize(
@@ -142,57 +142,57 @@ async def test_what_the_provider_signed_for_others_or_for_another_time_is_refuse
     tokens: UserTokens, claims: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(Unauthorized, match=message):
-        await tokens.caller(rsa_signer().token(**claims), TENANT)
+        await tokens.find_caller(rsa_signer().token(**claims), TENANT)
 
 
 async def test_without_a_claim_for_it_a_providers_token_is_the_default_tenants(tokens: UserTokens) -> None:
     assert not tokens.suffice
     for claims in ({}, {"org": "rival"}, {"tenant": None}):
-        assert await tokens.caller(rsa_signer().token(**claims), TENANT) == "M0001"
+        assert await tokens.find_caller(rsa_signer().token(**claims), TENANT) == "M0001"
         with pytest.raises(Unauthorized, match="不属于这个租户"):
-            await tokens.caller(rsa_signer().token(**claims), "rival")
+            await tokens.find_caller(rsa_signer().token(**claims), "rival")
 
 
 async def test_the_claim_chooses_the_tenant_of_a_token_alone_and_has_to_match_that_of_a_key(
     choosing: UserTokens,
 ) -> None:
     theirs = rsa_signer().token(org="rival")
-    assert choosing.suffice and await choosing.alone(theirs) == ("rival", "M0001")
-    assert await choosing.caller(theirs, "rival") == "M0001"
+    assert choosing.suffice and await choosing.find_tenant_and_caller(theirs) == ("rival", "M0001")
+    assert await choosing.find_caller(theirs, "rival") == "M0001"
     for tenant in (TENANT, "Rival", "rival2"):
         with pytest.raises(Unauthorized, match="租户"):
-            await choosing.caller(theirs, tenant)
+            await choosing.find_caller(theirs, tenant)
     with pytest.raises(Unauthorized, match="缺少 org"):
-        await choosing.caller(rsa_signer().token(), TENANT)
+        await choosing.find_caller(rsa_signer().token(), TENANT)
     for claim in (None, "", 7, ["rival"], "../rival", "x" * 100):
         with pytest.raises(Unauthorized, match="org"):
-            await choosing.alone(rsa_signer().token(org=claim))
+            await choosing.find_tenant_and_caller(rsa_signer().token(org=claim))
 
 
 async def test_a_tenant_with_a_secret_of_its_own_takes_neither_the_general_ones_nor_the_providers(
     choosing: UserTokens,
 ) -> None:
     def token(secret: str, tenant: str) -> str:
-        return signed(secret, "M0007", 60, time.time(), tenant, tenant_claim="org")
+        return sign_token(secret, "M0007", 60, time.time(), tenant, tenant_claim="org")
 
-    assert await choosing.alone(token(OTHER, "acme")) == ("acme", "M0007")
-    assert await choosing.alone(token(SECRET, "rival")) == ("rival", "M0007")
+    assert await choosing.find_tenant_and_caller(token(OTHER, "acme")) == ("acme", "M0007")
+    assert await choosing.find_tenant_and_caller(token(SECRET, "rival")) == ("rival", "M0007")
     for foreign in (token(SECRET, "acme"), token(OTHER, "rival"), rsa_signer().token(org="acme")):
         with pytest.raises(Unauthorized, match="无效"):
-            await choosing.alone(foreign)
+            await choosing.find_tenant_and_caller(foreign)
 
 
 async def test_another_claim_may_hold_the_members_number(server: ProviderServer) -> None:
     async with open_provider(settings(server, oidc_member_claim="member_id")) as provider:
         tokens = UserTokens("", longest=timedelta(hours=2), provider=provider)
-        assert await tokens.caller(rsa_signer().token(sub="a-uuid", member_id="M0009"), TENANT) == "M0009"
+        assert await tokens.find_caller(rsa_signer().token(sub="a-uuid", member_id="M0009"), TENANT) == "M0009"
         for claims in ({}, {"member_id": 9}, {"member_id": ["M0009"]}):
             with pytest.raises(Unauthorized, match="member_id"):
-                await tokens.caller(rsa_signer().token(**claims), TENANT)
+                await tokens.find_caller(rsa_signer().token(**claims), TENANT)
         with pytest.raises(Unauthorized, match="有效期太长"):
-            await tokens.caller(rsa_signer().token(member_id="M0009", exp=8000), TENANT)
+            await tokens.find_caller(rsa_signer().token(member_id="M0009", exp=8000), TENANT)
         with pytest.raises(Unauthorized, match="无效"):
-            await tokens.caller(signed(SECRET, "M0009", 60, time.time()), TENANT)
+            await tokens.find_caller(sign_token(SECRET, "M0009", 60, time.time()), TENANT)
 
 
 async def test_an_outage_is_never_a_wrong_token(server: ProviderServer) -> None:
@@ -202,8 +202,8 @@ async def test_an_outage_is_never_a_wrong_token(server: ProviderServer) -> None:
             tokens = UserTokens(SECRET, provider=provider)
             for token in (rsa_signer().token(), ec_signer().token(), STRANGE.token()):
                 with pytest.raises(IdentityUnavailable):
-                    await tokens.caller(token, TENANT)
-            assert await tokens.caller(signed(SECRET, "M0009", 60, time.time()), TENANT) == "M0009"
+                    await tokens.find_caller(token, TENANT)
+            assert await tokens.find_caller(sign_token(SECRET, "M0009", 60, time.time()), TENANT) == "M0009"
 
 
 async def test_the_doctor_says_whether_the_keys_can_be_had(server: ProviderServer) -> None:

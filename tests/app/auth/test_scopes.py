@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.auth.scopes import ALSO, READING_POSTS, TAGS, UNSCOPED, KeyScope, within
+from app.auth.scopes import ALSO, READING_POSTS, TAGS, UNSCOPED, KeyScope, is_covered
 from tests.app.auth.test_auth import FIRST
 from tests.app.desk.client import talking
 from tests.app.openapi.document import document, operations
@@ -39,13 +39,13 @@ def test_every_part_of_the_interface_is_of_a_scope_but_what_makes_keys_or_asks_f
 
 
 def test_writing_covers_reading_and_reading_no_writing() -> None:
-    assert within({KeyScope.DOCUMENTS_READ}, ["documents"])
-    assert not within({KeyScope.DOCUMENTS_READ}, ["documents"], "DELETE", "delete_document")
-    assert within({KeyScope.DOCUMENTS_READ}, ["search"], "POST", "search_knowledge")
-    assert within({KeyScope.DOCUMENTS_WRITE}, ["documents"]) and within(
+    assert is_covered({KeyScope.DOCUMENTS_READ}, ["documents"])
+    assert not is_covered({KeyScope.DOCUMENTS_READ}, ["documents"], "DELETE", "delete_document")
+    assert is_covered({KeyScope.DOCUMENTS_READ}, ["search"], "POST", "search_knowledge")
+    assert is_covered({KeyScope.DOCUMENTS_WRITE}, ["documents"]) and is_covered(
         {KeyScope.DOCUMENTS_WRITE}, ["documents"], "DELETE"
     )
-    assert not within({KeyScope.CHAT, KeyScope.DESK}, ["keys"])
+    assert not is_covered({KeyScope.CHAT, KeyScope.DESK}, ["keys"])
 
 
 NARROWED = {

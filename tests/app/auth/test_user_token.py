@@ -9,9 +9,9 @@ from typing import Any
 import jwt
 import pytest
 
-from app.auth.identity import caller_of
+from app.auth.identity import find_caller
 from app.auth.principal import LOOPBACK, Principal, Role
-from app.auth.user_token import UserTokens, signed
+from app.auth.user_token import UserTokens, sign_token
 from app.errors import Unauthorized
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
@@ -39,7 +39,7 @@ def key(*roles: Role) -> Principal:
     [{}, {"tenant": TENANT}, {"iat": None}, {"exp": -5}, {"iat": 20}, {"aud": "shop"}],
 )
 async def test_a_good_token_names_its_member(claims: dict[str, Any]) -> None:
-    assert await UserTokens(SECRET).caller(token(**claims), TENANT) == "M0001"
+    assert await UserTokens(SECRET).find_caller(token(**claims), TENANT) == "M0001"
 
 
 REFUSED = [
@@ -68,18 +68,18 @@ REFUSED = [
 @pytest.mark.parametrize(("shown", "message"), REFUSED, ids=range(len(REFUSED)))
 async def test_every_other_token_is_refused_with_its_reason(shown: str, message: str) -> None:
     with pytest.raises(Unauthorized, match=message):
-        assert await UserTokens(SECRET).caller(shown, TENANT) != "M0001"
+        assert await UserTokens(SECRET).find_caller(shown, TENANT) != "M0001"
 
 
 async def test_without_a_secret_no_token_is_accepted() -> None:
     with pytest.raises(Unauthorized, match="USER_TOKEN_SECRET"):
-        await UserTokens("").caller(token(), TENANT)
+        await UserTokens("").find_caller(token(), TENANT)
 
 
 async def test_issuer_audience_and_lifetime_are_checked_where_they_are_set() -> None:
     tokens = UserTokens(SECRET, issuer="shop", audience="yingda", longest=timedelta(hours=1))
     good: dict[str, Any] = {"iss": "shop", "aud": ["yingda", "else"]}
-    assert await tokens.caller(token(**good, exp=3500), TENANT) == "M0001"
+    assert await tokens.find_caller(token(**good, exp=3500), TENANT) == "M0001"
     for claims, message in (
         ({"iss": "shop"}, "缺少 aud"),
         ({"aud": "yingda"}, "缺少 iss"),
@@ -90,15 +90,15 @@ async def test_issuer_audience_and_lifetime_are_checked_where_they_are_set() -> 
         (good | {"exp": 3700, "iat": -100}, "有效期太长"),
     ):
         with pytest.raises(Unauthorized, match=message):
-            await tokens.caller(token(**claims), TENANT)
+            await tokens.find_caller(token(**claims), TENANT)
 
 
 async def test_a_tenants_own_secret_is_for_that_tenant_alone() -> None:
     tokens = UserTokens(SECRET, {"acme": OTHER})
-    assert await tokens.caller(token(OTHER), "acme") == await tokens.caller(token(SECRET), TENANT) == "M0001"
+    assert await tokens.find_caller(token(OTHER), "acme") == await tokens.find_caller(token(SECRET), TENANT) == "M0001"
     for secret, tenant in ((SECRET, "acme"), (OTHER, TENANT)):
         with pytest.raises(Unauthorized, match="无效"):
-            await tokens.caller(token(secret), tenant)
+            await tokens.find_caller(token(secret), tenant)
 
 
 @pytest.mark.parametrize("secrets", [{"acme": "short"}, {"acme": SECRET}, {"a": OTHER, "b": OTHER}])
@@ -124,18 +124,18 @@ def test_secrets_of_tenants_are_long_and_differ(
     ],
 )
 async def test_a_user_id_counts_only_with_a_key_that_stays_on_servers(principal: Principal, caller: str) -> None:
-    assert await caller_of(principal, UserTokens(SECRET), user_id="M0009") == caller
+    assert await find_caller(principal, UserTokens(SECRET), user_id="M0009") == caller
 
 
 async def test_a_token_counts_for_whoever_shows_it_and_never_against_a_trusted_key() -> None:
     tokens = UserTokens(SECRET)
-    assert await caller_of(key(Role.CLIENT), tokens, token(), "M0009") == "M0001"
-    assert await caller_of(key(Role.SERVER), tokens, token(), "M0001") == "M0001"
-    assert await caller_of(key(Role.CLIENT), tokens) == ""
+    assert await find_caller(key(Role.CLIENT), tokens, token(), "M0009") == "M0001"
+    assert await find_caller(key(Role.SERVER), tokens, token(), "M0001") == "M0001"
+    assert await find_caller(key(Role.CLIENT), tokens) == ""
     with pytest.raises(Unauthorized, match="同一位会员"):
-        await caller_of(key(Role.SERVER), tokens, token(), "M0009")
+        await find_caller(key(Role.SERVER), tokens, token(), "M0009")
     with pytest.raises(Unauthorized):
-        await caller_of(key(Role.SERVER), tokens, token(OTHER), "M0009")
+        await find_caller(key(Role.SERVER), tokens, token(OTHER), "M0009")
 
 
 async def test_the_script_prints_a_token_that_works(
@@ -146,12 +146,12 @@ async def test_the_script_prints_a_token_that_works(
     assert "USER_TOKEN_SECRET" in capsys.readouterr().err
     monkeypatch.setenv("USER_TOKEN_SECRET", SECRET)
     assert main(["M0003", "--minutes", "1"]) == 0
-    assert await UserTokens(SECRET).caller(capsys.readouterr().out.strip(), TENANT) == "M0003"
+    assert await UserTokens(SECRET).find_caller(capsys.readouterr().out.strip(), TENANT) == "M0003"
     assert main(["M0003", "--tenant", "shop-2"]) == 0
     shown = capsys.readouterr().out.strip()
-    assert await UserTokens(SECRET).caller(shown, "shop-2") == "M0003"
+    assert await UserTokens(SECRET).find_caller(shown, "shop-2") == "M0003"
     with pytest.raises(Unauthorized):
-        await UserTokens(SECRET).caller(shown, TENANT)
+        await UserTokens(SECRET).find_caller(shown, TENANT)
 
 
 def test_a_short_secret_fails_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,4 +164,4 @@ def test_a_short_secret_fails_at_the_start(tmp_path: Path, monkeypatch: pytest.M
 
 async def test_a_token_of_ones_own_making_is_read_back() -> None:
     now = time.time()
-    assert await UserTokens(SECRET).caller(signed(SECRET, "M0005", 60, now, TENANT), TENANT) == "M0005"
+    assert await UserTokens(SECRET).find_caller(sign_token(SECRET, "M0005", 60, now, TENANT), TENANT) == "M0005"

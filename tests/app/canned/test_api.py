@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from app.auth.principal import Role
 from app.canned import service
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 
@@ -76,7 +76,7 @@ async def test_staff_of_one_company_see_theirs_and_customers_none(app: FastAPI, 
     keys = KeyRepository(app.state.container.base.database)
     given = {"k1": ("default", Role.AGENT), "k2": ("other", Role.AGENT), "k3": ("default", Role.CLIENT)}
     for secret, (tenant, role) in given.items():
-        await keys.create(tenant, role, secret, digest_of(secret))
+        await keys.create(tenant, role, secret, hash_key(secret))
     app.state.container.keys._fresh_until = float("-inf")
     seen = {}
     for secret in given:

@@ -19,8 +19,7 @@ from app.channels.repository import digest_of
 from app.channels.webhook import WebhookChannel
 from app.db.base import now
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of as digest_of_key
-from app.keys.service import new_key
+from app.keys.service import create_key, hash_key
 from app.limits.types import Rate
 from tests.app.channels.simulators import Platform, simulated
 from tests.app.channels.test_webhook import SECRET, signed
@@ -131,7 +130,7 @@ async def test_a_turn_that_fails_is_had_later_and_at_last_apologised_for(
             tries.append(message)
             raise RuntimeError("out of order")
 
-        monkeypatch.setattr(one.container.chat, "answer", broken)
+        monkeypatch.setattr(one.container.chat, "answer_message", broken)
         await say(http, "你好")
         (call,) = await platform.wait(HOOK)
         assert len(tries) == worker.MAX_ATTEMPTS
@@ -221,8 +220,8 @@ async def test_members_are_said_by_servers_of_the_tenant_and_by_nobody_else(tmp_
         repository = KeyRepository(one.container.base.database)
 
         async def status(tenant: str, role: Role, method: str, path: str, body: Any = None) -> int:
-            key = new_key()
-            await repository.create(tenant, role, "key", digest_of_key(key))
+            key = create_key()
+            await repository.create(tenant, role, "key", hash_key(key))
             request = http.build_request(method, f"/api/v1/channels/shop/{path}", json=body, headers={"X-API-Key": key})
             async with asyncio.timeout(10):  # a new key counts within a second
                 while (answer := await http.send(request)).status_code == 401:  # noqa: ASYNC110

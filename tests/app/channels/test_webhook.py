@@ -6,7 +6,7 @@ from typing import Any
 
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
-from app.webhooks.signing import EVENT, SIGNATURE, TIMESTAMP, signature
+from app.webhooks.signature import EVENT, SIGNATURE, TIMESTAMP, sign_body
 from tests.app.channels.contract import MOMENT, TEXT, SignedContract
 from tests.app.channels.simulators import Call, Platform
 
@@ -15,7 +15,7 @@ SECRET = "a-secret-of-sixteen-characters"
 
 def signed(body: bytes, moment: datetime) -> dict[str, str]:
     timestamp = str(int(moment.timestamp()))
-    return {TIMESTAMP.lower(): timestamp, SIGNATURE.lower(): signature(SECRET, timestamp, body)}
+    return {TIMESTAMP.lower(): timestamp, SIGNATURE.lower(): sign_body(SECRET, timestamp, body)}
 
 
 class TestWebhookChannel(SignedContract):
@@ -45,6 +45,6 @@ class TestWebhookChannel(SignedContract):
         (payload,) = channel.render(ChannelReply("可以。"))
         await channel.send({"user_id": "u1"}, payload, "k1")
         (call,) = platform.calls
-        assert call.headers[SIGNATURE.lower()] == signature(SECRET, call.headers[TIMESTAMP.lower()], call.raw)
+        assert call.headers[SIGNATURE.lower()] == sign_body(SECRET, call.headers[TIMESTAMP.lower()], call.raw)
         assert call.headers[EVENT.lower()] == "channel.reply"
         assert (call.body["id"], call.body["user_id"], call.body["sender"]) == ("k1", "u1", "bot")

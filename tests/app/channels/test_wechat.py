@@ -174,7 +174,7 @@ async def test_a_reply_in_time_is_in_the_response_and_nowhere_else(tmp_path: Pat
 async def test_a_late_reply_is_a_customer_service_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WechatChannel, "waits", 0.1)
     async with simulated(answering) as platform, product(tmp_path, platform) as (container, http):
-        answer = container.chat.answer
+        answer = container.chat.answer_message
 
         async def slowly(message: Any) -> Any:
             import asyncio
@@ -182,7 +182,7 @@ async def test_a_late_reply_is_a_customer_service_message(tmp_path: Path, monkey
             await asyncio.sleep(0.5)
             return await answer(message)
 
-        monkeypatch.setattr(container.chat, "answer", slowly)
+        monkeypatch.setattr(container.chat, "answer_message", slowly)
         assert await said(http) == "success"
         (call,) = await platform.wait(SEND)
         assert call.body["touser"] == "u1"
@@ -194,7 +194,7 @@ async def test_who_may_send_nothing_later_is_answered_when_the_platform_asks_aga
     monkeypatch.setattr(WechatChannel, "waits", 0.3)
     monkeypatch.setattr("app.channels.service.HOLD_SECONDS", 0.1)
     async with simulated(answering) as platform, product(tmp_path, platform, customer_service="false") as (parts, http):
-        answer, turns = parts.chat.answer, []
+        answer, turns = parts.chat.answer_message, []
 
         async def slowly(message: Any) -> Any:
             import asyncio
@@ -203,7 +203,7 @@ async def test_who_may_send_nothing_later_is_answered_when_the_platform_asks_aga
             await asyncio.sleep(0.6)
             return await answer(message)
 
-        monkeypatch.setattr(parts.chat, "answer", slowly)
+        monkeypatch.setattr(parts.chat, "answer_message", slowly)
         answers = [await said(http) for _ in range(4)]
         assert answers[0] == "success"
         assert sum("<Content>" in told for told in answers) == 1

@@ -13,9 +13,9 @@ import pytest
 
 from agents.business.sample.database import seed_database
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from tests.app.serving import Served, served
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -36,8 +36,8 @@ async def shop(tmp_path: Path) -> AsyncIterator[tuple[Served, str, str]]:
 
 
 async def key_of(server: Served, role: Role, tenant: str = "default") -> dict[str, str]:
-    key = new_key()
-    await KeyRepository(server.container.base.database).create(tenant, role, "test", digest_of(key))
+    key = create_key()
+    await KeyRepository(server.container.base.database).create(tenant, role, "test", hash_key(key))
     server.container.keys._fresh_until = float("-inf")
     return {"Authorization": f"Bearer {key}"}
 
@@ -49,7 +49,7 @@ async def asked(server: Served, text: str, headers: dict[str, str], **fields: An
 
 
 def token(caller: str, seconds: float = 60, secret: str = SECRET) -> str:
-    return signed(secret, caller, seconds, time.time())
+    return sign_token(secret, caller, seconds, time.time())
 
 
 def rows_of(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from agents.wording.catalogue import say
 from app import __version__
-from app.db.fingerprint import database_fingerprint
+from app.db.fingerprint import compute_fingerprint
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
@@ -162,19 +162,19 @@ async def test_the_stream_tells_the_same_as_the_answer(client: httpx.AsyncClient
 async def test_a_follow_up_is_understood_from_the_turn_before(client: httpx.AsyncClient, container: Container) -> None:
     first = await chat(client, "无理由退货的运费")
     await chat(client, "那退款时间呢", session_id=first["session_id"])
-    [_, turn] = await container.conversations.last("default", first["session_id"], 5)
+    [_, turn] = await container.conversations.load_last_turns("default", first["session_id"], 5)
     assert (turn.question, turn.standalone) == ("那退款时间呢", "无理由退货的运费 退款时间")
 
 
 async def test_turns_are_kept_in_order_even_when_sent_at_once(client: httpx.AsyncClient, container: Container) -> None:
     bodies = await asyncio.gather(*(chat(client, f"第{n}次问运费", session_id="same") for n in range(5)))
-    turns = await container.conversations.last("default", "same", 10)
+    turns = await container.conversations.load_last_turns("default", "same", 10)
     assert sorted(turn.id for turn in turns) == sorted(body["message_id"] for body in bodies)
 
 
 async def test_a_session_of_another_tenant_is_another_session(client: httpx.AsyncClient, container: Container) -> None:
     await chat(client, "运费", session_id="shared")
-    assert await container.conversations.last("other", "shared", 5) == []
+    assert await container.conversations.load_last_turns("other", "shared", 5) == []
 
 
 @pytest.mark.parametrize("message", ["", "  ", "\u0000", "长" * 201])
@@ -221,7 +221,7 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         assert (await client.get("/api/v1/health")).json() == {
             "status": "ok",
             "version": __version__,
-            "database": database_fingerprint(settings.sql_url),
+            "database": compute_fingerprint(settings.sql_url),
         }
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
@@ -234,7 +234,7 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
 async def test_an_outage_is_an_error_and_no_answer(
     client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenants.of("default")).retriever
+    retriever = (await container.tenants.get_parts("default")).retriever
 
     async def search(*_: Any, **__: Any) -> None:
         raise IndexUnavailable("disk")
@@ -244,7 +244,7 @@ async def test_an_outage_is_an_error_and_no_answer(
     assert (response.status_code, response.json()["error"]["code"]) == (503, "index_unavailable")
     streamed = events((await client.post("/api/v1/chat/stream", json={"message": "运费"})).text)
     assert streamed[-1][1]["error"]["code"] == "index_unavailable"
-    assert await container.conversations.last("default", "s", 5) == []
+    assert await container.conversations.load_last_turns("default", "s", 5) == []
 
 
 async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncClient) -> None:

@@ -138,7 +138,7 @@ async def test_a_follow_up_costs_its_understanding_and_an_answer(tmp_path: Path)
         assert [body.get("stream", False) for body in llm.bodies] == [True, False, True]
         assert "信用卡的呢" in llm.prompt and "顾客的原话：那信用卡的退款呢" in llm.prompt
         container = client._transport.app.state.container  # type: ignore[attr-defined]
-        [row] = await container.conversations.last("default", "s", 1)
+        [row] = await container.conversations.load_last_turns("default", "s", 1)
         assert (row.question, row.standalone) == ("那信用卡的退款呢", meant)
 
 
@@ -283,7 +283,7 @@ async def test_a_stopped_answer_ends_its_stream_and_is_kept_as_far_as_it_was_sai
         body = {"message": QUESTION, "session_id": "s"}
         stream = asyncio.create_task(client.post("/api/v1/chat/stream", json=body))
         async with asyncio.timeout(60):
-            while not ((running := stops.find(SessionKey("default", "s"))) and running.said):  # noqa: ASYNC110
+            while not ((running := stops.find(SessionKey("default", "s"))) and running.written):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert (await client.post("/api/v1/chat/s/stop")).json() == {"stopped": True}
         received = events((await stream).text)

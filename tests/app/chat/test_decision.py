@@ -12,7 +12,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from tests.app.desk.client import talking
 from tests.app.serving import Served, served
 
@@ -27,9 +27,9 @@ QUESTION = "订单完成后在哪里申请开发票"
 async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path, api_key=KEYS[Role.ADMIN]) as server:
         for role in (Role.LEAD, Role.AGENT, Role.SERVER, Role.CLIENT):
-            await KeyRepository(server.container.base.database).create("default", role, role, digest_of(KEYS[role]))
+            await KeyRepository(server.container.base.database).create("default", role, role, hash_key(KEYS[role]))
         await server.container.ingestion.add("default", [("发票.md", INVOICES.encode())])
-        await (await server.container.tenants.of("default")).retriever.calibrate()
+        await (await server.container.tenants.get_parts("default")).retriever.calibrate()
         yield server
 
 

@@ -21,7 +21,7 @@ from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
 from agents.types import Question, Turn, Usage
 from app.chat.account import Account
-from app.chat.evidence import Team, evidence_of
+from app.chat.evidence import Team, collect_evidence
 from knowledge.spelling import BaseSpeller
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import Candidate, GateVerdict, Retrieval
@@ -86,7 +86,7 @@ async def told(
     question = Question(text, history=history, vector=await EMBEDDER.embed_question(text))
     account = Account()
     async with asyncio.timeout(60):
-        return await evidence_of(team, question, account, picked=picked), account
+        return await collect_evidence(team, question, account, picked=picked), account
 
 
 async def test_a_message_behind_others_is_searched_while_the_model_reads_it() -> None:
@@ -173,10 +173,10 @@ def test_an_account_adds_up_what_a_turn_took() -> None:
 
     account = Account()
     account.ms = {"embed": 2.0, "route": 1.0}
-    account.spent(Usage(1, 10, 2), ("understanding",))
-    account.spent(Usage(), ("embedding",))
+    account.add_usage(Usage(1, 10, 2), ("understanding",))
+    account.add_usage(Usage(), ("embedding",))
     answer = Answer("五天。", Outcome.ANSWERED, "knowledge", "knowledge", degraded=("embedding", "llm"))
-    closed = account.closed(replace(answer, usage=Usage(1, 5, 5), timings_ms={"embed": 0.5, "gate": 0.1}))
+    closed = account.complete_answer(replace(answer, usage=Usage(1, 5, 5), timings_ms={"embed": 0.5, "gate": 0.1}))
     assert closed.usage == Usage(2, 15, 7)
     assert closed.degraded == ("understanding", "embedding", "llm")
     assert closed.timings_ms == {"embed": 2.5, "gate": 0.1, "route": 1.0}

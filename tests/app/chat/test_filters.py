@@ -29,7 +29,7 @@ async def product(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path, api_key=KEY, chunk_min_tokens=5) as running:
         files = [(path, text.encode()) for path, text in FILES.items()]
         assert all(report.ready for report in await running.container.ingestion.add("default", files))
-        await (await running.container.tenants.of("default")).retriever.calibrate()
+        await (await running.container.tenants.get_parts("default")).retriever.calibrate()
         yield running
 
 

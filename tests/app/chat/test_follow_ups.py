@@ -22,7 +22,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path) as server:
         files = [(f"{text[2:6]}.md", text.encode()) for text in (EARPHONES, WATCH, INVOICES)]
         assert all(report.ready for report in await server.container.ingestion.add("default", files))
-        await (await server.container.tenants.of("default")).retriever.calibrate()
+        await (await server.container.tenants.get_parts("default")).retriever.calibrate()
         yield server
 
 
@@ -38,7 +38,7 @@ async def say(client: httpx.AsyncClient, text: str, **fields: Any) -> dict[str, 
 
 
 async def state_of(server: Served, session: str) -> DialogueState:
-    [row] = await server.container.conversations.last("default", session, 1)
+    [row] = await server.container.conversations.load_last_turns("default", session, 1)
     return DialogueState.from_json(row.state)
 
 

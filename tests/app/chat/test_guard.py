@@ -18,7 +18,7 @@ async def told(text: str, language: ReplyLanguage = "auto") -> str:
     async def profiles(tenant: str) -> TenantProfile:
         return TenantProfile(name="小应", reply_language=language)
 
-    return await Guard(2000, profiles).reply("t", Question(text), rejection(text))
+    return await Guard(2000, profiles).build_reply("t", Question(text), rejection(text))
 
 
 def test_a_message_is_freed_of_what_nobody_can_see() -> None:

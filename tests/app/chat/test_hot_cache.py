@@ -54,7 +54,7 @@ class Kitchen:
     async def serve(
         self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None, caller: str = ""
     ) -> CacheResult:
-        return await cache.serve(tenant, Question(text, page=page, caller=caller), self.compute(text))
+        return await cache.serve_answer(tenant, Question(text, page=page, caller=caller), self.compute(text))
 
 
 async def told(served: CacheResult) -> list[AnswerEvent]:
@@ -107,7 +107,7 @@ async def test_a_hundred_at_once_cost_one_computation_and_all_get_every_event() 
     events = await asyncio.gather(*waiting, late)
     assert kitchen.started == 1
     assert all(item == events[0] and isinstance(item[-1], Done) for item in events)
-    stats = cache.stats("t")
+    stats = cache.get_stats("t")
     assert (stats.misses, stats.shared, stats.hits) == (1, 100, 0)
     assert stats.hit_rate == pytest.approx(100 / 101)
     assert stats.saved_llm == Usage(100, 2000, 300)
@@ -165,7 +165,7 @@ async def test_an_answer_is_kept_for_its_time() -> None:
     kitchen.now = 59
     assert await ask(kitchen, cache)
     kitchen.now = 61
-    assert cache.size("t") == 0
+    assert cache.count_entries("t") == 0
     assert not await ask(kitchen, cache)
 
 
@@ -210,7 +210,7 @@ async def test_an_answer_whose_configuration_changed_meanwhile_is_not_kept() -> 
     kitchen.version = Version(1, "recalibrated")
     kitchen.go.set()
     await waiting
-    assert cache.size("t") == 0
+    assert cache.count_entries("t") == 0
 
 
 async def test_tenants_and_pages_never_meet() -> None:
@@ -222,8 +222,8 @@ async def test_tenants_and_pages_never_meet() -> None:
     assert not await ask(kitchen, cache, page=page)
     assert not await ask(kitchen, cache, page=replace(page, text="乙"))
     assert await ask(kitchen, cache, page=replace(page))
-    assert (cache.size("t"), cache.size("other")) == (3, 1)
-    assert cache.stats("other").hits == 0
+    assert (cache.count_entries("t"), cache.count_entries("other")) == (3, 1)
+    assert cache.get_stats("other").hits == 0
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ async def test_invalidation_reaches_what_it_names() -> None:
     assert await cache.invalidate("t", document_id="d7") == 2
     await ask(kitchen, cache, "乙")
     assert await cache.invalidate("t") == 1
-    assert cache.size("other") == 1
+    assert cache.count_entries("other") == 1
 
 
 async def test_what_is_being_computed_during_an_invalidation_is_not_kept_nor_joined() -> None:
@@ -274,7 +274,7 @@ async def test_what_is_being_computed_during_an_invalidation_is_not_kept_nor_joi
     assert (await waiting)[-1] == (await later)[-1] == Done(ANSWER)
     assert kitchen.started == 2
     await settled()
-    assert cache.size("t") == 1
+    assert cache.count_entries("t") == 1
 
 
 async def test_a_tenant_may_keep_fewer_answers_for_a_shorter_time_or_none() -> None:
@@ -283,7 +283,7 @@ async def test_a_tenant_may_keep_fewer_answers_for_a_shorter_time_or_none() -> N
     kitchen.version = Version(1, "config", ttl=5.0, size=2)
     for text in ("甲", "乙", "甲", "丙"):
         await ask(kitchen, cache, text)
-    assert cache.size("t") == 2
+    assert cache.count_entries("t") == 2
     assert [await ask(kitchen, cache, text) for text in ("甲", "丙")] == [True, True]
     kitchen.now = 6.0
     assert not await ask(kitchen, cache, "甲")

@@ -141,7 +141,7 @@ async def test_an_outage_has_its_status_in_a_stream_too(
     async def tenant(*_: str) -> None:
         raise IndexUnavailable("disk")
 
-    monkeypatch.setattr(container.tenants, "of", tenant)
+    monkeypatch.setattr(container.tenants, "get_parts", tenant)
     for stream in (False, True):
         with pytest.raises(openai.InternalServerError) as caught:
             await client.chat.completions.create(model="yingda", messages=said("运费"), stream=stream)
@@ -155,7 +155,7 @@ async def test_an_outage_has_its_status_in_a_stream_too(
 async def test_an_outage_within_a_stream_is_raised_by_the_client(
     container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenants.of("default")).retriever
+    retriever = (await container.tenants.get_parts("default")).retriever
 
     async def search(*_: Any, **__: Any) -> None:
         raise IndexUnavailable("disk")
@@ -172,7 +172,7 @@ async def test_what_the_client_says_was_said_before_is_the_history(container: Co
     messages = said("退货运费谁承担", "由商城承担。", "那退款时间呢")
     completion = await client.chat.completions.create(model="yingda", messages=messages)
     session = completion.model_extra["yingda"]["session_id"]  # type: ignore[index]
-    [turn] = await container.conversations.last("default", session, 5)
+    [turn] = await container.conversations.load_last_turns("default", session, 5)
     assert turn.question == "那退款时间呢"
     assert "退货运费" in turn.standalone and "退款时间" in turn.standalone
 
@@ -182,7 +182,7 @@ async def test_a_session_is_continued_and_its_own_history_counts(container: Cont
         await client.chat.completions.create(
             model="yingda", messages=said("别的话题", "好的", text), extra_body={"session_id": "s1"}, user="u1"
         )
-    turns = await container.conversations.last("default", "s1", 5)
+    turns = await container.conversations.load_last_turns("default", "s1", 5)
     assert [turn.question for turn in turns] == ["退货运费谁承担", "那退款时间呢"]
     assert "退货运费" in turns[1].standalone
 
@@ -224,14 +224,14 @@ async def test_stop_and_max_tokens_end_a_reply_and_the_session_keeps_all_of_it(
                 completion = await client.chat.completions.create(**asked)
                 text, reason = completion.choices[0].message.content, completion.choices[0].finish_reason
             assert (text, reason) == (shown, finish)
-    turns = await container.conversations.last("default", "cut", 5)
+    turns = await container.conversations.load_last_turns("default", "cut", 5)
     assert {turn.reply for turn in turns} == {ANSWER}
 
 
 async def test_a_client_that_leaves_cancels_the_work(
     container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenants.of("default")).retriever
+    retriever = (await container.tenants.get_parts("default")).retriever
     searching, cancelled = asyncio.Event(), asyncio.Event()
 
     async def search(*_: Any, **__: Any) -> None:
@@ -256,7 +256,7 @@ async def test_an_error_within_a_stream_is_logged(
     async def tenant(*_: str) -> None:
         raise IndexUnavailable("disk")
 
-    monkeypatch.setattr(container.tenants, "of", tenant)
+    monkeypatch.setattr(container.tenants, "get_parts", tenant)
     lines: list[str] = []
     sink = logger.add(lines.append, level="ERROR", format="{message}")
     try:

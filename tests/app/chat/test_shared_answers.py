@@ -57,7 +57,7 @@ async def test_what_one_replica_computed_every_other_gives_whole(prefix: str) ->
         assert served.cached and served.whole
         assert await told(served) == [Meta("knowledge", "knowledge"), Token(RICH.reply), Done(RICH)]
         assert kitchen.started == 1
-        stats = other.stats("t")
+        stats = other.get_stats("t")
         assert (stats.hits, stats.misses, stats.saved_llm) == (1, 0, Usage(1, 20, 3))
         async with Redis.from_url(REDIS) as client:
             async for key in client.scan_iter(f"{prefix}:answer:*"):
@@ -111,7 +111,7 @@ async def test_whoever_clears_clears_for_all_what_is_being_computed_elsewhere_in
         await waiting
         assert not await ask(kitchen, third)
         await one.invalidate("someone else")
-        one.drop("t")
+        one.drop_local("t")
         assert await ask(kitchen, one)
 
 
@@ -125,7 +125,7 @@ async def test_what_cannot_be_read_is_computed_anew(prefix: str) -> None:
             assert len(keys) == 1
             await client.set(keys[0], b'{"answer": 1}')
         assert not await ask(kitchen, other)
-        other.drop("t")
+        other.drop_local("t")
         assert await ask(kitchen, other)
 
 

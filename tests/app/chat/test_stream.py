@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from agents.types import Answer, Outcome, Replace, Token
-from app.chat.stream import server_sent
+from app.chat.stream import encode_turn
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from knowledge.errors import IndexUnavailable
 
@@ -33,7 +33,7 @@ async def turn(*events: ChatEvent | Exception | float) -> AsyncIterator[ChatEven
 
 async def frames(events: AsyncIterator[ChatEvent], **options: Any) -> list[tuple[str, dict[str, Any]]]:
     draining = options.pop("draining", asyncio.Event())
-    return [parse(frame) async for frame in server_sent(events, "r1", draining, **options)]
+    return [parse(frame) async for frame in encode_turn(events, "r1", draining, **options)]
 
 
 async def test_a_turn_is_meta_tokens_and_done_with_the_type_in_the_data() -> None:
@@ -41,7 +41,7 @@ async def test_a_turn_is_meta_tokens_and_done_with_the_type_in_the_data() -> Non
     assert [kind for kind, _ in result] == ["meta", "token", "token", "replace", "done"]
     assert all(data["type"] == kind for kind, data in result)
     assert result[0][1]["session_id"] == "s"
-    assert result[-1][1] == {"type": "done"} | DONE.response()
+    assert result[-1][1] == {"type": "done"} | DONE.build_response()
 
 
 async def test_an_error_within_the_stream_is_its_last_event() -> None:
@@ -67,7 +67,7 @@ async def test_a_client_that_leaves_cancels_the_work() -> None:
         finally:
             cancelled.set()
 
-    stream = server_sent(endless(), "r1", asyncio.Event())
+    stream = encode_turn(endless(), "r1", asyncio.Event())
     await anext(stream)
     await stream.aclose()  # type: ignore[attr-defined]
     await asyncio.wait_for(cancelled.wait(), 60)

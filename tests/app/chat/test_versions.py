@@ -43,7 +43,7 @@ async def client(product: Served) -> AsyncIterator[httpx.AsyncClient]:
 async def add(product: Served, files: dict[str, bytes]) -> None:
     reports = await product.container.ingestion.add("default", files.items())
     assert all(report.ready for report in reports), reports
-    await (await product.container.tenants.of("default")).retriever.calibrate()
+    await (await product.container.tenants.get_parts("default")).retriever.calibrate()
 
 
 async def asked(client: httpx.AsyncClient, message: str = QUESTION, **fields: Any) -> dict[str, Any]:

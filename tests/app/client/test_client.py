@@ -27,7 +27,7 @@ from app.client.yingda_client import (
 )
 from app.client.yingda_client.calls import Call
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from scripts.client_package import PACKAGE, build_sync_client, build_types
 from tests.app.serving import Served, served
 
@@ -40,7 +40,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path / "data", turns_per_key=100) as server:
         keys = KeyRepository(server.container.base.database)
         for role in (Role.ADMIN, Role.AGENT, Role.CLIENT):
-            await keys.create("default", role, role.value, digest_of(f"key-of-{role.value}"))
+            await keys.create("default", role, role.value, hash_key(f"key-of-{role.value}"))
         yield server
 
 

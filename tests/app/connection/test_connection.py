@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import select
 
 from app.auth.principal import Role
-from app.connection.sealing import FILE, Sealer
+from app.connection.sealer import FILE, Sealer
 from app.connection.tables import ModelConnectionRow
 from app.errors import Conflict
 from app.main import create_app
@@ -53,7 +53,7 @@ async def test_a_connected_model_writes_the_next_answer_until_it_is_disconnected
     document = [("files", ("退货.md", "# 退货\n\n质量问题的退货运费由商城承担。"))]
     async with ScriptedLLM(Behaviour.ANSWER) as llm, served(tmp_path) as (http, container):
         await http.post("/api/v1/knowledge/documents", params={"wait": 60}, files=document)
-        await container.base.settled()
+        await container.base.wait_until_settled()
         question = "质量问题的退货运费由谁承担"
         await asked(http, question)
         assert (await http.get(PATH)).json()["source"] == "none"
@@ -79,7 +79,10 @@ async def test_another_process_and_the_next_start_take_it_over(tmp_path: Path) -
         async with served(tmp_path) as (http, container):
             await http.put(PATH, json=wish(llm))
             other = container.connections.__class__(
-                container.settings, container.connections._stored, container.connections._sealer, container._connect
+                container.settings,
+                container.connections._stored,
+                container.connections._sealer,
+                container._connect_model,
             )
             version = container.models.version
             await other.follow()
@@ -131,7 +134,7 @@ async def test_another_tenant_sees_that_there_is_one_and_no_more(tmp_path: Path)
     async with ScriptedLLM(Behaviour.ANSWER) as llm, served(tmp_path) as (http, container):
         await http.put(PATH, json=wish(llm))
         headers = await key_of(container, "acme", Role.ADMIN)
-        container.keys.expire()
+        container.keys.expire_copy()
         found = (await http.get(PATH, headers=headers)).json()
         assert (found["models"], found["base_url"], found["manageable"]) == (["large"], "", False)
         assert (await http.put(PATH, json=wish(llm), headers=headers)).status_code == 403
@@ -140,8 +143,8 @@ async def test_another_tenant_sees_that_there_is_one_and_no_more(tmp_path: Path)
 
 def test_what_is_sealed_opens_with_the_same_key_alone(tmp_path: Path) -> None:
     own = Sealer("", tmp_path)
-    sealed = own.seal("secret")
-    assert Sealer("", tmp_path).unseal(sealed) == "secret" and (tmp_path / FILE).exists()
+    sealed = own.encrypt("secret")
+    assert Sealer("", tmp_path).decrypt(sealed) == "secret" and (tmp_path / FILE).exists()
     with pytest.raises(Conflict):
-        Sealer("configured", tmp_path).unseal(sealed)
-    assert own.seal("") == own.unseal("") == ""
+        Sealer("configured", tmp_path).decrypt(sealed)
+    assert own.encrypt("") == own.decrypt("") == ""

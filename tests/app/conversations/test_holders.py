@@ -13,12 +13,12 @@ import pytest
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
-from app.conversations.rules import digest_of
+from app.conversations.rules import hash_token
 from app.conversations.types import Holder, NewTurn
 from app.db.engine import Database
 from app.errors import Forbidden, NotFound
 from app.types import Proof, SessionKey
-from app.wiring.turns import turn_log
+from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn
 
 KEY = SessionKey("t", "s")
@@ -32,12 +32,12 @@ class Process:
         self.holders = HolderRepository(database)
         self.clock = SimpleNamespace(now=datetime.now(UTC))
         self.access = Access(self.holders, LIFETIME, lambda: self.clock.now)
-        self.log = turn_log(database, lambda turns: [], lifetime=LIFETIME)
+        self.log = build_turn_log(database, lambda turns: [], lifetime=LIFETIME)
 
     async def said(self, number: int, proof: Proof) -> str:
         """A turn; the secret that it issued."""
         claim = await self.access.claim(KEY, proof)
-        await self.log.append(self.turn(number, claim=claim))
+        await self.log.append_turn(self.turn(number, claim=claim))
         return claim.issued
 
     @staticmethod
@@ -58,7 +58,7 @@ async def test_of_those_who_begin_a_session_at_once_one_gets_it(two: tuple[Proce
     assert all(claim.first and claim.issued for claim in claims)
     kept = await asyncio.gather(
         *(
-            process.log.append(Process.turn(number, claim=claim))
+            process.log.append_turn(Process.turn(number, claim=claim))
             for number, (process, claim) in enumerate(zip((*two, *two), claims, strict=True))
         ),
         return_exceptions=True,
@@ -66,7 +66,7 @@ async def test_of_those_who_begin_a_session_at_once_one_gets_it(two: tuple[Proce
     assert sorted(type(result).__name__ for result in kept) == ["Forbidden", "Forbidden", "Forbidden", "bool"]
     winner = claims[[result is True for result in kept].index(True)]
     holder = await two[0].holders.find(KEY)
-    assert holder is not None and holder.digest == winner.digest == digest_of("t", "s", winner.issued)
+    assert holder is not None and holder.digest == winner.digest == hash_token("t", "s", winner.issued)
     await two[1].access.require(KEY, Proof(token=winner.issued))
 
 
@@ -78,10 +78,10 @@ async def test_a_refused_turn_leaves_nothing_and_costs_those_beside_it_nothing(
     late = await other.access.claim(SessionKey("t", "new"), Proof())
     beside = Process.turn(2, session="free")
     results = await asyncio.gather(
-        one.log.append(Process.turn(3, claim=late)), one.log.append(beside), return_exceptions=True
+        one.log.append_turn(Process.turn(3, claim=late)), one.log.append_turn(beside), return_exceptions=True
     )
     assert isinstance(results[0], Forbidden) and results[1] is True
-    rows = await ConversationRepository(database).last("t", "s", 9)
+    rows = await ConversationRepository(database).load_last_turns("t", "s", 9)
     assert [row.id for row in rows] == ["m1"]
 
 
@@ -92,14 +92,14 @@ async def test_two_members_cannot_take_one_session_over(two: tuple[Process, Proc
     ]
     kept = await asyncio.gather(
         *(
-            process.log.append(Process.turn(number, claim=claim))
+            process.log.append_turn(Process.turn(number, claim=claim))
             for number, (process, claim) in enumerate(zip(two, claims, strict=True), start=2)
         ),
         return_exceptions=True,
     )
     assert sorted(type(result).__name__ for result in kept) == ["Forbidden", "bool"]
     holder = await two[0].holders.find(KEY)
-    assert holder is not None and holder.caller in ("M1", "M2") and holder.digest != digest_of("t", "s", token)
+    assert holder is not None and holder.caller in ("M1", "M2") and holder.digest != hash_token("t", "s", token)
     with pytest.raises(Forbidden):
         await two[0].access.require(KEY, Proof(token=token))
 
@@ -121,7 +121,7 @@ async def test_a_secret_is_for_its_session_and_tenant_alone(two: tuple[Process, 
     for key in (SessionKey("t", "other"), SessionKey("other", "s")):
         with pytest.raises(NotFound):
             await process.access.require(key, Proof(token=token))
-    assert digest_of("t", "s", token) not in {digest_of("t", "other", token), digest_of("other", "s", token)}
+    assert hash_token("t", "s", token) not in {hash_token("t", "other", token), hash_token("other", "s", token)}
 
 
 @pytest.mark.parametrize("proof", [Proof(trusted=True), Proof("M1", trusted=True)], ids=["company", "named"])
@@ -145,7 +145,7 @@ async def test_what_was_deleted_meanwhile_is_not_begun_by_an_old_secret(
     async with database.write() as connection:
         await connection.exec_driver_sql("DELETE FROM conversations")
     with pytest.raises(Forbidden):
-        await process.log.append(Process.turn(2, claim=claim))
+        await process.log.append_turn(Process.turn(2, claim=claim))
 
 
 async def test_a_new_session_costs_no_look_up_and_an_existing_one_costs_one(two: tuple[Process, Process]) -> None:
@@ -158,8 +158,8 @@ async def test_a_new_session_costs_no_look_up_and_an_existing_one_costs_one(two:
         return await find(key)
 
     process.holders.find = counted  # type: ignore[method-assign]
-    assert (await process.access.claim(SessionKey("t", "made-here"), Proof(), new=True)).settled
-    assert (await process.access.claim(KEY, Proof(trusted=True))).settled
+    assert (await process.access.claim(SessionKey("t", "made-here"), Proof(), new=True)).is_settled
+    assert (await process.access.claim(KEY, Proof(trusted=True))).is_settled
     await process.access.require(KEY, Proof(trusted=True))
     assert looked == []
     await process.access.claim(KEY, Proof(token=token))

@@ -4,8 +4,8 @@ import pytest
 
 from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
-from app.conversations.questions import normalised, same_question
-from app.privacy import masked, personal_data
+from app.conversations.questions import is_same_question, normalize_question
+from app.privacy import find_personal_data, mask_personal_data
 
 BEFORE = [
     Turn("YS-V8 保修多久", "YS-V8 保修多久", "两年[1]"),
@@ -23,7 +23,7 @@ BEFORE = [
     ],
 )
 def test_what_means_the_same_is_one_question(one: str, other: str) -> None:
-    assert same_question(one, other)
+    assert is_same_question(one, other)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_what_means_the_same_is_one_question(one: str, other: str) -> None:
     ],
 )
 def test_what_means_something_else_is_another_question(one: str, other: str) -> None:
-    assert not same_question(one, other)
+    assert not is_same_question(one, other)
 
 
 def test_a_message_of_signs_alone_is_not_empty() -> None:
-    assert normalised("？？？")
+    assert normalize_question("？？？")
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,14 @@ def test_a_question_that_names_its_topic_follows_nothing_up(text: str) -> None:
     ],
 )
 def test_personal_data_is_tagged_and_masked(text: str, tag: str) -> None:
-    assert tag in personal_data(text)
-    assert personal_data(masked(text)) == frozenset()
-    assert not any(piece in masked(text) for piece in ("1234", "6234", "1949", "a.b", "A2024", "张三", "100"))
+    assert tag in find_personal_data(text)
+    assert find_personal_data(mask_personal_data(text)) == frozenset()
+    assert not any(
+        piece in mask_personal_data(text) for piece in ("1234", "6234", "1949", "a.b", "A2024", "张三", "100")
+    )
 
 
 @pytest.mark.parametrize("text", ["怎么退货", "YS-R7200 怎么设置", "订单怎么取消", "满 2000 元包邮吗", "7 天退货"])
 def test_ordinary_questions_hold_none(text: str) -> None:
-    assert personal_data(text) == frozenset()
-    assert masked(text) == text
+    assert find_personal_data(text) == frozenset()
+    assert mask_personal_data(text) == text

@@ -14,7 +14,7 @@ from agents.business.sample.database import seed_database
 from agents.model_reading import ModelReader, can_be_read
 from agents.types import Answer, Outcome, Question, RowSource, Turn
 from agents.understanding.state import DialogueState
-from app.conversations.rows import readable, rows_of
+from app.conversations.rows import find_rows_owner, select_readable
 from app.conversations.types import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import scripted
@@ -43,7 +43,7 @@ ROWS = [row("七天无理由"), row(ROW, "M1"), row("保修三年")]
     ],
 )
 def test_a_turn_with_rows_is_its_members(caller: str, to_model: bool, replies: list[str]) -> None:
-    turns = readable(ROWS, caller, to_model=to_model)
+    turns = select_readable(ROWS, caller, to_model=to_model)
     assert [turn.reply for turn in turns] == replies
     assert [turn.rows for turn in turns] == [not reply for reply in replies]
 
@@ -58,7 +58,7 @@ def test_a_turn_with_rows_is_its_members(caller: str, to_model: bool, replies: l
     ],
 )
 def test_what_an_agent_says_of_a_member_is_the_members(agent: str, sources: tuple[RowSource], owner: str) -> None:
-    assert rows_of(Answer(ROW, Outcome.ANSWERED, "x", agent, sources=sources), "M1") == owner
+    assert find_rows_owner(Answer(ROW, Outcome.ANSWERED, "x", agent, sources=sources), "M1") == owner
 
 
 async def test_a_model_reads_no_turn_with_rows() -> None:
@@ -97,6 +97,6 @@ async def test_rows_reach_a_model_only_where_the_setting_says_so_and_only_for_th
                 await say(session, "那保修呢", caller)
                 asked = json.dumps(list(llm.bodies), ensure_ascii=False)
                 assert "退货运费谁出" in asked and (told in asked) is seen
-                [turn] = await server.container.conversations.last("default", session, 1)
+                [turn] = await server.container.conversations.load_last_turns("default", session, 1)
                 about = DialogueState.from_json(turn.state)
                 assert (order in "".join(about.questions)) is (about.member == "M0001") is bool(caller)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.conversations.repository import ConversationRepository
-from app.conversations.rows import proposal_of
+from app.conversations.rows import read_proposal
 from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.engine import Database
@@ -19,7 +19,7 @@ from app.db.outbox import PendingEvent
 from app.db.tables import OutboxEvent
 from app.desk.types import Actor, Opening
 from app.desk.types import Event as DeskEvent
-from app.wiring.turns import turn_log
+from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn
 
 
@@ -34,28 +34,28 @@ async def numbers(database: Database, session: str) -> list[tuple[str, int]]:
 
 
 async def test_the_last_turns_come_in_the_order_they_were_said(database: Database) -> None:
-    log, repository = turn_log(database, nothing), ConversationRepository(database)
+    log, repository = build_turn_log(database, nothing), ConversationRepository(database)
     for number in range(5):
-        await log.append(turn(number))
-    rows = await repository.last("t", "s", 3)
+        await log.append_turn(turn(number))
+    rows = await repository.load_last_turns("t", "s", 3)
     assert [(row.id, row.standalone, row.response) for row in rows] == [
         (f"m{number}", f"完整问题{number}", {"回复": number}) for number in (2, 3, 4)
     ]
     assert rows[0].created_at == turn(2).created_at
-    assert await repository.last("t", "s", 0) == []
+    assert await repository.load_last_turns("t", "s", 0) == []
 
 
 async def test_what_was_rejected_is_kept_and_not_looked_back_at(database: Database) -> None:
-    log, repository = turn_log(database, nothing), ConversationRepository(database)
+    log, repository = build_turn_log(database, nothing), ConversationRepository(database)
     for number in range(6):
-        await log.append(turn(number, outcome="rejected" if number in (1, 4) else "answered"))
-    assert [row.id for row in await repository.last("t", "s", 2)] == ["m3", "m5"]
-    assert await repository.questions_before("t", "s", 2, 5) == ["完整问题0", "完整问题2"]
+        await log.append_turn(turn(number, outcome="rejected" if number in (1, 4) else "answered"))
+    assert [row.id for row in await repository.load_last_turns("t", "s", 2)] == ["m3", "m5"]
+    assert await repository.load_earlier_questions("t", "s", 2, 5) == ["完整问题0", "完整问题2"]
     assert len(await numbers(database, "s")) == 6
 
 
 async def test_only_the_last_turn_that_was_taken_proposes_something(database: Database) -> None:
-    log, repository = turn_log(database, nothing), ConversationRepository(database)
+    log, repository = build_turn_log(database, nothing), ConversationRepository(database)
     told, proposal = (
         json.dumps({"data": data}).encode()
         for data in ({"intent": "ticket"}, {"proposal": {"action": "ticket", "fields": {}, "expires": 0}})
@@ -63,16 +63,18 @@ async def test_only_the_last_turn_that_was_taken_proposes_something(database: Da
     for number, (response, outcome, proposed) in enumerate(
         [(told, "answered", False), (proposal, "answered", True), (told, "rejected", True), (told, "answered", False)]
     ):
-        await log.append(replace(turn(number, outcome=outcome), response=response))
-        [last] = await repository.last("t", "s", 1)
-        assert (proposal_of(last) is not None) is proposed
-    assert await repository.last("t", "another", 1) == []
+        await log.append_turn(replace(turn(number, outcome=outcome), response=response))
+        [last] = await repository.load_last_turns("t", "s", 1)
+        assert (read_proposal(last) is not None) is proposed
+    assert await repository.load_last_turns("t", "another", 1) == []
 
 
 async def test_turns_that_arrive_together_are_numbered_in_the_order_they_came(database: Database) -> None:
-    log = turn_log(database, nothing)
-    await log.append(turn(100))
-    await asyncio.gather(*(log.append(turn(number, f"s{number % 3}")) for number in range(30)), log.append(turn(101)))
+    log = build_turn_log(database, nothing)
+    await log.append_turn(turn(100))
+    await asyncio.gather(
+        *(log.append_turn(turn(number, f"s{number % 3}")) for number in range(30)), log.append_turn(turn(101))
+    )
     for session in range(3):
         assert await numbers(database, f"s{session}") == [(f"m{3 * i + session}", i + 1) for i in range(10)]
     assert await numbers(database, "s") == [("m100", 1), ("m101", 2)]
@@ -85,17 +87,17 @@ async def test_what_arrives_while_a_transaction_is_written_shares_the_next(datab
         batches.append(len(turns))
         return []
 
-    log = turn_log(database, counted)
-    await asyncio.gather(*(log.append(turn(number)) for number in range(20)))
+    log = build_turn_log(database, counted)
+    await asyncio.gather(*(log.append_turn(turn(number)) for number in range(20)))
     assert sum(batches) == 20
     assert len(batches) <= 2
 
 
 async def test_a_turn_is_in_sql_when_append_returns(database: Database) -> None:
-    log = turn_log(database, nothing)
+    log = build_turn_log(database, nothing)
 
     async def appended(number: int) -> bool:
-        await log.append(turn(number, f"s{number % 7}"))
+        await log.append_turn(turn(number, f"s{number % 7}"))
         async with database.read() as connection:
             found = await connection.execute(select(StoredTurn.id).where(StoredTurn.id == f"m{number}"))
             return found.first() is not None
@@ -105,10 +107,10 @@ async def test_a_turn_is_in_sql_when_append_returns(database: Database) -> None:
 
 async def test_a_bad_turn_fails_alone(database: Database) -> None:
     commits: list[None] = []
-    log = turn_log(database, nothing, lambda: commits.append(None))
-    await log.append(turn(1))
+    log = build_turn_log(database, nothing, lambda: commits.append(None))
+    await log.append_turn(turn(1))
     results = await asyncio.gather(
-        log.append(turn(2)), log.append(turn(1)), log.append(turn(3, "other")), return_exceptions=True
+        log.append_turn(turn(2)), log.append_turn(turn(1)), log.append_turn(turn(3, "other")), return_exceptions=True
     )
     assert results[0] is results[2] is True
     assert isinstance(results[1], IntegrityError)
@@ -117,36 +119,36 @@ async def test_a_bad_turn_fails_alone(database: Database) -> None:
 
 
 async def test_the_events_of_a_turn_are_kept_with_it_or_not_at_all(database: Database) -> None:
-    log = turn_log(database, lambda turns: [PendingEvent(item.tenant, "kind", {"id": item.id}) for item in turns])
-    await log.append(turn(1))
+    log = build_turn_log(database, lambda turns: [PendingEvent(item.tenant, "kind", {"id": item.id}) for item in turns])
+    await log.append_turn(turn(1))
     with pytest.raises(IntegrityError):
-        await log.append(turn(1))
+        await log.append_turn(turn(1))
     async with database.read() as connection:
         events = (await connection.execute(select(OutboxEvent.tenant_id, OutboxEvent.payload))).all()
     assert [tuple(event) for event in events] == [("t", {"id": "m1"})]
 
 
 async def test_a_session_is_opened_once_and_keeps_its_user(database: Database) -> None:
-    log = turn_log(database, nothing)
-    await asyncio.gather(*(log.append(turn(number)) for number in range(5)))
-    await log.append(turn(5, user_id="other", channel="app"))
+    log = build_turn_log(database, nothing)
+    await asyncio.gather(*(log.append_turn(turn(number)) for number in range(5)))
+    await log.append_turn(turn(5, user_id="other", channel="app"))
     async with database.read() as connection:
         rows = (await connection.execute(select(Conversation.user_id, Conversation.channel, Conversation.turns))).all()
     assert [tuple(row) for row in rows] == [("u", "web", 6)]
 
 
 async def test_a_session_id_is_another_session_for_another_tenant(database: Database) -> None:
-    log, repository = turn_log(database, nothing), ConversationRepository(database)
-    await log.append(turn(1, tenant="one"))
-    assert await repository.exists("one", "s")
-    assert not await repository.exists("two", "s")
-    assert await repository.last("two", "s", 9) == []
+    log, repository = build_turn_log(database, nothing), ConversationRepository(database)
+    await log.append_turn(turn(1, tenant="one"))
+    assert await repository.has_turns("one", "s")
+    assert not await repository.has_turns("two", "s")
+    assert await repository.load_last_turns("two", "s", 9) == []
 
 
 async def test_a_waiter_that_leaves_takes_no_turn_along(database: Database) -> None:
-    log = turn_log(database, nothing)
-    leaving = asyncio.create_task(log.append(turn(1)))
-    staying = asyncio.create_task(log.append(turn(2)))
+    log = build_turn_log(database, nothing)
+    leaving = asyncio.create_task(log.append_turn(turn(1)))
+    staying = asyncio.create_task(log.append_turn(turn(2)))
     await asyncio.sleep(0)
     leaving.cancel()
     await staying
@@ -156,8 +158,8 @@ async def test_a_waiter_that_leaves_takes_no_turn_along(database: Database) -> N
 
 
 async def test_closing_writes_what_is_pending(database: Database) -> None:
-    log = turn_log(database, nothing)
-    waiting = [asyncio.create_task(log.append(turn(number))) for number in range(3)]
+    log = build_turn_log(database, nothing)
+    waiting = [asyncio.create_task(log.append_turn(turn(number))) for number in range(3)]
     await asyncio.sleep(0)
     await log.close()
     assert len(await numbers(database, "s")) == 3
@@ -186,6 +188,6 @@ async def test_a_turn_waits_for_the_disk_if_all_do_or_a_person_is_concerned(
         return await transact(asks, **options)
 
     database.transact = recorded  # type: ignore[method-assign]
-    log = turn_log(database, nothing, durable=durable)
-    assert await log.append(turn(1, **fields))
+    log = build_turn_log(database, nothing, durable=durable)
+    assert await log.append_turn(turn(1, **fields))
     assert asked == [synchronous]

@@ -132,21 +132,21 @@ async def test_a_full_disk_is_an_outage_until_there_is_room(
         pages = (await connection.execute(text("PRAGMA page_count"))).scalar_one()
     monkeypatch.setattr(engine, "_PRAGMAS", (*engine._PRAGMAS, f"PRAGMA max_page_count={pages + 100}"))
     small = Database(str(database.engine.url))
-    assert await small.outage() is None
+    assert await small.find_outage() is None
     row = "INSERT INTO calibrations VALUES ('t', 'x', '{}', 1, '{{}}', '2026-03-01')"
     with pytest.raises(StorageFull):
         await small.transact(lambda connection: connection.exec_driver_sql(row.format("x" * 1_000_000)) and None)
     with pytest.raises(StorageFull):
         async with small.write() as connection:
             await connection.exec_driver_sql(row.format("x" * 1_000_000))
-    assert await small.outage() is None  # nothing of it was kept, so what is left is enough
+    assert await small.find_outage() is None  # nothing of it was kept, so what is left is enough
     await small.transact(lambda connection: connection.exec_driver_sql(row.format("x" * 200_000)) and None)
     with pytest.raises(StorageFull):
         await small.transact(lambda connection: connection.exec_driver_sql(row.format("y" * 300_000)) and None)
     for _ in range(2):
-        assert isinstance(await small.outage(), StorageFull)
+        assert isinstance(await small.find_outage(), StorageFull)
     await small.transact(lambda connection: connection.exec_driver_sql("DELETE FROM calibrations") and None)
-    assert await small.outage() is None
+    assert await small.find_outage() is None
     await small.close()
 
 
@@ -164,16 +164,16 @@ async def test_a_lock_of_another_process_is_an_outage_and_a_write_waits_for_thos
             return_exceptions=True,
         )
         assert [type(error) for error in written] == [DatabaseBusy] * 5
-        assert isinstance(await waiting.outage(), DatabaseBusy)
-    assert await waiting.outage() is None
+        assert isinstance(await waiting.find_outage(), DatabaseBusy)
+    assert await waiting.find_outage() is None
     await waiting.close()
 
 
 async def test_a_look_that_fails_gives_its_connection_back(database: Database) -> None:
     async def count() -> int:
-        return await database.look(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
+        return await database.run_in_reader(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
     assert await count() == 1
     with pytest.raises(DBAPIError):
-        await database.look(lambda connection: connection.execute(text("SELECT no_such_column")).one())
+        await database.run_in_reader(lambda connection: connection.execute(text("SELECT no_such_column")).one())
     assert await count() == 1  # its connection came back whole

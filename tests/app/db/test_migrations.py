@@ -9,7 +9,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, select, text
 
 from app.db.engine import Database
-from app.db.migrate import configured, upgrade
+from app.db.migrate import build_config, upgrade_schema
 from app.documents.repository import DocumentRepository
 from app.documents.types import Filing
 from app.history.repository_texts import INDEX
@@ -47,7 +47,7 @@ async def test_every_table_has_the_tenant_first_in_its_key() -> None:
 
 async def test_processes_that_start_together_migrate_once(url: str) -> None:
     databases = [Database(url) for _ in range(3)]
-    await asyncio.gather(*(upgrade(database) for database in databases))
+    await asyncio.gather(*(upgrade_schema(database) for database in databases))
     for database in databases:
         await database.close()
 
@@ -56,7 +56,7 @@ async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -
     database = Database(url)
     bodies = {"a": {"session_id": "s"}, "b": {"gap_id": "g"}, "c": {"number": "1"}}
     async with database.write() as connection:
-        await connection.run_sync(lambda sync: command.upgrade(configured(sync), "0005"))
+        await connection.run_sync(lambda sync: command.upgrade(build_config(sync), "0005"))
         moment = "'2026-03-01 00:00:00'"
         await connection.execute(
             text(f"INSERT INTO webhooks VALUES ('t', 'h', 'https://example.com', 's', '[]', '', true, {moment})")
@@ -65,7 +65,7 @@ async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -
             row = f"'t', '{name}', 'h', '{name}', 'e', :body, 'pending', 0, {moment}, NULL, '', {moment}, {moment}"
             body = json.dumps({"data": told})
             await connection.execute(text(f"INSERT INTO webhook_deliveries VALUES ({row})"), {"body": body})
-    await upgrade(database)
+    await upgrade_schema(database)
     async with database.read() as connection:
         rows = await connection.execute(select(WebhookDelivery.id, WebhookDelivery.about))
         assert {row.id: row.about for row in rows} == {"a": "session:s", "b": "gap:g", "c": ""}
@@ -75,7 +75,7 @@ async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -
 async def test_documents_of_before_keep_their_name_as_path(url: str) -> None:
     database, moment = Database(url), "'2026-03-01 00:00:00'"
     async with database.write() as connection:
-        await connection.run_sync(lambda sync: command.upgrade(configured(sync), "0008"))
+        await connection.run_sync(lambda sync: command.upgrade(build_config(sync), "0008"))
         await connection.execute(
             text(
                 "INSERT INTO documents (tenant_id, id, name, title, category, tags, media_type, size, content_hash, "
@@ -93,8 +93,8 @@ async def test_documents_of_before_keep_their_name_as_path(url: str) -> None:
             )
         )
         await connection.execute(text("INSERT INTO kb_state VALUES ('t', 1, 1, 'x', 0)"))
-    await upgrade(database)
-    row = await DocumentRepository(database).filed("t", Filing("政策.md"))
+    await upgrade_schema(database)
+    row = await DocumentRepository(database).find_filed("t", Filing("政策.md"))
     assert row is not None
     assert (row.id, row.name, row.path, row.version, row.live, row.indexed) == (
         "d",

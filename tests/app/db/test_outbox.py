@@ -45,11 +45,11 @@ async def test_effects_add_up_and_the_events_are_gone(database: Database) -> Non
     today = now().date().isoformat()
     await put(database, counts(today, turns=3, cached=1), counts(today, turns=2), counts(today, "other", turns=9))
     box = Outbox(database, handlers(turns=count))
-    assert await box.settle() == 3
-    assert await box.settle() == 0
+    assert await box.settle_due() == 3
+    assert await box.settle_due() == 0
     await put(database, counts(today, turns=1))
-    await box.settle()
-    assert await UsageRepository(database).days("t", 1) == {today: {"cached": 1, "turns": 6}}
+    await box.settle_due()
+    assert await UsageRepository(database).load_days("t", 1) == {today: {"cached": 1, "turns": 6}}
     assert await waiting(database) == []
 
 
@@ -59,8 +59,8 @@ async def test_what_was_written_before_a_restart_is_done_after_it_once(url: str,
     reopened = Database(url)
     try:
         for _ in range(2):
-            await Outbox(reopened, handlers(turns=count)).settle()
-        assert await UsageRepository(reopened).days("t", 1) == {today: {"turns": 1}}
+            await Outbox(reopened, handlers(turns=count)).settle_due()
+        assert await UsageRepository(reopened).load_days("t", 1) == {today: {"turns": 1}}
     finally:
         await reopened.close()
 
@@ -70,7 +70,7 @@ async def test_a_clock_that_was_set_back_by_a_day_holds_no_event_up(database: Da
     await put(database, counts(now().date().isoformat(), turns=1))
     async with database.write() as connection:
         await connection.execute(update(OutboxEvent).values(due_at=now() + timedelta(days=1), attempts=attempts))
-    assert await Outbox(database, handlers(turns=count)).settle() == 1
+    assert await Outbox(database, handlers(turns=count)).settle_due() == 1
     assert await waiting(database) == []
 
 
@@ -78,18 +78,18 @@ async def test_an_event_that_fails_waits_and_leaves_no_half_effect(database: Dat
     today = now().date().isoformat()
     await put(database, counts(today, turns=1), counts(today, turns=1, bad=1))
     box = Outbox(database, handlers(turns=failing))
-    await box.settle()
-    assert await UsageRepository(database).days("t", 1) == {today: {"turns": 1}}
+    await box.settle_due()
+    assert await UsageRepository(database).load_days("t", 1) == {today: {"turns": 1}}
     assert await waiting(database) == [("turns", 1)]
-    assert await box.settle() == 0
+    assert await box.settle_due() == 0
     await database.transact(lambda connection: connection.execute(update(OutboxEvent).values(due_at=now())) and None)
-    await Outbox(database, handlers(turns=count)).settle()
-    assert await UsageRepository(database).days("t", 1) == {today: {"bad": 1, "turns": 2}}
+    await Outbox(database, handlers(turns=count)).settle_due()
+    assert await UsageRepository(database).load_days("t", 1) == {today: {"bad": 1, "turns": 2}}
 
 
 async def test_an_event_of_an_unknown_kind_is_kept(database: Database) -> None:
     await put(database, PendingEvent("t", "of a later version", {}))
-    await Outbox(database, {}).settle()
+    await Outbox(database, {}).settle_due()
     assert await waiting(database) == [("of a later version", 1)]
 
 
@@ -97,9 +97,9 @@ async def test_usage_is_of_the_days_asked_for_and_of_the_tenant(database: Databa
     today = now().date()
     days = [(today - timedelta(days=ago)).isoformat() for ago in range(4)]
     await put(database, *(counts(day, turns=1) for day in days), counts(days[0], "other", turns=5))
-    await Outbox(database, handlers(turns=count)).settle()
-    assert list(await UsageRepository(database).days("t", 3)) == days[:3]
-    assert await UsageRepository(database).days("other", 30) == {days[0]: {"turns": 5}}
+    await Outbox(database, handlers(turns=count)).settle_due()
+    assert list(await UsageRepository(database).load_days("t", 3)) == days[:3]
+    assert await UsageRepository(database).load_days("other", 30) == {days[0]: {"turns": 5}}
 
 
 async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
@@ -110,7 +110,7 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
         "t", "turns", {"gaps": [gap("1", "clarify"), gap("2", "no_evidence"), gap("1", "clarify", "g")]}
     )
     await put(database, first, PendingEvent("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
-    await Outbox(database, handlers(turns=note)).settle()
+    await Outbox(database, handlers(turns=note)).settle_due()
     gaps, total = await UnansweredRepository(database).page("t", limit=1)
     assert total == 2
     assert [(item.id, item.count, item.outcome, item.first_seen.day, item.last_seen.day) for item in gaps] == [
@@ -122,6 +122,6 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
 @pytest.mark.parametrize("events", [[], [PendingEvent("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])
 async def test_nothing_to_count_is_no_row(database: Database, events: list[PendingEvent]) -> None:
     await put(database, *events)
-    await Outbox(database, {"turns": [count, note]}).settle()
+    await Outbox(database, {"turns": [count, note]}).settle_due()
     async with database.read() as connection:
         assert (await connection.execute(select(UsageCounter.name))).all() == []

@@ -12,7 +12,7 @@ from app.db.engine import Database
 from app.desk.openings import TicketDesk
 from app.desk.types import Actor, DeskSession, Event, Opening
 from app.profiles.repository import ProfileRepository
-from app.retrieval import default_profile
+from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
@@ -34,11 +34,11 @@ def closed_zone() -> str:
 def desk_over(database: Database, tickets: TicketDesk | None = None, **settings: Any) -> HumanDesk:
     """The desk as the server builds it; several over one database are several processes."""
     given = Settings(_env_file=None, **settings)
-    return HumanDesk.over(
+    return HumanDesk.from_parts(
         database,
         given,
         ConversationRepository(database),
-        ProfileRepository(database, default_profile(given)),
+        ProfileRepository(database, build_default_profile(given)),
         tickets or TicketService(TicketRepository(database), service_levels(given)),
         limits(),
         Contacts(ContactRepository(database), {}),
@@ -68,10 +68,10 @@ def opening(**fields: Any) -> Opening:
 
 async def queued(desk: HumanDesk, session: str = "s", **fields: Any) -> DeskSession:
     """A session whose customer asked for a person."""
-    return await desk.service.request(key(session), **fields)
+    return await desk.service.request_person(key(session), **fields)
 
 
 async def assigned(desk: HumanDesk, session: str = "s", agent: str = "amy") -> DeskSession:
     """A session that a person has."""
     await queued(desk, session)
-    return await desk.service.accept(key(session), agent)
+    return await desk.service.accept_session(key(session), agent)

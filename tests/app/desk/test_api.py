@@ -17,7 +17,7 @@ from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone
 from app.desk.types import Sender, State
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 from app.types import Proof, SessionKey
@@ -181,7 +181,7 @@ async def test_who_waits_is_answered_in_their_conversation_and_not_from_the_cach
     http: httpx.AsyncClient, app: FastAPI
 ) -> None:
     """The cache serves the first message of a session alone."""
-    await (await app.state.container.tenants.of("default")).retriever.calibrate()
+    await (await app.state.container.tenants.get_parts("default")).retriever.calibrate()
     question = "请问质量问题的退货运费由谁承担？"
     first = await chat(http, question, "other")
     await chat(http, "转人工", "waits")
@@ -237,7 +237,7 @@ async def test_the_queue_goes_by_priority_and_then_by_age(http: httpx.AsyncClien
         from app.wiring.desk import PARTNERS
 
         about = {"user_id": "", "channel": ""}
-        return moves.request(connection, key(session, "default"), opening(priority=priority), about, PARTNERS)
+        return moves.request_person(connection, key(session, "default"), opening(priority=priority), about, PARTNERS)
 
     database = app.state.container.base.database
     for session, priority in (("old", 0), ("angry", 2), ("new", 0), ("leaving", 1)):
@@ -268,7 +268,7 @@ async def test_staff_have_skills_and_a_limit(http: httpx.AsyncClient) -> None:
 async def test_an_accept_in_the_middle_of_an_answer_withdraws_it(http: httpx.AsyncClient, app: FastAPI) -> None:
     """The bot's answer is held up where it is about to be kept; then a person takes the session."""
     container = app.state.container
-    append = container.turn_log.append
+    append = container.turn_log.append_turn
     reached, go_on = asyncio.Event(), asyncio.Event()
 
     async def slow(turn: Any) -> bool:
@@ -277,7 +277,7 @@ async def test_an_accept_in_the_middle_of_an_answer_withdraws_it(http: httpx.Asy
             await go_on.wait()
         return bool(await append(turn))
 
-    container.turn_log.append = slow
+    container.turn_log.append_turn = slow
     asked = asyncio.create_task(
         http.post("/api/v1/chat/stream", json={"message": "质量问题的退货运费由谁承担", "session_id": "s"})
     )
@@ -300,7 +300,7 @@ async def test_the_desk_is_for_staff_alone_and_knows_one_tenant(http: httpx.Asyn
     keys = KeyRepository(app.state.container.base.database)
     given = {"client": ("default", Role.CLIENT), "agent": ("default", Role.AGENT), "other": ("other", Role.ADMIN)}
     for name, (tenant, role) in given.items():
-        await keys.create(tenant, role, name, digest_of(name))
+        await keys.create(tenant, role, name, hash_key(name))
     app.state.container.keys._fresh_until = float("-inf")
     for path in ("pending", "s", "s/messages"):
         assert (await http.get(f"{DESK}/{path}", headers={"X-API-Key": "client"})).status_code == 403
@@ -341,15 +341,15 @@ async def test_a_person_called_in_mid_answer_of_a_new_session_gets_the_message(a
     seen: list[ChatEvent] = []
     key = SessionKey("default", "fresh")
     message = Message(tenant="default", session_id="fresh", text="你好", new_session=True)
-    async for event in container.chat.stream(message):
+    async for event in container.chat.stream_events(message):
         if not seen:
-            await container.desk.service.request(key)
+            await container.desk.service.request_person(key)
             if accepts:
-                await container.desk.service.accept(key, "amy")
+                await container.desk.service.accept_session(key, "amy")
         seen.append(event)
     done = seen[-1]
     assert isinstance(done, TurnDone) and done.handoff is not None
-    said = [(item.sender, item.content) for item in await container.desk.messages.after(key, 0)]
+    said = [(item.sender, item.content) for item in await container.desk.messages.load_after(key, 0)]
     if accepts:
         assert (done.answer.agent, done.answer.outcome) == ("desk", Outcome.HANDOFF)
         assert done.handoff.state is State.ASSIGNED and said[-1] == (Sender.CUSTOMER, "你好")
@@ -362,19 +362,19 @@ async def test_a_person_called_in_mid_answer_of_a_new_session_gets_the_message(a
 async def test_the_bot_says_no_word_more_to_who_waited_once_a_person_accepts(app: FastAPI) -> None:
     container: Container = app.state.container
     key = SessionKey("default", "s")
-    await container.desk.service.request(key)
+    await container.desk.service.request_person(key)
     seen: list[ChatEvent] = []
     message = Message(tenant="default", session_id="s", text="质量问题的退货运费由谁承担", proof=Proof(trusted=True))
-    async for event in container.chat.stream(message):
+    async for event in container.chat.stream_events(message):
         seen.append(event)
         if isinstance(event, Token) and len([each for each in seen if isinstance(each, Token)]) == 1:
-            await container.desk.service.accept(key, "amy")
+            await container.desk.service.accept_session(key, "amy")
     words = [event for event in seen if isinstance(event, Token | Replace)]
     done = seen[-1]
     assert isinstance(done, TurnDone) and done.answer.agent == "desk"
     assert words[1:] == [Replace(done.answer.reply)]
     assert done.handoff is not None and done.handoff.state is State.ASSIGNED
-    senders = [item.sender for item in await container.desk.messages.after(key, 0)]
+    senders = [item.sender for item in await container.desk.messages.load_after(key, 0)]
     assert Sender.BOT not in senders and senders[-1] is Sender.CUSTOMER
 
 

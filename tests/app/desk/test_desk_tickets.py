@@ -25,7 +25,7 @@ async def served(desk: HumanDesk) -> str:
     """The number of the ticket that was made while nobody was there."""
     session = await queued(desk)
     assert session.ticket
-    await desk.service.accept(key(), "amy")
+    await desk.service.accept_session(key(), "amy")
     await desk.service.resolve(key(), by="amy")
     return session.ticket
 
@@ -42,17 +42,17 @@ async def test_who_was_served_has_no_ticket_left(desk: HumanDesk, tickets: Ticke
 
 async def test_the_next_handoff_has_a_ticket_of_its_own(desk: HumanDesk) -> None:
     first = await served(desk)
-    await desk.staff.gone(TENANT, "amy")
+    await desk.staff.mark_gone(TENANT, "amy")
     again = await queued(desk)
     assert again.ticket and again.ticket != first
 
 
 async def test_a_ticket_of_an_earlier_handoff_is_done_as_well(desk: HumanDesk, tickets: TicketService) -> None:
     number = (await queued(desk)).ticket
-    await desk.service.leave(key())
-    await desk.staff.seen(TENANT, "amy")
+    await desk.service.leave_queue(key())
+    await desk.staff.mark_seen(TENANT, "amy")
     assert (await queued(desk)).ticket == ""
-    await desk.service.accept(key(), "amy")
+    await desk.service.accept_session(key(), "amy")
     await desk.service.resolve(key())
     assert (await tickets.get(TENANT, number))[0].state is TicketState.RESOLVED
 
@@ -60,7 +60,7 @@ async def test_a_ticket_of_an_earlier_handoff_is_done_as_well(desk: HumanDesk, t
 async def test_what_staff_took_up_stays_theirs(desk: HumanDesk, tickets: TicketService) -> None:
     session = await queued(desk)
     await tickets.comment(TENANT, session.ticket, "bob", "明天上门", public=True)
-    await desk.service.accept(key(), "amy")
+    await desk.service.accept_session(key(), "amy")
     await desk.service.resolve(key())
     ticket, history = await tickets.get(TENANT, session.ticket)
     assert (ticket.state, history[-1].actor) == (TicketState.OPEN, "bob")
@@ -72,7 +72,7 @@ async def test_the_customers_own_ticket_and_what_they_closed_stay_as_they_are(
     own = await tickets.open(TENANT, "s", "", "空调不制冷", "两天了", actor=BOT)
     made = (await queued(desk)).ticket
     await tickets.close(TENANT, TicketOwner("s"), made)
-    await desk.service.accept(key(), "amy")
+    await desk.service.accept_session(key(), "amy")
     await desk.service.resolve(key())
     assert (await tickets.get(TENANT, own.number))[0] == own
     assert (await tickets.get(TENANT, made))[0].state is TicketState.CLOSED

@@ -19,28 +19,30 @@ from tests.app.serving import served
 async def test_a_read_mark_never_goes_back_nor_beyond_the_last_message(database: Database) -> None:
     desk = desk_over(database)
     await assigned(desk)
-    await desk.service.say(key(), "您好", by="amy")
+    await desk.service.send_message(key(), "您好", by="amy")
     await desk.mark_read(key(), "bob", 99, viewing=True)
-    assert not await desk.reads.mark(key(), "bob", 1, viewing=True)  # nothing new
-    assert await desk.reads.mark(key(), "bob", 1, viewing=False)
+    assert not await desk.reads.mark_read(key(), "bob", 1, viewing=True)  # nothing new
+    assert await desk.reads.mark_read(key(), "bob", 1, viewing=False)
     session = await desk.sessions.find(key())
     assert session is not None
-    assert (await desk.reads.last("t", ["s"]))["s"].sender is Sender.AGENT
-    assert await desk.reads.unread("t", "bob", ["s"]) == {} == await desk.reads.unread("other", "bob", ["s"])
-    assert await desk.reads.unread("t", "eve", ["s"]) == {"s": 1}  # never opened
-    assert await desk.reads.viewers(key()) == []
+    assert (await desk.reads.load_last_messages("t", ["s"]))["s"].sender is Sender.AGENT
+    assert (
+        await desk.reads.count_unread("t", "bob", ["s"]) == {} == await desk.reads.count_unread("other", "bob", ["s"])
+    )
+    assert await desk.reads.count_unread("t", "eve", ["s"]) == {"s": 1}  # never opened
+    assert await desk.reads.list_viewers(key()) == []
 
 
 async def test_a_session_put_aside_is_neither_released_nor_ended(database: Database) -> None:
     desk = desk_over(database)
     await assigned(desk)
     await queued(desk, "other")
-    await desk.service.snooze(key(), now() + timedelta(hours=1), "amy")
+    await desk.service.snooze_session(key(), now() + timedelta(hours=1), "amy")
     passed = timedelta(microseconds=1)
-    assert [session.session_id for session in await desk.sessions.forgotten(passed)] == ["other"]
-    assert await desk.sessions.unanswered(passed) == []
-    await desk.service.snooze(key(), None)
-    assert {session.session_id for session in await desk.sessions.forgotten(passed)} == {"other", "s"}
+    assert [session.session_id for session in await desk.sessions.list_forgotten(passed)] == ["other"]
+    assert await desk.sessions.list_unanswered(passed) == []
+    await desk.service.snooze_session(key(), None)
+    assert {session.session_id for session in await desk.sessions.list_forgotten(passed)} == {"other", "s"}
 
 
 async def test_the_socket_tells_what_is_unread_and_who_looks(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.desk.states import RULES, allowed, silent
+from app.desk.states import RULES, is_allowed, is_silent
 from app.desk.types import Actor, Event, State
 
 
@@ -15,7 +15,7 @@ def test_the_way_of_a_session_through_the_desk_and_back() -> None:
         (Event.RETURN, Actor.CUSTOMER, State.BOT),
     )
     for event, actor, target in way:
-        assert allowed(state, event, actor)
+        assert is_allowed(state, event, actor)
         state = RULES[event].target
         assert state is target
 
@@ -34,7 +34,7 @@ def test_the_way_of_a_session_through_the_desk_and_back() -> None:
     ],
 )
 def test_what_is_not_in_the_table_may_not_happen(state: State, event: Event, actor: Actor) -> None:
-    assert not allowed(state, event, actor)
+    assert not is_allowed(state, event, actor)
 
 
 def test_every_state_is_reached_and_every_state_is_left() -> None:
@@ -54,5 +54,5 @@ def test_from_every_state_there_is_a_way_back_to_the_bot() -> None:
 
 
 def test_the_bot_is_silent_while_a_person_holds_the_session_and_in_the_queue_only_where_that_is_set() -> None:
-    assert {state for state in State if silent(state)} == {State.ASSIGNED}
-    assert {state for state in State if silent(state, answering=False)} == {State.QUEUED, State.ASSIGNED}
+    assert {state for state in State if is_silent(state)} == {State.ASSIGNED}
+    assert {state for state in State if is_silent(state, answering=False)} == {State.QUEUED, State.ASSIGNED}

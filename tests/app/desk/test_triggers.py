@@ -5,8 +5,8 @@ import pytest
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Proposal, Question, Source
 from app.conversations.types import TurnRow
 from app.db.base import now
-from app.desk.card import card
-from app.desk.triggers import counts, priority, repeated, requested
+from app.desk.card import build_card
+from app.desk.triggers import get_priority, get_request, has_failed_twice, is_helpless
 
 
 def answer(outcome: Outcome, agent: str = "knowledge", proposal: Proposal | None = None) -> Answer:
@@ -31,27 +31,27 @@ def answer(outcome: Outcome, agent: str = "knowledge", proposal: Proposal | None
     ],
 )
 def test_two_turns_in_a_row_that_did_not_help(before: Outcome, now_: Outcome, offered: bool) -> None:
-    assert repeated(answer(now_), before.value, "knowledge") is offered
+    assert has_failed_twice(answer(now_), before.value, "knowledge") is offered
 
 
 def test_a_question_back_that_leads_somewhere_is_no_failure() -> None:
     proposed = answer(Outcome.CLARIFY, proposal=Proposal("ticket", {}, 0.0))
-    assert not counts(proposed) and not counts(answer(Outcome.CLARIFY, "ticket"))
-    assert not repeated(answer(Outcome.CLARIFY), "clarify", "ticket")
+    assert not is_helpless(proposed) and not is_helpless(answer(Outcome.CLARIFY, "ticket"))
+    assert not has_failed_twice(answer(Outcome.CLARIFY), "clarify", "ticket")
 
 
 def test_what_an_agent_asks_for_goes_first_and_some_outcomes_ask_by_themselves() -> None:
     angry = HandoffRequest(HandoffReason.EMOTION, 3, 0.9)
-    assert requested(Answer("答", Outcome.ANSWERED, "i", "a", handoff=angry)) is angry
+    assert get_request(Answer("答", Outcome.ANSWERED, "i", "a", handoff=angry)) is angry
     assert (
-        priority(angry)
+        get_priority(angry)
         == 3
-        > priority(HandoffRequest(HandoffReason.HIGH_STAKES))
-        > priority(HandoffRequest(HandoffReason.ASKED))
+        > get_priority(HandoffRequest(HandoffReason.HIGH_STAKES))
+        > get_priority(HandoffRequest(HandoffReason.ASKED))
     )
-    wish = requested(answer(Outcome.HANDOFF))
+    wish = get_request(answer(Outcome.HANDOFF))
     assert wish is not None and wish.reason is HandoffReason.ASKED
-    assert requested(answer(Outcome.ANSWERED)) is None
+    assert get_request(answer(Outcome.ANSWERED)) is None
 
 
 def row(number: int, question: str, agent: str = "knowledge", **source: str) -> TurnRow:
@@ -66,7 +66,7 @@ def test_a_card_tells_what_was_asked_and_tried_without_personal_data() -> None:
         row(2, "谢谢", "chitchat"),
     ]
     question = Question("转人工，订单号 20260301123456")
-    made = card(
+    made = build_card(
         question, answer(Outcome.HANDOFF, "escalation"), HandoffRequest(HandoffReason.ASKED, emotion=0.42), before, 0
     )
     text = str(made)
@@ -82,5 +82,5 @@ def test_the_card_of_a_complaint_names_what_it_is_about() -> None:
     source = Source(1, "d", "保修期", "", None, "片段", 0.7)
     low = Answer("可能是一年", Outcome.LOW_CONFIDENCE, "knowledge_qa", "knowledge", sources=(source,))
     request = HandoffRequest(HandoffReason.HIGH_STAKES)
-    made = card(Question("耳机保修多久", summary="问过发票"), low, request, [], 0)
+    made = build_card(Question("耳机保修多久", summary="问过发票"), low, request, [], 0)
     assert made["question"] == "耳机保修多久" and made["sources"] == ["保修期"] and "问过发票" in made["summary"]

@@ -121,6 +121,6 @@ def written(folder: Path, number: int) -> Path:
 async def _asked(where: dict[str, str], work: Callable[[Connection], Result]) -> Result:
     database = Database(where["DATABASE_URL"])
     try:
-        return await database.look(work)
+        return await database.run_in_reader(work)
     finally:
         await database.close()

@@ -79,8 +79,8 @@ async def in_the_index(where: dict[str, str]) -> frozenset[str]:
     names = ("DATA_DIR", "DATABASE_URL", "EMBEDDER", "VECTOR_STORE")
     settings = Settings.model_validate({name.lower(): where[name] for name in names})
     async with open_knowledge(settings, owns_index=True) as base:
-        await base.settled()
-        return (await base.index("default")).get_snapshot().list_ids()
+        await base.wait_until_settled()
+        return (await base.open_index("default")).get_snapshot().list_ids()
 
 
 async def test_two_workers_leave_what_the_ordinary_import_leaves(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from app.distributed.files import find_stored
-from app.distributed.stages import Embed, Parse, Row, Work, name_of, read, vectors_of
+from app.distributed.stages import Embed, Parse, Row, Work, name_of, read, read_vectors
 from app.settings import Settings
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.hash import HashEmbedder
@@ -41,7 +41,7 @@ def test_a_file_comes_back_parsed_and_embedded(tmp_path: Path) -> None:
     found = decode_reply(row["parsed"], name_of(given, row)).result
     assert isinstance(found, ReadDocument) and found.title == "退货"
     [chunk] = found.chunks
-    [(key, vector)] = vectors_of(row).items()
+    [(key, vector)] = read_vectors(row).items()
     with closing(HashEmbedder(None)) as embedder:
         assert key == embedder.build_key(make_readable(f"退货\n{chunk.text}"), "passage")
     assert np.isclose(np.linalg.norm(vector), 1.0)
@@ -52,7 +52,7 @@ def test_a_broken_file_is_the_files_own_error(tmp_path: Path) -> None:
     given = work(tmp_path)
     row = staged(given, 1)
     assert isinstance(decode_reply(row["parsed"], name_of(given, row)).result, BrokenDocument)
-    assert vectors_of(row) == {}
+    assert read_vectors(row) == {}
 
 
 def test_what_is_known_is_neither_parsed_nor_sent_back(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.documents.bin import DocumentBin
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
@@ -17,17 +17,17 @@ from app.documents.repository_bin import BinRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
-from app.documents.repository_tokens import TokenRepository, vocabulary_version
+from app.documents.repository_tokens import TokenRepository, get_vocabulary_version
 from app.documents.repository_versions import VersionRepository
 from app.documents.versions import VersionService
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.indexing.catching_up import CatchUp
+from app.indexing.catch_up import CatchUp
 from app.indexing.indexer import Indexer
-from app.indexing.retokenising import Retokeniser
+from app.indexing.retokeniser import Retokeniser
 from app.settings import Settings
 from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
-from app.wiring.knowledge import bin_days
+from app.wiring.knowledge import build_bin_days
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
@@ -76,12 +76,12 @@ async def knowledge_base(
 ) -> AsyncIterator[KnowledgeBase]:
     """Opens, repairs and follows; closes at the end."""
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     cache = SqliteEmbeddingCache(data_dir / "embeddings.sqlite3")
     embedder = embedder or HashEmbedder()
     embedder.cache = cache
-    tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
-    ingestor = Ingestor(always(embedder), Analyzer(), reader=TrustingReader(limits), analyzer_of=analyzers.newest)
+    tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, get_vocabulary_version)
+    ingestor = Ingestor(always(embedder), Analyzer(), reader=TrustingReader(limits), analyzer_of=analyzers.load_newest)
     knowledge, feed, documents = KnowledgeRepository(database), IndexFeed(database), DocumentRepository(database)
     labels, rows = LabelRepository(database), VersionRepository(database)
     catch_up = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers)
@@ -92,7 +92,9 @@ async def knowledge_base(
     indexer = Indexer(feed, catch_up, always(embedder), opened, on_revision)
     ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, indexer, wait_seconds)
     versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
-    deleted = DocumentBin(BinRepository(database), knowledge, ingestion, bin_days(Settings(_env_file=None), database))
+    deleted = DocumentBin(
+        BinRepository(database), knowledge, ingestion, build_bin_days(Settings(_env_file=None), database)
+    )
     vocabulary = VocabularyService(database, tokens, indexer, wait_seconds)
     await indexer.start()
     try:

@@ -17,7 +17,7 @@ from app.documents import jobs_api
 from app.documents.api import router
 from app.documents.bin import DocumentBin
 from app.documents.jobs import DocumentJobs
-from app.documents.limits import max_bytes
+from app.documents.limits import compute_max_bytes
 from app.documents.repository_bin import BinRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.repository_queue import JobQueue
@@ -80,7 +80,7 @@ async def carried_out(name: str, request: Request, work: Callable[[], Awaitable[
 
 @pytest.fixture
 async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespace) -> AsyncIterator[httpx.AsyncClient]:
-    body = Middleware(BodyMiddleware, most=1024, larger={PATH: max_bytes(MAX_UPLOAD)}, seconds=20.0)
+    body = Middleware(BodyMiddleware, most=1024, larger={PATH: compute_max_bytes(MAX_UPLOAD)}, seconds=20.0)
     app = FastAPI(middleware=[body])
     for resource in (router, jobs_api.router):
         app.include_router(resource)
@@ -151,7 +151,7 @@ async def test_a_bad_file_gets_its_own_code_and_changes_nothing(
     error = response.json()["error"]
     assert (response.status_code, error["code"]) == (status, code)
     assert name in error["message"]
-    assert await base.feed.heads() == {}
+    assert await base.feed.load_heads() == {}
 
 
 async def test_the_columns_of_a_table_are_reported_and_can_be_named(client: httpx.AsyncClient) -> None:
@@ -198,10 +198,10 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(
     headers = {"content-type": "multipart/form-data; boundary=b"}
     response = await client.post(PATH, content=endless(), headers=headers)
     assert (response.status_code, response.json()["error"]["code"]) == (413, "payload_too_large")
-    assert sent < 2 * max_bytes(MAX_UPLOAD)
-    declared = await upload(client, ("大.txt", b"x" * max_bytes(MAX_UPLOAD)))
+    assert sent < 2 * compute_max_bytes(MAX_UPLOAD)
+    declared = await upload(client, ("大.txt", b"x" * compute_max_bytes(MAX_UPLOAD)))
     assert declared.status_code == 413
-    assert await base.feed.heads() == {}
+    assert await base.feed.load_heads() == {}
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ async def test_labels_out_of_bounds_are_refused(client: httpx.AsyncClient, base:
     for data in ({"category": "长" * 101}, {"tags": "长" * 51}, {"tags": ",".join(map(str, range(21)))}):
         response = await upload(client, RETURNS, **data)
         assert response.json()["error"]["code"] == "invalid_request"
-    assert await base.feed.heads() == {}
+    assert await base.feed.load_heads() == {}
 
 
 async def test_documents_are_listed_by_page_and_category(client: httpx.AsyncClient) -> None:
@@ -281,7 +281,7 @@ async def test_an_upload_is_listed_and_cancelled(
     assert (await client.get(JOBS, params={"unfinished": True})).json()["total"] == 0
     missing = await client.get(f"{JOBS}/nothing")
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "job_not_found")
-    assert await base.feed.heads() == {}
+    assert await base.feed.load_heads() == {}
 
 
 async def test_one_name_in_two_folders_is_two_documents_and_a_replacement_is_named(client: httpx.AsyncClient) -> None:
@@ -329,7 +329,7 @@ async def test_fields_that_do_not_fit_are_refused(client: httpx.AsyncClient, bas
     never = {"valid_from": "2026-12-01T00:00:00+08:00", "valid_until": "2026-11-01T00:00:00+08:00"}
     response = await upload(client, RETURNS, **never)
     assert (response.status_code, response.json()["error"]["code"]) == (409, "never_valid")
-    assert await base.feed.heads() == {}
+    assert await base.feed.load_heads() == {}
 
 
 async def test_a_path_that_leads_elsewhere_is_refused(client: httpx.AsyncClient) -> None:

@@ -24,9 +24,9 @@ from app.documents.types import Change, Filing, VersionState
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.errors import Conflict, NotFound
 from app.history.repository_texts import purge
-from app.retention.repository_growing import KINDS
+from app.retention.repository_growing_tables import KINDS
 from app.retention.service import EMBEDDINGS, Retention
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_conversations
 from tests.app.documents.builders import prepared
 from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
 from tests.app.serving import served
@@ -60,32 +60,35 @@ async def test_what_is_deleted_is_neither_found_listed_nor_counted_and_comes_bac
     await stored(database, folder="售后/")
     before = await documents.get("t", "d1")
     assert await rows.put("t", "d1", "小王") == 3
-    assert await documents.get("t", "d1") is None and await documents.page("t") == ([], 0)
-    assert await documents.held("t") == [] and await documents.chunks("t", "d1", 0, 9) != ([], 0)
-    assert await documents.passage("t", "d1", ["新"]) is None
-    assert (await feed.delta("t", frozenset({"v2-0", "v2-1"}), 9)).removed == {"v2-0", "v2-1"}
-    ((binned,), total) = await rows.page("t", "", 0, 10)
+    assert await documents.get("t", "d1") is None and await documents.load_page("t") == ([], 0)
+    assert await documents.list_published("t") == [] and await documents.load_chunks("t", "d1", 0, 9) != ([], 0)
+    assert await documents.find_passage("t", "d1", ["新"]) is None
+    assert (await feed.load_delta("t", frozenset({"v2-0", "v2-1"}), 9)).removed == {"v2-0", "v2-1"}
+    ((binned,), total) = await rows.load_page("t", "", 0, 10)
     assert (total, binned.id, binned.path, binned.versions, binned.deleted_by) == (1, "d1", "售后/退货.md", 2, "小王")
-    assert await rows.page("t", "没有这样的字", 0, 10) == ([], 0) and (await rows.page("t", "售后", 0, 10))[1] == 1
+    assert (
+        await rows.load_page("t", "没有这样的字", 0, 10) == ([], 0)
+        and (await rows.load_page("t", "售后", 0, 10))[1] == 1
+    )
 
-    assert await rows.restore("t", "d1") == 4
+    assert await rows.restore_document("t", "d1") == 4
     after = await documents.get("t", "d1")
     assert before is not None and after is not None
     kept = ("id", "path", "title", "version_id", "version", "chunks", "live", "published", "created_at", "category")
     assert [getattr(after, name) for name in kept] == [getattr(before, name) for name in kept]
-    assert [version.number for version in await VersionRepository(database).all("t", "d1")] == [2, 1]
-    assert {chunk.id for chunk, _ in (await feed.delta("t", NOTHING, 0)).added} == {"v2-0", "v2-1"}
-    assert await rows.page("t", "", 0, 10) == ([], 0)
+    assert [version.number for version in await VersionRepository(database).list_all("t", "d1")] == [2, 1]
+    assert {chunk.id for chunk, _ in (await feed.load_delta("t", NOTHING, 0)).added} == {"v2-0", "v2-1"}
+    assert await rows.load_page("t", "", 0, 10) == ([], 0)
 
 
 async def test_what_is_deleted_twice_or_is_of_another_tenant_is_not_there(database: Database) -> None:
     rows = BinRepository(database)
     await stored(database)
-    assert await rows.put("other", "d1", "") is None and await rows.restore("t", "d1") is None
+    assert await rows.put("other", "d1", "") is None and await rows.restore_document("t", "d1") is None
     assert await rows.put("t", "d1", "") == 3 and await rows.put("t", "d1", "") is None
-    assert await rows.restore("other", "d1") is None and not await rows.erase("other", "d1")
+    assert await rows.restore_document("other", "d1") is None and not await rows.erase_document("other", "d1")
     assert await KnowledgeRepository(database).delete("t", "d1") is None, "only what is listed is deleted"
-    assert await rows.page("other", "", 0, 10) == ([], 0)
+    assert await rows.load_page("other", "", 0, 10) == ([], 0)
 
 
 @pytest.mark.parametrize("external_id", ["", "erp-1"])
@@ -96,17 +99,17 @@ async def test_a_document_whose_place_is_taken_stays_in_the_bin(database: Databa
     again = prepared("退货.md", "另 一", document="d2", version="v3")
     await repository.commit("t", again, None, Filing("退货.md", external_id))
     with pytest.raises(PathTaken, match=r"退货\.md"):
-        await rows.restore("t", "d1")
-    assert (await rows.page("t", "", 0, 10))[1] == 1
-    assert await rows.put("t", "d2", "") and await rows.restore("t", "d1")
-    assert [row.id for row in (await DocumentRepository(database).page("t"))[0]] == ["d1"]
+        await rows.restore_document("t", "d1")
+    assert (await rows.load_page("t", "", 0, 10))[1] == 1
+    assert await rows.put("t", "d2", "") and await rows.restore_document("t", "d1")
+    assert [row.id for row in (await DocumentRepository(database).load_page("t"))[0]] == ["d1"]
 
 
 async def test_only_one_of_two_that_restore_at_once_does(database: Database) -> None:
     await stored(database)
     rows = BinRepository(database)
     await rows.put("t", "d1", "")
-    done = await asyncio.gather(*(rows.restore("t", "d1") for _ in range(3)))
+    done = await asyncio.gather(*(rows.restore_document("t", "d1") for _ in range(3)))
     assert sorted(done, key=str) == [4, None, None]
 
 
@@ -114,32 +117,32 @@ async def test_neither_the_clock_nor_a_schedule_brings_back_what_is_in_the_bin(d
     rows, labels, versions = BinRepository(database), LabelRepository(database), VersionRepository(database)
     await stored(database)
     draft = prepared("退货.md", "明 天", version="v3")
-    await versions.draft("t", draft, "v2", Filing("退货.md"), change=Change("王", "", draft=True))
+    await versions.keep_draft("t", draft, "v2", Filing("退货.md"), change=Change("王", "", draft=True))
     async with database.write() as connection:
         due = {"state": VersionState.SCHEDULED, "publish_at": now() - timedelta(hours=1)}
         await connection.execute(update(DocumentVersion).where(DocumentVersion.id == "v3").values(due))
-    assert len(await versions.due()) == 1
+    assert len(await versions.list_due()) == 1
     await rows.put("t", "d1", "")
-    assert await labels.turn() == [] and await versions.due() == []
+    assert await labels.apply_validity() == [] and await versions.list_due() == []
     assert await versions.open("t", tuple(VersionState)) == ([], 0)
-    assert await labels.change("t", "d1", {"category": "新"}) is None
-    await rows.restore("t", "d1")
-    assert len(await versions.due()) == 1
+    assert await labels.change_labels("t", "d1", {"category": "新"}) is None
+    await rows.restore_document("t", "d1")
+    assert len(await versions.list_due()) == 1
 
 
 async def test_a_draft_and_what_has_expired_come_back_as_no_more_than_that(database: Database) -> None:
     rows, documents, labels = BinRepository(database), DocumentRepository(database), LabelRepository(database)
     await stored(database)
-    await labels.change("t", "d1", {"valid_until": now() + timedelta(seconds=0.2)})
+    await labels.change_labels("t", "d1", {"valid_until": now() + timedelta(seconds=0.2)})
     await rows.put("t", "d1", "")
     await asyncio.sleep(0.3)
-    await rows.restore("t", "d1")
+    await rows.restore_document("t", "d1")
     row = await documents.get("t", "d1")
     assert row is not None and (row.live, row.published) == (False, True)
     draft = prepared("草稿.md", "草 稿", document="d2", version="v9")
-    await VersionRepository(database).draft("t", draft, None, Filing("草稿.md"))
+    await VersionRepository(database).keep_draft("t", draft, None, Filing("草稿.md"))
     await rows.put("t", "d2", "")
-    await rows.restore("t", "d2")
+    await rows.restore_document("t", "d2")
     row = await documents.get("t", "d2")
     assert row is not None and (row.live, row.published) == (False, False)
 
@@ -159,17 +162,17 @@ async def test_corrections_stay_with_a_document_and_are_not_listed_meanwhile(dat
 
     async def listed() -> int:
         async with database.read() as connection:
-            found, total = await connection.run_sync(corrections.page, "t", None, 0, 10)
+            found, total = await connection.run_sync(corrections.load_page, "t", None, 0, 10)
             assert len(found) == total
             return total
 
     assert await listed() == 1
     await rows.put("t", "d1", "")
     assert await listed() == 0
-    await rows.restore("t", "d1")
+    await rows.restore_document("t", "d1")
     assert await listed() == 1
     await rows.put("t", "d1", "")
-    assert await rows.erase("t", "d1") and await count(database, CorrectionRow) == 0
+    assert await rows.erase_document("t", "d1") and await count(database, CorrectionRow) == 0
 
 
 async def test_what_is_erased_leaves_nothing_but_what_others_share(database: Database) -> None:
@@ -178,8 +181,8 @@ async def test_what_is_erased_leaves_nothing_but_what_others_share(database: Dat
     twin = prepared("副本.md", "旧 一", document="d2", version="v7")
     await repository.commit("t", twin, None)
     await rows.put("t", "d1", "")
-    assert await rows.erase("t", "d1") and not await rows.erase("t", "d1")
-    assert await rows.restore("t", "d1") is None
+    assert await rows.erase_document("t", "d1") and not await rows.erase_document("t", "d1")
+    assert await rows.restore_document("t", "d1") is None
     assert [await count(database, table) for table in (Document, DocumentVersion, StoredChunk, Content)] == [1, 1, 1, 1]
     assert await repository.delete("t", "d2") is not None
     assert [await count(database, table) for table in (Document, DocumentVersion, StoredChunk, Content)] == [0, 0, 0, 0]
@@ -199,8 +202,8 @@ async def test_the_bin_is_emptied_by_age_by_each_tenants_period(database: Databa
     cache = SqliteEmbeddingCache(tmp_path / "embeddings.sqlite3")
     try:
         days = dict.fromkeys([*KINDS, EMBEDDINGS], 0)
-        assert await Retention(database, days, cache, forget, purge).apply() == []
-        retention = Retention(database, days | {"bin": 30}, cache, forget, purge)
+        assert await Retention(database, days, cache, forget_conversations, purge).apply() == []
+        retention = Retention(database, days | {"bin": 30}, cache, forget_conversations, purge)
         await retention.repository.set_period("t", "bin", 60)
         assert await retention.apply() == []
         await retention.repository.set_period("t", "bin", None)
@@ -208,21 +211,21 @@ async def test_the_bin_is_emptied_by_age_by_each_tenants_period(database: Databa
     finally:
         cache.close()
     assert (removed.kind, removed.rows) == ("bin", 1)
-    assert [row.id for row in (await rows.page("t", "", 0, 10))[0]] == ["d2"]
-    assert [row.id for row in (await DocumentRepository(database).page("t"))[0]] == ["d3"]
+    assert [row.id for row in (await rows.load_page("t", "", 0, 10))[0]] == ["d2"]
+    assert [row.id for row in (await DocumentRepository(database).load_page("t"))[0]] == ["d3"]
 
 
 async def test_searches_find_a_document_again_after_it_was_restored(base: KnowledgeBase) -> None:
     (report,) = await base.ingestion.add("t", [RETURNS])
     assert await base.bin.delete("t", report.document_id)
     assert await base.found("t", "无理由退货") == []
-    assert await base.bin.restore("t", report.document_id)
+    assert await base.bin.restore_document("t", report.document_id)
     assert await base.found("t", "无理由退货") == ["退货.md"]
     (same,) = await base.ingestion.add("t", [RETURNS])
     assert same.document_id == report.document_id, "the file is known again"
     assert await base.bin.delete("t", report.document_id, for_good=True)
     with pytest.raises(NotFound):
-        await base.bin.restore("t", report.document_id)
+        await base.bin.restore_document("t", report.document_id)
 
 
 async def test_an_upload_in_the_place_of_what_was_deleted_is_a_document_of_its_own(base: KnowledgeBase) -> None:
@@ -231,7 +234,7 @@ async def test_an_upload_in_the_place_of_what_was_deleted_is_a_document_of_its_o
     (second,) = await base.ingestion.add("t", [RETURNS])
     assert second.document_id != first.document_id and second.same_as is None
     with pytest.raises(Conflict) as caught:
-        await base.bin.restore("t", first.document_id)
+        await base.bin.restore_document("t", first.document_id)
     assert (caught.value.code, caught.value.details["path"]) == ("path_taken", "售后/退货.md")
 
 

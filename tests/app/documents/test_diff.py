@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from app.documents.diff import MAX_LINE_CHARS, MAX_LINES, Diff, LineKind, compared
+from app.documents.diff import MAX_LINE_CHARS, MAX_LINES, Diff, LineKind, compare_paragraphs
 
 SAME, REMOVED, ADDED = LineKind
 
@@ -13,7 +13,7 @@ SAME, REMOVED, ADDED = LineKind
 def test_changes_are_told_with_what_stands_around_them() -> None:
     old = ["甲", "乙", "丙", "丁", "戊", "己", "庚"]
     new = ["甲", "乙", "丙改", "丁", "戊", "己", "庚", "辛"]
-    found = compared(old, new, 2, 1)
+    found = compare_paragraphs(old, new, 2, 1)
     first, second = found.hunks
     assert [(line.kind, line.text) for line in first.lines] == [
         (SAME, "乙"), (REMOVED, "丙"), (ADDED, "丙改"), (SAME, "丁"),
@@ -24,17 +24,17 @@ def test_changes_are_told_with_what_stands_around_them() -> None:
 
 
 def test_what_did_not_change_has_no_hunks() -> None:
-    assert compared(["甲"], ["甲"], 2, 1).hunks == ()
-    assert compared([], [], 1, 0).hunks == ()
+    assert compare_paragraphs(["甲"], ["甲"], 2, 1).hunks == ()
+    assert compare_paragraphs([], [], 1, 0).hunks == ()
 
 
 def test_a_first_version_is_all_new() -> None:
-    (hunk,) = compared((), ("甲", "乙"), 1, 0).hunks
+    (hunk,) = compare_paragraphs((), ("甲", "乙"), 1, 0).hunks
     assert {line.kind for line in hunk.lines} == {ADDED}
 
 
 def test_however_much_changed_what_is_told_is_bounded() -> None:
-    found = compared([f"旧 {n}" for n in range(3000)], ["新" * 5000] * 3000, 2, 1)
+    found = compare_paragraphs([f"旧 {n}" for n in range(3000)], ["新" * 5000] * 3000, 2, 1)
     lines = [line for hunk in found.hunks for line in hunk.lines]
     assert (len(lines), found.added, found.removed, found.truncated) == (MAX_LINES, 3000, 3000, True)
     assert max(len(line.text) for line in lines) <= MAX_LINE_CHARS
@@ -50,7 +50,7 @@ def test_a_table_of_which_every_answer_changed_is_read_about_once(monkeypatch: p
 
     monkeypatch.setattr(SequenceMatcher, "find_longest_match", counted)
     old, new = ([line for n in range(1000) for line in (f"问 {n}", f"{said} {n}")] for said in ("旧答", "新答"))
-    found = compared(old, new, 2, 1)
+    found = compare_paragraphs(old, new, 2, 1)
     assert (found.added, found.removed) == (1000, 1000)
     assert looked <= 10 * len(old)
 
@@ -62,7 +62,7 @@ def test_what_is_told_makes_the_new_version_of_the_old_one() -> None:
         new = [text for text in old if chance.random() < 0.8]
         for _ in range(chance.randrange(5)):
             new.insert(chance.randrange(len(new) + 1), chance.choice("甲乙丙壬癸") + "一")
-        assert _applied(compared(old, new, 2, 1), old) == new
+        assert _applied(compare_paragraphs(old, new, 2, 1), old) == new
 
 
 def _applied(diff: Diff, old: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ async def base(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def revision(base: KnowledgeBase) -> int:
-    heads = await base.feed.heads()
+    heads = await base.feed.load_heads()
     return heads["t"].revision if "t" in heads else 0
 
 
@@ -138,7 +138,7 @@ async def test_uploads_of_one_name_at_once_end_in_one_document_with_every_versio
     uploads = [("同名.txt", f"第{i}版的内容，编号 NO-{i}。".encode()) for i in range(6)]
     reports = await asyncio.gather(*(base.ingestion.add("t", [upload]) for upload in uploads))
     assert {report.document_id for (report,) in reports} == {reports[0][0].document_id}
-    assert [version.number for version in await base.versions.rows.all("t", reports[0][0].document_id)] == [
+    assert [version.number for version in await base.versions.rows.list_all("t", reports[0][0].document_id)] == [
         6, 5, 4, 3, 2, 1,
     ]  # fmt: skip
     assert len((await base.indexer.index("t")).get_snapshot()) == 1

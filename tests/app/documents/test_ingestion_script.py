@@ -108,7 +108,7 @@ def test_a_second_run_changes_nothing(settings: Settings, folder: Path, capsys: 
 def test_folders_below_the_given_one_become_categories_unless_one_is_given(settings: Settings, folder: Path) -> None:
     async def categories() -> dict[str, str]:
         async with open_knowledge(settings, owns_index=True) as base:
-            rows, _ = await base.documents.page("default")
+            rows, _ = await base.documents.load_page("default")
             return {row.path: row.category for row in rows}
 
     assert main([str(folder)]) == 0
@@ -133,8 +133,8 @@ def test_files_that_nobody_reads_are_named_and_counted(
 def test_a_draft_says_who_made_it_and_why(settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async def kept() -> tuple[bool, str, str, str]:
         async with open_knowledge(settings, owns_index=True) as base:
-            (row,), _ = await base.documents.page("default")
-            (version,) = await base.versions.rows.all("default", row.id)
+            (row,), _ = await base.documents.load_page("default")
+            (version,) = await base.versions.rows.list_all("default", row.id)
             return row.published, version.state, version.author, version.reason
 
     assert main([str(folder / "总则.txt"), "--draft", "--author", "王敏", "--reason", "新的一季"]) == 0

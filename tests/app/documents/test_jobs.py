@@ -11,9 +11,9 @@ from app.db.engine import Database
 from app.db.tables import OutboxEvent
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, Refused
+from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, RefusedFile
 from app.documents.repository_knowledge import KnowledgeRepository
-from app.documents.repository_queue import JobQueue, Lost, committed
+from app.documents.repository_queue import FileLeaseLost, JobQueue, record_commit
 from app.documents.tables import IngestionFile, IngestionOriginal
 from app.documents.types import MAX_READER_DEATHS, FileOutcome, FileReport, FileState, Incoming, Labels
 from tests.app.documents.builders import prepared
@@ -32,8 +32,8 @@ class Jobs:
 
     async def submit(self, job_id: str, *files: Incoming, tenant: str = "t") -> None:
         for number, file in enumerate(files):
-            await self.rows.keep(FileKey(tenant, job_id, number), file.content)
-        await self.rows.accept(tenant, job_id, files, [len(file.content) for file in files])
+            await self.rows.keep_original(FileKey(tenant, job_id, number), file.content)
+        await self.rows.accept_job(tenant, job_id, files, [len(file.content) for file in files])
 
     async def set(self, **values: object) -> None:
         async with self.database.write() as connection:
@@ -52,7 +52,7 @@ class Jobs:
 
         def together(connection: Any, revision: int) -> None:
             whole = FileReport(report.path, report.outcome, report.document_id, report.title, report.chunks, revision)
-            committed(connection, whole, key=key, worker=worker)
+            record_commit(connection, whole, key=key, worker=worker)
 
         return await KnowledgeRepository(self.database).commit("t", prepared("a.md", "一 二"), None, together=together)
 
@@ -81,7 +81,7 @@ async def test_a_file_is_worked_on_as_it_was_accepted(jobs: Jobs) -> None:
     claimed = await jobs.queue.claim("t", "w")
     assert claimed == (FileKey("t", "j", 0), file())
     assert await jobs.queue.claim("t", "other") is None
-    assert await jobs.queue.beat(claimed[0], "w", 1, 4)
+    assert await jobs.queue.renew_lease(claimed[0], "w", 1, 4)
     (row,) = (await jobs.get("j")).files
     assert (row.state, row.chunks_done, row.chunks, row.size) == (FileState.EMBEDDING, 1, 4, 3)
 
@@ -90,24 +90,26 @@ async def test_a_committed_file_is_ready_once_the_index_has_it_and_subscribers_a
     await jobs.submit("j", file())
     assert (await jobs.queue.claim("t", "w")) is not None
     revision = await jobs.commit(FileKey("t", "j", 0))
-    assert await jobs.queue.settle() == 0
+    assert await jobs.queue.settle_indexed() == 0
     assert await jobs.states("j") == [FileState.INDEXING]
     assert await jobs.originals() == 0
     await IndexFeed(jobs.database).set_indexed("t", revision)
-    assert await jobs.queue.settle() == 1
+    assert await jobs.queue.settle_indexed() == 1
     job = await jobs.get("j")
     assert job.finished_at is not None
     assert (job.files[0].state, job.files[0].outcome, job.files[0].chunks) == (FileState.READY, "created", 2)
     ((event, data),) = await jobs.told()
     assert (event, data["document_id"], data["external_id"]) == ("document.ready", "d1", "kb-1")
-    assert await jobs.queue.settle() == 0
+    assert await jobs.queue.settle_indexed() == 0
 
 
 async def test_files_of_a_job_go_one_after_the_other_and_jobs_side_by_side(jobs: Jobs) -> None:
     await jobs.submit("first", *(file(f"{i}.md") for i in range(3)))
     assert await jobs.queue.claim("t", "w") == (FileKey("t", "first", 0), file("0.md"))
     assert await jobs.queue.claim("t", "w") is None
-    await jobs.queue.unchanged(FileKey("t", "first", 0), "w", FileReport("0.md", FileOutcome.UNCHANGED, revision=1))
+    await jobs.queue.record_unchanged(
+        FileKey("t", "first", 0), "w", FileReport("0.md", FileOutcome.UNCHANGED, revision=1)
+    )
     await jobs.submit("second", file("x.md"))
     claimed = [await jobs.queue.claim("t", "w") for _ in range(3)]
     assert [item and item[0] for item in claimed] == [FileKey("t", "second", 0), FileKey("t", "first", 1), None]
@@ -116,13 +118,13 @@ async def test_files_of_a_job_go_one_after_the_other_and_jobs_side_by_side(jobs:
 async def test_a_cancelled_file_is_not_committed(jobs: Jobs) -> None:
     await jobs.submit("j", file("a.md"), file("b.md"))
     await jobs.queue.claim("t", "w")
-    await jobs.rows.cancel("t", "j")
+    await jobs.rows.cancel_job("t", "j")
     assert await jobs.states("j") == [FileState.CANCELLED] * 2
     assert (await jobs.get("j")).finished_at is not None
-    assert not await jobs.queue.beat(FileKey("t", "j", 0), "w", 1, 2)
-    with pytest.raises(Lost):
+    assert not await jobs.queue.renew_lease(FileKey("t", "j", 0), "w", 1, 2)
+    with pytest.raises(FileLeaseLost):
         await jobs.commit(FileKey("t", "j", 0))
-    assert await IndexFeed(jobs.database).heads() == {}
+    assert await IndexFeed(jobs.database).load_heads() == {}
     assert await jobs.originals() == 0
 
 
@@ -130,7 +132,7 @@ async def test_what_is_committed_is_not_cancelled(jobs: Jobs) -> None:
     await jobs.submit("j", file("a.md"), file("b.md"))
     await jobs.queue.claim("t", "w")
     await jobs.commit(FileKey("t", "j", 0))
-    await jobs.rows.cancel("t", "j")
+    await jobs.rows.cancel_job("t", "j")
     assert await jobs.states("j") == [FileState.INDEXING, FileState.CANCELLED]
     assert (await jobs.get("j")).finished_at is None
 
@@ -139,11 +141,11 @@ async def test_what_a_process_that_ended_had_is_begun_again(jobs: Jobs) -> None:
     began = now()
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "killed")
-    await jobs.queue.recover("w", None)  # its lease holds
+    await jobs.queue.recover_files("w", None)  # its lease holds
     assert await jobs.queue.claim("t", "w") is None
-    await jobs.queue.recover("w", began)
+    await jobs.queue.recover_files("w", began)
     assert await jobs.queue.claim("t", "w") == (FileKey("t", "j", 0), file())
-    await jobs.queue.recover("w", began)  # one's own is left alone
+    await jobs.queue.recover_files("w", began)  # one's own is left alone
     assert await jobs.states("j") == [FileState.PARSING]
 
 
@@ -151,10 +153,10 @@ async def test_a_silent_worker_loses_its_file(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "silent")
     await jobs.set(leased_until=now() - timedelta(seconds=1))
-    await jobs.queue.recover("w", None)
+    await jobs.queue.recover_files("w", None)
     assert await jobs.queue.claim("t", "w") is not None
-    assert not await jobs.queue.beat(FileKey("t", "j", 0), "silent", 0, 0)
-    with pytest.raises(Lost):
+    assert not await jobs.queue.renew_lease(FileKey("t", "j", 0), "silent", 0, 0)
+    with pytest.raises(FileLeaseLost):
         await jobs.commit(FileKey("t", "j", 0), "silent")
 
 
@@ -162,7 +164,7 @@ async def test_a_file_is_not_failed_because_processes_ended_that_had_it_but_wait
     await jobs.submit("j", file(), file("b.md"))
     for number in range(4):
         assert await jobs.queue.claim("t", f"killed {number}") == (FileKey("t", "j", 0), file())
-        await jobs.queue.recover("w", now())
+        await jobs.queue.recover_files("w", now())
     assert await jobs.states("j") == [FileState.QUEUED] * 2
     assert await jobs.queue.claim("t", "w") is None
     await jobs.set(due_at=now())
@@ -187,48 +189,48 @@ async def test_a_clock_that_was_set_back_by_a_day_holds_no_file_up(jobs: Jobs, r
     await jobs.set(due_at=now() + timedelta(days=1), retries=retries)
     assert await jobs.queue.claim("t", "killed") == (FileKey("t", "j", 0), file())
     await jobs.set(leased_until=now() + timedelta(days=1))
-    await jobs.queue.recover("w", None)
+    await jobs.queue.recover_files("w", None)
     assert await jobs.states("j") == [FileState.QUEUED]
 
 
 async def test_what_fails_for_a_while_waits_and_says_why(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
-    await jobs.queue.give_back(FileKey("t", "j", 0), "w", ERROR)
+    await jobs.queue.return_file(FileKey("t", "j", 0), "w", ERROR)
     (row,) = (await jobs.get("j")).files
     assert (row.state, row.error, row.due_at > now()) == (FileState.QUEUED, ERROR, True)
-    assert await jobs.queue.tenants() == []
+    assert await jobs.queue.list_tenants() == []
     assert await jobs.queue.claim("t", "w") is None
 
 
 async def test_a_file_that_is_put_back_is_due_at_once(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
-    await jobs.queue.give_back(FileKey("t", "j", 0), "w")
+    await jobs.queue.return_file(FileKey("t", "j", 0), "w")
     assert await jobs.queue.claim("t", "other") == (FileKey("t", "j", 0), file())
 
 
 async def test_an_upload_of_refused_files_alone_is_over(jobs: Jobs) -> None:
-    await jobs.rows.accept("t", "j", [Refused("b.md", 3, ERROR)], [3])
+    await jobs.rows.accept_job("t", "j", [RefusedFile("b.md", 3, ERROR)], [3])
     job = await jobs.get("j")
     assert (job.finished_at is not None, job.files[0].error) == (True, ERROR)
 
 
 async def test_an_original_that_was_never_accepted_is_dropped(jobs: Jobs) -> None:
-    await jobs.rows.keep(FileKey("t", "gone", 0), b"x")
+    await jobs.rows.keep_original(FileKey("t", "gone", 0), b"x")
     await jobs.submit("j", file())
-    await jobs.queue.recover("w", now() + timedelta(seconds=1))
+    await jobs.queue.recover_files("w", now() + timedelta(seconds=1))
     assert await jobs.originals() == 1
 
 
 async def test_jobs_of_a_tenant_are_its_own(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     assert await jobs.rows.get("other", "j") is None
-    assert await jobs.rows.page("other", offset=0, limit=10) == ([], 0)
+    assert await jobs.rows.load_page("other", offset=0, limit=10) == ([], 0)
     assert await jobs.queue.claim("other", "w") is None
-    await jobs.rows.cancel("other", "j")
+    await jobs.rows.cancel_job("other", "j")
     assert await jobs.states("j") == [FileState.QUEUED]
-    found, total = await jobs.rows.page("t", JobFilter(unfinished=True), offset=0, limit=10)
+    found, total = await jobs.rows.load_page("t", JobFilter(unfinished=True), offset=0, limit=10)
     assert ([job.id for job in found], total) == (["j"], 1)
 
 
@@ -236,5 +238,5 @@ async def test_a_worker_that_is_about_to_learn_of_its_commit_still_has_its_file(
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
     await jobs.commit(FileKey("t", "j", 0))
-    assert await jobs.queue.beat(FileKey("t", "j", 0), "w", 1, 2)
+    assert await jobs.queue.renew_lease(FileKey("t", "j", 0), "w", 1, 2)
     assert await jobs.states("j") == [FileState.INDEXING]

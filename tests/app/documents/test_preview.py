@@ -40,5 +40,5 @@ async def test_a_preview_shows_the_pieces_of_an_import_and_keeps_nothing(tmp_pat
         ):
             assert (await http.post(f"{PATH}/preview", params=params, files=files)).status_code == status
         agent = await key_of(app.state.container, "default", Role.AGENT)
-        app.state.container.keys.expire()
+        app.state.container.keys.expire_copy()
         assert (await http.post(f"{PATH}/preview", files=file, headers=agent)).status_code == 403

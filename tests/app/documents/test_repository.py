@@ -29,7 +29,7 @@ async def count(database: Database, table: str) -> int:
 async def test_a_commit_stores_the_document_as_it_was_prepared(database: Database) -> None:
     document = prepared("退货.md", "七天 无理由 退货", "运费 七天", category="售后")
     assert await KnowledgeRepository(database).commit("t", document, None) == 1
-    delta = await IndexFeed(database).delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
     assert tuple(chunk for chunk, _ in delta.added) == document.chunks
     assert delta.new_terms == ("七天", "无理由", "退货", "运费")
     assert [terms.tolist() for _, terms in delta.added] == [[0, 1, 2], [3, 0]]
@@ -43,11 +43,11 @@ async def test_a_new_version_replaces_all_chunks_and_keeps_the_history(database:
     repository = KnowledgeRepository(database)
     await repository.commit("t", prepared("a", "旧 一", "旧 二"), None)
     assert await repository.commit("t", prepared("a", "新 一", version="v2"), replaces="v1") == 2
-    delta = await IndexFeed(database).delta("t", frozenset({"v1-0", "v1-1"}), 3)
+    delta = await IndexFeed(database).load_delta("t", frozenset({"v1-0", "v1-1"}), 3)
     assert delta.removed == {"v1-0", "v1-1"}
     assert [chunk.id for chunk, _ in delta.added] == ["v2-0"]
     assert delta.new_terms == ("新",)
-    assert [version.number for version in await VersionRepository(database).all("t", "d1")] == [2, 1]
+    assert [version.number for version in await VersionRepository(database).list_all("t", "d1")] == [2, 1]
     assert await count(database, "contents") == 2
 
 
@@ -59,7 +59,7 @@ async def test_a_commit_on_an_outdated_view_is_refused_and_changes_nothing(
     await repository.commit("t", prepared("a", "旧"), None)
     with pytest.raises(StaleDocument):
         await repository.commit("t", prepared("a", "新", version="v2"), replaces)
-    assert await IndexFeed(database).heads() == {"t": Revisions(revision=1, indexed=0)}
+    assert await IndexFeed(database).load_heads() == {"t": Revisions(revision=1, indexed=0)}
     assert await count(database, "chunks") == 1
 
 
@@ -86,7 +86,7 @@ async def test_deleting_what_is_not_there_raises_no_revision(database: Database)
     repository = KnowledgeRepository(database)
     await repository.commit("t", prepared("a", "内容"), None)
     assert await repository.delete("t", "nothing") is None
-    assert (await IndexFeed(database).heads())["t"].revision == 1
+    assert (await IndexFeed(database).load_heads())["t"].revision == 1
 
 
 async def test_tenants_share_nothing(database: Database) -> None:
@@ -94,8 +94,8 @@ async def test_tenants_share_nothing(database: Database) -> None:
     await repository.commit("one", prepared("a", "一 号"), None)
     await repository.commit("two", prepared("a", "二 号"), None)
     assert await documents.get("three", "d1") is None
-    assert [chunk.text for chunk, _ in (await feed.delta("two", NOTHING, 0)).added] == ["二 号"]
-    assert (await feed.delta("two", NOTHING, 0)).new_terms == ("二", "号")
+    assert [chunk.text for chunk, _ in (await feed.load_delta("two", NOTHING, 0)).added] == ["二 号"]
+    assert (await feed.load_delta("two", NOTHING, 0)).new_terms == ("二", "号")
     assert await repository.delete("one", "d1") == 2
     assert await documents.get("two", "d1") is not None
 
@@ -105,7 +105,7 @@ async def test_concurrent_commits_never_give_a_term_id_twice(database: Database)
     made = [prepared(f"n{i}", f"共同 词{i} 词{i + 1}", document=f"d{i}", version=f"v{i}") for i in range(12)]
     revisions = await asyncio.gather(*(repositories[i % 2].commit("t", item, None) for i, item in enumerate(made)))
     assert sorted(revisions) == list(range(1, 13))
-    delta = await IndexFeed(database).delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
     assert len(set(delta.new_terms)) == len(delta.new_terms) == 14
     for chunk, terms in delta.added:
         assert [delta.new_terms[term] for term in terms] == chunk.text.split()
@@ -115,7 +115,7 @@ async def test_concurrent_commits_never_give_a_term_id_twice(database: Database)
 async def test_many_terms_and_chunks_pass_the_limits_of_one_statement(database: Database) -> None:
     texts = [f"词{i} 词{i + 1} 词{i + 2}" for i in range(1500)]
     await KnowledgeRepository(database).commit("t", prepared("a", *texts), None)
-    delta = await IndexFeed(database).delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
     assert [chunk.text for chunk, _ in delta.added] == texts
     assert len(delta.new_terms) == 1502
 
@@ -125,7 +125,7 @@ async def test_the_indexed_revision_never_goes_back(database: Database) -> None:
     await KnowledgeRepository(database).commit("t", prepared("a", "内容"), None)
     await feed.set_indexed("t", 1)
     await feed.set_indexed("t", 0)
-    assert await feed.heads() == {"t": Revisions(1, 1)}
+    assert await feed.load_heads() == {"t": Revisions(1, 1)}
 
 
 async def test_another_text_version_keeps_a_document_from_the_indexes_until_its_terms_are_made_again(
@@ -133,17 +133,17 @@ async def test_another_text_version_keeps_a_document_from_the_indexes_until_its_
 ) -> None:
     tokens, feed = TokenRepository(database), IndexFeed(database)
     await KnowledgeRepository(database).commit("t", prepared("a", "甲乙 丙"), None)
-    assert await tokens.outdated("t") is None
+    assert await tokens.find_outdated("t") is None
     monkeypatch.setattr(text, "VERSION", "next")
     with pytest.raises(OutdatedTokens):
-        await feed.delta("t", NOTHING, 0)
-    batch = await tokens.outdated("t")
+        await feed.load_delta("t", NOTHING, 0)
+    batch = await tokens.find_outdated("t")
     assert batch is not None
     [document] = batch.documents
     letters = tuple(tuple(chunk.text.replace(" ", "")) for chunk in document.chunks)
-    assert await tokens.renew("t", 0, [RenewedDocument(document.id, document.chunks, letters)]) == 2
-    assert await tokens.outdated("t") is None
-    delta = await feed.delta("t", NOTHING, 0)
+    assert await tokens.renew_terms("t", 0, [RenewedDocument(document.id, document.chunks, letters)]) == 2
+    assert await tokens.find_outdated("t") is None
+    delta = await feed.load_delta("t", NOTHING, 0)
     assert [[delta.new_terms[term] for term in terms] for _, terms in delta.added] == [["甲", "乙", "丙"]]
     assert delta.added[0][0].id != document.chunks[0].id  # so that indexes take it anew
 
@@ -153,19 +153,19 @@ async def test_pages_list_the_last_change_first_and_filter_by_category(database:
     for i, category in enumerate(["保修", "产品", "保修"]):
         item = prepared(f"n{i}", f"内容 {i}", document=f"d{i}", version=f"v{i}", category=category)
         await repository.commit("t", item, None)
-    page, total = await documents.page("t", limit=2)
+    page, total = await documents.load_page("t", limit=2)
     assert ([row.name for row in page], total) == (["n2", "n1"], 3)
-    page, total = await documents.page("t", Filters(category="保修"), offset=1)
+    page, total = await documents.load_page("t", Filters(category="保修"), offset=1)
     assert ([row.name for row in page], total) == (["n0"], 2)
 
 
 async def test_a_document_is_indexed_once_the_index_reached_its_revision(database: Database) -> None:
     documents, feed = DocumentRepository(database), IndexFeed(database)
     await KnowledgeRepository(database).commit("t", prepared("a", "内容"), None)
-    row = await documents.filed("t", Filing("a"))
+    row = await documents.find_filed("t", Filing("a"))
     assert row is not None
     assert not row.indexed
     await feed.set_indexed("t", 1)
-    row = await documents.holding("t", row.content_hash)
+    row = await documents.find_by_content("t", row.content_hash)
     assert row is not None
     assert row.indexed

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.documents import repository_queue
-from app.documents.jobs import DocumentJobs, eta_seconds
+from app.documents.jobs import DocumentJobs, compute_eta
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow
 from app.documents.repository_queue import JobQueue
@@ -50,12 +50,12 @@ def jobs_of(base: KnowledgeBase, runner: JobRunner) -> DocumentJobs:
 async def test_what_was_accepted_outlives_the_process(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         stopped = runner_of(base)
-        job_id = await jobs_of(base, stopped).submit("t", [RETURNS, LONG])
+        job_id = await jobs_of(base, stopped).submit_files("t", [RETURNS, LONG])
         await JobQueue(base.database).claim("t", "killed half way")
     async with knowledge_base(tmp_path) as base:
         runner = runner_of(base)
         runner.start()
-        job = await jobs_of(base, runner).finished("t", job_id, 60)
+        job = await jobs_of(base, runner).wait_until_finished("t", job_id, 60)
         assert [file.state for file in job.files] == [FileState.READY] * 2
         assert await base.found("t", "无理由退货") == ["退货.md"]
         await runner.close()
@@ -72,7 +72,7 @@ async def test_a_server_that_stops_puts_its_work_back(tmp_path: Path) -> None:
         base.ingestor.prepare = wait  # type: ignore[assignment,method-assign]
         runner = runner_of(base)
         runner.start()
-        job_id = await jobs_of(base, runner).submit("t", [RETURNS])
+        job_id = await jobs_of(base, runner).submit_files("t", [RETURNS])
         await held.wait()
         await runner.close()
         (file,) = (await jobs_of(base, runner).get("t", job_id)).files
@@ -87,13 +87,13 @@ async def test_an_embedder_that_is_away_is_waited_for(tmp_path: Path) -> None:
         runner = runner_of(base)
         runner.start()
         jobs = jobs_of(base, runner)
-        job_id = await jobs.submit("t", [RETURNS])
+        job_id = await jobs.submit_files("t", [RETURNS])
         async with asyncio.timeout(60):
             while (error := (await jobs.get("t", job_id)).files[0].error) is None:  # noqa: ASYNC110 - SQL tells
                 await asyncio.sleep(0.05)
         assert error["code"] == "embedding_unavailable"
         embedder.broken = False
-        job = await jobs.finished("t", job_id, 60)
+        job = await jobs.wait_until_finished("t", job_id, 60)
         assert (job.files[0].state, job.files[0].error) == (FileState.READY, None)
         await runner.close()
 
@@ -112,14 +112,14 @@ async def test_a_job_that_is_cancelled_half_way_leaves_nothing(tmp_path: Path) -
 
         base.ingestor.prepare = slow  # type: ignore[assignment,method-assign]
         runner.start()
-        job_id = await jobs.submit("t", [LONG, RETURNS])
+        job_id = await jobs.submit_files("t", [LONG, RETURNS])
         await begun.wait()
-        cancelled = await jobs.cancel("t", job_id)
+        cancelled = await jobs.cancel_job("t", job_id)
         assert [file.state for file in cancelled.files] == [FileState.CANCELLED] * 2
         base.ingestor.prepare = prepare  # type: ignore[method-assign]
-        job = await jobs.finished("t", await jobs.submit("t", [RETURNS]), 60)
+        job = await jobs.wait_until_finished("t", await jobs.submit_files("t", [RETURNS]), 60)
         assert job.files[0].state is FileState.READY
-        assert (await base.feed.heads())["t"].revision == 1
+        assert (await base.feed.load_heads())["t"].revision == 1
         await runner.close()
 
 
@@ -136,7 +136,7 @@ async def test_a_fault_in_one_file_is_told_and_stops_no_other(tmp_path: Path) ->
         runner = runner_of(base)
         runner.start()
         jobs = jobs_of(base, runner)
-        job = await jobs.finished("t", await jobs.submit("t", [LONG, RETURNS]), 60)
+        job = await jobs.wait_until_finished("t", await jobs.submit_files("t", [LONG, RETURNS]), 60)
         assert [file.state for file in job.files] == [FileState.FAILED, FileState.READY]
         assert job.files[0].error is not None
         assert job.files[0].error["code"] == "internal_error"
@@ -146,15 +146,15 @@ async def test_a_fault_in_one_file_is_told_and_stops_no_other(tmp_path: Path) ->
 async def test_the_time_left_goes_by_what_is_done_and_by_size(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         jobs, queue = jobs_of(base, runner_of(base)), JobQueue(base.database)
-        job_id = await jobs.submit("t", [Incoming("a.txt", b"x" * 100), Incoming("b.txt", b"x" * 300)])
-        assert eta_seconds(await jobs.get("t", job_id), datetime.now(UTC)) is None
+        job_id = await jobs.submit_files("t", [Incoming("a.txt", b"x" * 100), Incoming("b.txt", b"x" * 300)])
+        assert compute_eta(await jobs.get("t", job_id), datetime.now(UTC)) is None
         claimed = await queue.claim("t", "w")
         assert claimed is not None
-        await queue.beat(claimed[0], "w", 2, 10)
+        await queue.renew_lease(claimed[0], "w", 2, 10)
         job: JobRow = await jobs.get("t", job_id)
         began = job.files[0].started_at
         assert began is not None
-        assert eta_seconds(job, began + timedelta(seconds=4)) == (8 + 30) * 2.0
+        assert compute_eta(job, began + timedelta(seconds=4)) == (8 + 30) * 2.0
 
 
 async def test_a_database_that_was_away_for_a_moment_fails_no_file(tmp_path: Path) -> None:
@@ -169,7 +169,9 @@ async def test_a_database_that_was_away_for_a_moment_fails_no_file(tmp_path: Pat
         base.ingestor.prepare = interrupted  # type: ignore[assignment,method-assign]
         runner = runner_of(base)
         runner.start()
-        job = await jobs_of(base, runner).finished("t", await jobs_of(base, runner).submit("t", [RETURNS]), 60)
+        job = await jobs_of(base, runner).wait_until_finished(
+            "t", await jobs_of(base, runner).submit_files("t", [RETURNS]), 60
+        )
         assert job.files[0].state is FileState.READY
         await runner.close()
 
@@ -197,7 +199,7 @@ async def test_a_file_at_which_its_reader_dies_is_tried_three_times_and_its_orig
         runner = runner_of(base)
         runner.start()
         jobs = jobs_of(base, runner)
-        job = await jobs.finished("t", await jobs.submit("t", [LONG, RETURNS]), 60)
+        job = await jobs.wait_until_finished("t", await jobs.submit_files("t", [LONG, RETURNS]), 60)
         assert [file.state for file in job.files] == [FileState.FAILED, FileState.READY]
         assert job.files[0].error is not None
         assert (job.files[0].error["code"], tries, await originals(base)) == ("hostile_document", 3, 1)
@@ -221,7 +223,9 @@ async def test_a_file_waits_while_there_is_no_room_for_it(
         base.ingestor.prepare = full  # type: ignore[assignment,method-assign]
         runner = runner_of(base)
         runner.start()
-        job = await jobs_of(base, runner).finished("t", await jobs_of(base, runner).submit("t", [RETURNS]), 60)
+        job = await jobs_of(base, runner).wait_until_finished(
+            "t", await jobs_of(base, runner).submit_files("t", [RETURNS]), 60
+        )
         assert (job.files[0].state, await originals(base)) == (FileState.READY, 0)
         await runner.close()
 
@@ -229,24 +233,24 @@ async def test_a_file_waits_while_there_is_no_room_for_it(
 async def test_what_a_process_could_not_settle_it_takes_up_again(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         queue, lost = JobQueue(base.database), asyncio.Event()
-        prepare, fail = base.ingestor.prepare, queue.fail
+        prepare, fail = base.ingestor.prepare, queue.fail_file
 
         async def broken(*_: object, **__: object) -> object:
             raise OSError("the disk is full")
 
         async def unwritten(key: FileKey, *_: object) -> None:
-            base.ingestor.prepare, queue.fail = prepare, fail  # type: ignore[method-assign]
+            base.ingestor.prepare, queue.fail_file = prepare, fail  # type: ignore[method-assign]
             over = update(IngestionFile).where(key.row).values(leased_until=datetime.now(UTC))
             async with base.database.write() as connection:
                 await connection.execute(over)
             lost.set()
             raise OSError("the disk is full")
 
-        base.ingestor.prepare, queue.fail = broken, unwritten  # type: ignore[assignment,method-assign]
+        base.ingestor.prepare, queue.fail_file = broken, unwritten  # type: ignore[assignment,method-assign]
         runner = JobRunner(queue, base.ingestion, base.indexer, alone=True)
         runner.start()
-        job_id = await jobs_of(base, runner).submit("t", [RETURNS])
+        job_id = await jobs_of(base, runner).submit_files("t", [RETURNS])
         await lost.wait()
-        job = await jobs_of(base, runner).finished("t", job_id, 60)
+        job = await jobs_of(base, runner).wait_until_finished("t", job_id, 60)
         assert job.files[0].state is FileState.READY
         await runner.close()

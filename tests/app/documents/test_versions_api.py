@@ -21,7 +21,7 @@ OPENING, PETS = "东湖店的开门时间是几点", "猫狗可以进入二楼�
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with served(tmp_path) as product, httpx.AsyncClient(base_url=product.address, timeout=30) as client:
         await upload(client, ("门店.md", OLD), ("发票.md", OTHER))
-        await (await product.container.tenants.of("default")).retriever.calibrate()
+        await (await product.container.tenants.get_parts("default")).retriever.calibrate()
         yield client
 
 

@@ -11,7 +11,7 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_labels import LabelRepository
-from app.documents.repository_version_rows import Approval, Ruling, WrongState
+from app.documents.repository_version_rows import Approval, VersionDecision, WrongState
 from app.documents.repository_versions import VersionRepository
 from app.documents.tables import Content
 from app.documents.types import Change, Filing, Labels, VersionState
@@ -21,23 +21,23 @@ from tests.app.documents.builders import prepared
 
 DRAFT, REVIEW, SCHEDULED, PUBLISHED, ARCHIVED = VersionState
 NOTHING: frozenset[str] = frozenset()
-APPROVAL = Approval(Ruling("李", "可以"), (REVIEW, SCHEDULED))
+APPROVAL = Approval(VersionDecision("李", "可以"), (REVIEW, SCHEDULED))
 
 
 async def found(database: Database) -> set[str]:
-    return {chunk.text for chunk, _ in (await IndexFeed(database).delta("t", NOTHING, 0)).added}
+    return {chunk.text for chunk, _ in (await IndexFeed(database).load_delta("t", NOTHING, 0)).added}
 
 
 async def states(database: Database) -> dict[int, VersionState]:
-    return {row.number: row.state for row in await VersionRepository(database).all("t", "d1")}
+    return {row.number: row.state for row in await VersionRepository(database).list_all("t", "d1")}
 
 
 async def published(database: Database) -> PreparedDocument:
     """Version 1 answers, version 2 is submitted."""
     await KnowledgeRepository(database).commit("t", prepared("a", "旧 文"), None, change=Change("王", "首次"))
     versions, draft = VersionRepository(database), prepared("a", "新 文", version="v2")
-    await versions.draft("t", draft, "v1", change=Change("赵", "改价", draft=True))
-    await versions.move("t", "d1", 2, (DRAFT,), REVIEW, Ruling("赵", "请看"))
+    await versions.keep_draft("t", draft, "v1", change=Change("赵", "改价", draft=True))
+    await versions.move_version("t", "d1", 2, (DRAFT,), REVIEW, VersionDecision("赵", "请看"))
     return draft
 
 
@@ -47,8 +47,8 @@ async def test_a_draft_is_kept_beside_what_answers_and_nothing_else_changes(data
     assert row is not None
     assert (row.version, row.published, row.revision) == (1, True, 1)
     assert await found(database) == {"旧 文"}
-    assert (await IndexFeed(database).heads())["t"].revision == 1
-    second, first = await VersionRepository(database).all("t", "d1")
+    assert (await IndexFeed(database).load_heads())["t"].revision == 1
+    second, first = await VersionRepository(database).list_all("t", "d1")
     assert (first.author, first.reason, first.state) == ("王", "首次", PUBLISHED)
     assert (second.author, second.reason, second.state, second.note) == ("赵", "改价", REVIEW, "请看")
 
@@ -64,7 +64,7 @@ async def test_publishing_a_draft_is_one_commit_that_raises_the_revision(databas
     with pytest.raises(WrongState):
         await knowledge.commit("t", draft, "v2", approval=APPROVAL)
     assert await states(database) == {1: ARCHIVED, 2: PUBLISHED}  # all of it was undone
-    assert (await IndexFeed(database).heads())["t"].revision == 2
+    assert (await IndexFeed(database).load_heads())["t"].revision == 2
 
 
 async def test_of_two_approvals_at_once_one_wins(database: Database) -> None:
@@ -72,23 +72,23 @@ async def test_of_two_approvals_at_once_one_wins(database: Database) -> None:
     both = (KnowledgeRepository(database).commit("t", draft, "v1", approval=APPROVAL) for _ in range(2))
     results = await asyncio.gather(*both, return_exceptions=True)
     assert sorted(map(type, results), key=str) == sorted([int, StaleDocument], key=str)
-    assert (await IndexFeed(database).heads())["t"].revision == 2
+    assert (await IndexFeed(database).load_heads())["t"].revision == 2
 
 
 async def test_a_draft_of_a_new_document_is_no_document_for_searches(database: Database) -> None:
     versions, documents, labels = VersionRepository(database), DocumentRepository(database), LabelRepository(database)
     first, second = prepared("a", "第一 稿"), prepared("a", "第二 稿", version="v2")
     later = now() + timedelta(days=1)
-    assert await versions.draft("t", first, None, labels=Labels(valid_until=later)) == 0
-    assert await versions.draft("t", second, "v1") == 0
+    assert await versions.keep_draft("t", first, None, labels=Labels(valid_until=later)) == 0
+    assert await versions.keep_draft("t", second, "v1") == 0
     row = await documents.get("t", "d1")
     assert row is not None
     assert (row.published, row.live, row.version, row.content_hash) == (False, False, 2, second.content_hash)
-    assert await documents.holding("t", second.content_hash) is None
-    assert await labels.turn() == []  # it does not come into force by itself
-    assert await labels.change("t", "d1", {"valid_from": now() - timedelta(days=1), "category": "新"}) == 1
+    assert await documents.find_by_content("t", second.content_hash) is None
+    assert await labels.apply_validity() == []  # it does not come into force by itself
+    assert await labels.change_labels("t", "d1", {"valid_from": now() - timedelta(days=1), "category": "新"}) == 1
     assert await found(database) == set()
-    await versions.move("t", "d1", 1, (DRAFT,), REVIEW, Ruling())
+    await versions.move_version("t", "d1", 1, (DRAFT,), REVIEW, VersionDecision())
     await KnowledgeRepository(database).commit("t", first, "v2", approval=APPROVAL)
     row = await documents.get("t", "d1")
     assert row is not None
@@ -100,7 +100,7 @@ async def test_what_a_draft_says_of_its_document_waits_with_it(database: Databas
     await KnowledgeRepository(database).commit("t", prepared("a", "旧 文"), None)
     begins = now() + timedelta(days=1)
     labels = Labels("售后", ("丙",), "https://example.com/a", valid_from=begins)
-    await VersionRepository(database).draft("t", prepared("a", "新 文", version="v2"), "v1", labels=labels)
+    await VersionRepository(database).keep_draft("t", prepared("a", "新 文", version="v2"), "v1", labels=labels)
     row = await DocumentRepository(database).get("t", "d1")
     assert row is not None
     assert (row.category, row.url, row.valid_from) == ("", "", None)
@@ -129,25 +129,27 @@ async def test_a_version_remembers_by_what_it_is_read_again(database: Database) 
 async def test_what_is_due_is_told_when_its_moment_has_come(database: Database) -> None:
     await published(database)
     versions, soon = VersionRepository(database), now() + timedelta(hours=1)
-    await versions.move("t", "d1", 2, (REVIEW,), SCHEDULED, Ruling("李"), soon)
-    assert await versions.due() == []
+    await versions.move_version("t", "d1", 2, (REVIEW,), SCHEDULED, VersionDecision("李"), soon)
+    assert await versions.list_due() == []
     with pytest.raises(WrongState):
-        await versions.move("t", "d1", 2, (REVIEW,), DRAFT, Ruling())
-    await versions.move("t", "d1", 2, (SCHEDULED,), SCHEDULED, Ruling("李"), now() - timedelta(seconds=1))
-    (due,) = await versions.due()
+        await versions.move_version("t", "d1", 2, (REVIEW,), DRAFT, VersionDecision())
+    await versions.move_version(
+        "t", "d1", 2, (SCHEDULED,), SCHEDULED, VersionDecision("李"), now() - timedelta(seconds=1)
+    )
+    (due,) = await versions.list_due()
     assert (due.tenant, due.document_id, due.row.number, due.row.decided_by) == ("t", "d1", 2, "李")
 
 
 async def test_a_draft_is_discarded_with_its_bytes_unless_it_is_all_there_is(database: Database) -> None:
     draft = await published(database)
     versions = VersionRepository(database)
-    await versions.discard("t", "d1", 2)
+    await versions.discard_version("t", "d1", 2)
     assert await states(database) == {1: PUBLISHED}
     async with database.read() as connection:
         kept = set((await connection.execute(Content.__table__.select())).scalars("content_hash"))
     assert draft.content_hash not in kept and len(kept) == 1
     with pytest.raises(WrongState):
-        await versions.discard("t", "d1", 1)
-    await versions.draft("t", prepared("b", "只有 草稿", document="d2", version="v3"), None)
+        await versions.discard_version("t", "d1", 1)
+    await versions.keep_draft("t", prepared("b", "只有 草稿", document="d2", version="v3"), None)
     with pytest.raises(WrongState):
-        await versions.discard("t", "d2", 1)
+        await versions.discard_version("t", "d2", 1)

@@ -31,7 +31,7 @@ class TestLocal(EmbeddingCacheContract):
             yield one, other
 
     def set_today(self, monkeypatch: pytest.MonkeyPatch, day: int) -> None:
-        monkeypatch.setattr(embedding_cache, "_today", lambda: day)
+        monkeypatch.setattr(embedding_cache, "_get_today", lambda: day)
 
 
 class TestShared(EmbeddingCacheContract):
@@ -44,7 +44,7 @@ class TestShared(EmbeddingCacheContract):
         await other.close()
 
     def set_today(self, monkeypatch: pytest.MonkeyPatch, day: int) -> None:
-        monkeypatch.setattr(shared_embeddings, "_today", lambda: day)
+        monkeypatch.setattr(shared_embeddings, "_get_today", lambda: day)
 
 
 def test_threads_and_processes_share_the_file(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ def test_vectors_of_before_the_record_count_as_used_when_it_begins(
         old.execute("CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
         old.execute("INSERT INTO vectors VALUES ('old', x'0000803f')")
     cache = SqliteEmbeddingCache(tmp_path / "c")
-    monkeypatch.setattr(embedding_cache, "_today", lambda: 100)
+    monkeypatch.setattr(embedding_cache, "_get_today", lambda: 100)
     assert cache.forget(30) == 0
-    monkeypatch.setattr(embedding_cache, "_today", lambda: 131)
+    monkeypatch.setattr(embedding_cache, "_get_today", lambda: 131)
     assert cache.forget(30) == 1
     assert cache.count() == 0
 

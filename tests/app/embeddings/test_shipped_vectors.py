@@ -15,7 +15,7 @@ from agents.screening.examples import load_examples
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
 from app.settings import Settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from knowledge.calibration.questions import load_english_off_topic_questions, load_off_topic_questions
 from knowledge.embeddings.base import MAX_QUERY_CHARS, make_readable
 from knowledge.embeddings.registry import get_embedder
@@ -34,7 +34,7 @@ async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None
     settings = Settings(data_dir=tmp_path, embedder="e5", _env_file=None)
     container = await started(settings)
     shipped = read(FILE, container.base.embedder.name)
-    assert len(shipped) >= ALMOST_ALL * len(kept(embeddings_path(settings))), "run: scripts/ship_vectors.py"
+    assert len(shipped) >= ALMOST_ALL * len(kept(get_embeddings_path(settings))), "run: scripts/ship_vectors.py"
 
 
 def test_all_examples_are_shipped() -> None:

@@ -37,7 +37,7 @@ def test_a_conversation_has_labelled_turns(tmp_path: Path) -> None:
 
 def test_dates_of_orders_move_with_the_day(tmp_path: Path) -> None:
     (dialogue,) = read_dialogues(written(tmp_path, turn(say="订单 YD{d-2}00116 和 {d-0}")))
-    assert dialogue.turns[0].said_on(date(2026, 3, 1)) == "订单 YD2026022700116 和 20260301"
+    assert dialogue.turns[0].fill_dates(date(2026, 3, 1)) == "订单 YD2026022700116 和 20260301"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.gate import gate
+from app.evaluation.gate import check_report
 
 FIGURES = {"accuracy": 0.7, "false_answers": 0.05}
 
@@ -20,5 +20,5 @@ FIGURES = {"accuracy": 0.7, "false_answers": 0.05}
 def test_what_is_asked_for_is_let_through_at_the_very_figure(
     under: float | None, over: float | None, named: list[str]
 ) -> None:
-    reasons = gate(FIGURES, under, over)
+    reasons = check_report(FIGURES, under, over)
     assert [name for reason, name in zip(reasons, named, strict=True) if name in reason] == named

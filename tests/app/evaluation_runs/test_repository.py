@@ -6,8 +6,8 @@ from typing import Any
 
 from app.db.base import now
 from app.db.engine import Database
-from app.evaluation.judging import TurnVerdict
-from app.evaluation.results import TurnResult, figures
+from app.evaluation.judgement import TurnVerdict
+from app.evaluation.results import TurnResult, compute_figures
 from app.evaluation_runs import repository
 from app.evaluation_runs.types import EvaluationReport
 
@@ -31,7 +31,7 @@ async def kept(database: Database, tenant: str, name: str) -> None:
 
 async def found(database: Database, tenant: str, name: str, **wanted: Any) -> list[TurnResult]:
     async with database.read() as connection:
-        results, total = await connection.run_sync(lambda sync: repository.results(sync, tenant, name, **wanted))
+        results, total = await connection.run_sync(lambda sync: repository.list_results(sync, tenant, name, **wanted))
     assert total >= len(results)
     return results
 
@@ -43,19 +43,21 @@ async def test_results_come_back_as_they_were_in_the_order_of_the_set(database: 
     assert await found(database, "a", "r1", verdict=TurnVerdict.WRONG) == [WRONG]
     assert await found(database, "a", "r1", tag="money") == await found(database, "a", "r1", text="100%") == [RIGHT]
     assert await found(database, "a", "r1", text="%呢") == []
-    await database.transact(lambda connection: repository.finish(connection, "a", "r1", figures([RIGHT, WRONG]), now()))
+    await database.transact(
+        lambda connection: repository.finish(connection, "a", "r1", compute_figures([RIGHT, WRONG]), now())
+    )
     async with database.read() as connection:
-        (one,), total = await connection.run_sync(lambda sync: repository.reports(sync, "a", set_id="s1"))
+        (one,), total = await connection.run_sync(lambda sync: repository.list_reports(sync, "a", set_id="s1"))
         assert (total, one.figures["correct"], one.circumstances) == (1, 1, {"llm": ""})
-        assert await connection.run_sync(repository.judged_cases, "a", "r1") == {"a", "b"}
+        assert await connection.run_sync(repository.list_judged_cases, "a", "r1") == {"a", "b"}
 
 
 async def test_reports_go_with_their_results_and_what_a_customer_said_alone(database: Database) -> None:
     for tenant, name in (("a", "r1"), ("a", "r2"), ("b", "r1")):
         await kept(database, tenant, name)
-    assert await database.transact(lambda connection: repository.drop(connection, "a", "r1"))
-    assert not await database.transact(lambda connection: repository.drop(connection, "a", "r1"))
+    assert await database.transact(lambda connection: repository.delete_report(connection, "a", "r1"))
+    assert not await database.transact(lambda connection: repository.delete_report(connection, "a", "r1"))
     assert await found(database, "a", "r1") == []
-    await database.transact(lambda connection: repository.forget(connection, "a", [WRONG.say]))
+    await database.transact(lambda connection: repository.forget_results(connection, "a", [WRONG.say]))
     assert await found(database, "a", "r2") == [RIGHT]
     assert await found(database, "b", "r1") == [RIGHT, WRONG]

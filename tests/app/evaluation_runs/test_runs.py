@@ -95,7 +95,7 @@ async def test_a_set_is_played_reported_and_compared_and_nothing_of_it_is_the_te
         assert listed["conversations"] == []
         assert (await http.get("/api/v1/tickets")).json()["tickets"] == []
         assert (await http.get("/api/v1/agent/sessions/pending")).json()["sessions"] == []
-        assert container.hot_cache.size("default") == 0
+        assert container.hot_cache.count_entries("default") == 0
 
         assert (await http.delete(f"{API}/reports/{first['id']}")).status_code == 204
         assert (await http.get(f"{API}/reports/{first['id']}/results")).status_code == 404
@@ -105,7 +105,7 @@ async def test_a_set_is_played_reported_and_compared_and_nothing_of_it_is_the_te
 def test_a_list_of_reports_says_how_far_a_run_is() -> None:
     report = EvaluationReport("r", "s", "回归", {}, {}, now(), None)
     run = JobRun("r", "evaluation", {}, RunState.RUNNING, 5, 20, None, None, None, now(), now(), None)
-    told = EvaluationReportOut.of(ReportedRun(report, run))
+    told = EvaluationReportOut.from_run(ReportedRun(report, run))
     assert (told.state, told.done, told.total) == ("running", 5, 20)
 
 

@@ -20,7 +20,7 @@ def case(say: str, key: str = "", **origin: str) -> NewCase:
 
 
 async def said(sets: EvaluationSets, tenant: str, set_id: str) -> list[str]:
-    cases, _ = await sets.cases(tenant, set_id)
+    cases, _ = await sets.list_cases(tenant, set_id)
     return [one.dialogue.turns[0].say for one in cases]
 
 
@@ -34,7 +34,7 @@ async def test_a_case_takes_the_place_of_one_of_its_key(database: Database) -> N
     assert await said(sets, "a", made.id) == ["戊", "乙", "丁"]
     await sets.put("a", made.id, [case("己", "y"), case("丁", "z")], only=True)
     assert await said(sets, "a", made.id) == ["丁", "己"]
-    assert [(one.cases, one.turns) for one in await sets.all("a")] == [(2, 2)]
+    assert [(one.cases, one.turns) for one in await sets.list_all("a")] == [(2, 2)]
 
 
 async def test_nothing_of_a_set_is_another_tenants(database: Database) -> None:
@@ -44,11 +44,11 @@ async def test_nothing_of_a_set_is_another_tenants(database: Database) -> None:
     await sets.add("b", "回归")
     for attempt in (
         sets.get("b", mine.id),
-        sets.cases("b", mine.id),
+        sets.list_cases("b", mine.id),
         sets.put("b", mine.id, [case("乙")]),
         sets.change_case("b", mine.id, kept.id, kept.dialogue),
         sets.drop_case("b", mine.id, kept.id),
-        sets.drop("b", mine.id),
+        sets.delete_set("b", mine.id),
     ):
         with pytest.raises(AppError, match="没有"):
             await attempt
@@ -57,7 +57,7 @@ async def test_nothing_of_a_set_is_another_tenants(database: Database) -> None:
 
 async def test_two_who_want_the_set_of_a_name_get_the_same(database: Database) -> None:
     sets = EvaluationSets(database)
-    one, other = await asyncio.gather(sets.named("a", "缺口"), sets.named("a", "缺口"))
+    one, other = await asyncio.gather(sets.get_or_add("a", "缺口"), sets.get_or_add("a", "缺口"))
     assert one.id == other.id
     with pytest.raises(AppError, match="已经有"):
         await sets.add("a", "缺口")
@@ -65,19 +65,19 @@ async def test_two_who_want_the_set_of_a_name_get_the_same(database: Database) -
 
 async def test_a_case_that_says_what_a_customer_said_goes_with_the_gap(database: Database) -> None:
     sets = EvaluationSets(database)
-    made = await sets.named("a", "缺口")
+    made = await sets.get_or_add("a", "缺口")
     gaps = [case(name, origin="gap", origin_id=name) for name in ("甲", "乙")]
     [first, _] = await sets.put("a", made.id, [*gaps])
     assert (await sets.put("a", made.id, [gaps[0]]))[0].id == first.id
     await sets.put("a", made.id, [case("甲")])
 
     async def forget(tenant: str, **said: str) -> None:
-        await database.transact(lambda connection: repository.forget(connection, tenant, CaseOrigin.GAP, said))
+        await database.transact(lambda connection: repository.forget_cases(connection, tenant, CaseOrigin.GAP, said))
 
     await forget("a", 甲="甲", 乙="员工写过别的说法")
     await forget("b", 乙="乙")
     assert await said(sets, "a", made.id) == ["乙", "甲"]
-    assert (await sets.cases("a", made.id, origin=CaseOrigin.GAP))[1] == 1
+    assert (await sets.list_cases("a", made.id, origin=CaseOrigin.GAP))[1] == 1
 
 
 async def test_a_set_has_a_limit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,5 +89,5 @@ async def test_a_set_has_a_limit(database: Database, monkeypatch: pytest.MonkeyP
     for cases in ([case("丙")], [case("丙"), case("丁"), case("戊")]):
         with pytest.raises(AppError, match="最多"):
             await sets.put("a", made.id, cases)
-    await sets.drop("a", made.id)
-    assert await sets.all("a") == []
+    await sets.delete_set("a", made.id)
+    assert await sets.list_all("a") == []

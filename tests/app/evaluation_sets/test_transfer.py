@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.dialogues import Dialogue, TurnKind, read_dialogues, row_of
+from app.evaluation.dialogues import Dialogue, TurnKind, build_row, read_dialogues
 from app.evaluation_sets.transfer import MAX_ROWS, read_file, write_jsonl, write_table
 from knowledge.errors import DocumentTooLarge, InvalidDocument
 from tests.sheets import read_here
@@ -31,7 +31,9 @@ async def test_a_table_keeps_all_but_pages(name: str) -> None:
     dialogues = [
         replace(one, turns=tuple(replace(turn, page=None) for turn in one.turns)) for one in read_dialogues(PROPERTY)
     ][:40]
-    assert [row_of(one) for one in await read(write_table(name, dialogues)[0])] == [row_of(one) for one in dialogues]
+    assert [build_row(one) for one in await read(write_table(name, dialogues)[0])] == [
+        build_row(one) for one in dialogues
+    ]
 
 
 async def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from app.auth.principal import Role
 from app.faqs import service
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 
@@ -174,7 +174,7 @@ async def test_administrators_write_staff_read_and_companies_do_not_meet(app: Fa
     keys = KeyRepository(app.state.container.base.database)
     given = {"k1": ("a", Role.ADMIN), "k2": ("b", Role.ADMIN), "k3": ("a", Role.AGENT), "k4": ("a", Role.CLIENT)}
     for secret, (tenant, role) in given.items():
-        await keys.create(tenant, role, f"{secret} 的名字", digest_of(secret))
+        await keys.create(tenant, role, f"{secret} 的名字", hash_key(secret))
     app.state.container.keys._fresh_until = float("-inf")
     headers = {secret: {"X-API-Key": secret} for secret in given}
     made = await http.post(PATH, json=RETURN, headers=headers["k1"])

@@ -100,8 +100,8 @@ async def test_hits_count_the_replies_that_cite_an_entry(http: httpx.AsyncClient
 async def test_entries_of_one_company_never_answer_anothers_customers(server: Served, http: httpx.AsyncClient) -> None:
     await http.post(PATH, json=ENTRY)
     books, embedder = server.container.faq_books, server.container.base.embedder
-    revision = (await server.container.tenants.of("default")).retriever.revision
-    others = await books.of("another", embedder, revision)
+    revision = (await server.container.tenants.get_parts("default")).retriever.revision
+    others = await books.get_book("another", embedder, revision)
     assert others is not None and not others
-    own = await books.of("default", embedder, revision)
+    own = await books.get_book("default", embedder, revision)
     assert own is not None and [entry.question for entry in own.entries] == [ENTRY["question"]]

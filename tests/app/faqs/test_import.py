@@ -11,7 +11,7 @@ from agents.types import Button
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import NotFound
-from app.faqs.importing import FaqImporter
+from app.faqs.importer import FaqImporter
 from app.faqs.repository import FaqRepository, add
 from app.faqs.service import FaqService
 from app.faqs.transfer import FaqRowRefused, FaqSheetRow, read_faqs, write_faqs
@@ -118,7 +118,7 @@ async def test_an_entry_that_is_deleted_while_a_file_comes_in_is_told_and_the_re
                 raise NotFound("没有找到这条精选问答，可能已被删除。")
             return 0
 
-        async def reached(self, tenant: str, revision: int) -> bool:
+        async def wait_for_revision(self, tenant: str, revision: int) -> bool:
             return True
 
     entry = Faq("e", "几点下班", "六点。", (), (), FaqState.DRAFT, "", 0, True, now(), now())

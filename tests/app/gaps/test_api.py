@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 
@@ -118,9 +118,9 @@ async def test_staff_read_administrators_mine_and_others_see_nothing(app: FastAP
     await mine(http)
     [gap] = await gaps(http)
     keys = KeyRepository(app.state.container.base.database)
-    await keys.create("default", Role.AGENT, "staff", digest_of("staff"))
-    await keys.create("default", Role.CLIENT, "site", digest_of("site"))
-    await keys.create("other", Role.ADMIN, "other", digest_of("other"))
+    await keys.create("default", Role.AGENT, "staff", hash_key("staff"))
+    await keys.create("default", Role.CLIENT, "site", hash_key("site"))
+    await keys.create("other", Role.ADMIN, "other", hash_key("other"))
     app.state.container.keys._fresh_until = float("-inf")
     async with client(app, "staff") as staff, client(app, "site") as site, client(app, "other") as other:
         assert [one["id"] for one in await gaps(staff)] == [gap["id"]]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import insert, update
 
-from app.chat.after import after_turns
+from app.chat.turn_events import build_turn_events
 from app.conversations.tables import Feedback
 from app.conversations.types import NewTurn
 from app.db.base import now
@@ -21,8 +21,8 @@ from app.gaps.tables import GapItemRow
 from app.gaps.types import GapState, Miss, MissReason
 from app.tickets.tables import Ticket, TicketEvent
 from app.types import SessionKey
-from app.wiring.erasure import forget
-from app.wiring.turns import turn_log
+from app.wiring.erasure import forget_conversations
+from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn
 
 SINCE = now() - timedelta(days=30)
@@ -38,9 +38,9 @@ def asked(number: int, question: str, outcome: str = "no_evidence", **fields: An
 
 
 async def keep(database: Database, *turns: NewTurn) -> None:
-    log = turn_log(database, after_turns)
+    log = build_turn_log(database, build_turn_events)
     for item in turns:
-        assert await log.append(item)
+        assert await log.append_turn(item)
     await log.close()
 
 
@@ -217,7 +217,7 @@ async def test_erasing_a_conversation_takes_its_questions_out_of_gaps(database: 
     await collected(database)
     wrap = await gap_of(database, "turn:m1", "turn:m2")
     engraving = await gap_of(database, "turn:m3", question="能刻字吗")
-    await database.transact(lambda connection: forget(connection, "t", ["s1", "s3"]))
+    await database.transact(lambda connection: forget_conversations(connection, "t", ["s1", "s3"]))
     stored = GapRepository(database)
     left = await stored.get("t", wrap)
     assert left is not None and (left.question, left.counts.asked) == ("可以包成礼物吗", 1)
@@ -246,7 +246,7 @@ async def test_questions_of_a_merged_gap_count_for_the_other(database: Database)
 async def test_a_deleted_turn_takes_its_miss_along(database: Database) -> None:
     await keep(database, asked(1, WRAP))
     await collected(database)
-    await database.transact(lambda connection: forget(connection, "t", ["s1"]))
+    await database.transact(lambda connection: forget_conversations(connection, "t", ["s1"]))
     assert await unplaced(database) == []
     async with database.read() as connection:
         assert (await connection.execute(GapItemRow.__table__.select())).first() is None

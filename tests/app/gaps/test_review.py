@@ -18,7 +18,7 @@ from app.gaps.repository_drafts import DraftRepository
 from app.gaps.repository_unanswered import note
 from app.gaps.types import DraftOrigin, MissReason
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.types import SessionKey
 from tests.app.gaps.test_api import PATH, app, ask, client, gaps, http, mine
 from tests.app.gaps.test_misses import WRAP, asked, call_a_person, collected, keep, resolve_ticket, unplaced
@@ -84,7 +84,7 @@ async def test_a_gap_asked_in_vain_after_its_answer_comes_back_and_changes_that_
 async def test_another_person_approves_where_the_tenant_wants_that(app: FastAPI, http: httpx.AsyncClient) -> None:
     keys = KeyRepository(app.state.container.base.database)
     for name in ("author", "reviewer"):
-        await keys.create("default", Role.ADMIN, name, digest_of(name))
+        await keys.create("default", Role.ADMIN, name, hash_key(name))
     app.state.container.keys._fresh_until = float("-inf")
     assert (await http.put(f"{PATH}/policy", json={"two_persons": True})).json() == {"two_persons": True}
     async with client(app, "author") as author, client(app, "reviewer") as reviewer:

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from app.auth.principal import Role
 from app.db.base import now
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 
@@ -224,8 +224,8 @@ async def test_all_of_it_is_for_the_staff_of_the_tenant(app: FastAPI, http: http
         ("default", Role.AGENT),
         ("other", Role.AGENT),
     ):
-        await keys.create(tenant, role, "k", digest_of(f"{tenant}-{role}"))
-    app.state.container.keys.expire()
+        await keys.create(tenant, role, "k", hash_key(f"{tenant}-{role}"))
+    app.state.container.keys.expire_copy()
     own = {"name": "v", "agent_id": "a", "filter": {}}
     calls: list[tuple[str, str, Any]] = [
         ("GET", f"{AGENT}/history?q=暗号", None), ("GET", f"{AGENT}/labels", None), ("GET", f"{AGENT}/views", None),

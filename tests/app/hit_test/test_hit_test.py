@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from agents.types import Question
 from app.conversations.tables import StoredTurn
-from app.hit_test.dropping import Search, Widths, dropped
+from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.trial import Stage, Stored
 from knowledge.filters import EVERYTHING
 from knowledge.types import DocumentMeta
@@ -30,7 +30,7 @@ async def product(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path, **widths) as running:
         files = [("退货.md", RETURNS.encode()), ("门店.md", SHOPS.encode())]
         assert all(r.ready for r in await running.container.ingestion.add("default", files))
-        await (await running.container.tenants.of("default")).retriever.calibrate()
+        await (await running.container.tenants.get_parts("default")).retriever.calibrate()
         yield running
 
 
@@ -83,11 +83,11 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
     assert (await why(chunk_id=best["chunk_id"], document_id=shops))["stage"] == "not_found"
     assert (await client.post(PATH, json={"query": QUESTION, "why": {}})).status_code == 422
 
-    parts = await product.container.tenants.of("default")
+    parts = await product.container.tenants.get_parts("default")
     found = await parts.retriever.search(QUESTION, explain=True)
     search = Search(parts.retriever.index.get_snapshot(), Question(QUESTION), EVERYTHING, found)
     fresh = Stored(DocumentMeta("d", "新.md", "新"), frozenset({"of the next revision"}), True, None, None)
-    assert (await dropped(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
+    assert (await find_drop_reason(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
 
 
 async def test_a_question_is_read_behind_others_and_decided_as_the_chat_does(

@@ -18,7 +18,7 @@ from app.auth.cookies import SESSION, from_own_page
 from app.auth.cookies import SIGN_IN as COOKIE
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from tests.app.serving import Served, served
 
 ADMIN, SHOP = "the-first-admin-key", "https://shop.example.com"
@@ -49,9 +49,9 @@ async def page(server: Served) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def a_key(server: Served, role: Role) -> tuple[str, str]:
-    key = new_key()
+    key = create_key()
     keys = KeyRepository(server.container.base.database)
-    key_id = await keys.create("default", role, f"{role} 1", digest_of(key))
+    key_id = await keys.create("default", role, f"{role} 1", hash_key(key))
     server.container.keys._fresh_until = float("-inf")
     return key, key_id
 
@@ -164,7 +164,7 @@ async def test_who_signs_in_is_known_by_the_cookie_until_the_key_is_revoked(
 
     given = await page.get(LIST, headers={"X-API-Key": (await a_key(server, Role.CLIENT))[0]})
     assert given.status_code == 403  # a key that is shown counts, and not the cookie
-    assert await KeyRepository(server.container.base.database).revoke(key_id)
+    assert await KeyRepository(server.container.base.database).revoke_key(key_id)
     server.container.keys._fresh_until = float("-inf")
     assert (await page.get(LIST)).status_code == 401
     gone = await page.get(SIGN_IN)
@@ -215,8 +215,8 @@ def test_over_https_a_cookie_is_secure_and_no_other_name_counts(request_: Reques
         kept = response.headers["set-cookie"]
         assert kept.startswith(f"{name}=a%20b%3B%C3%BC;") and "Secure" in kept.split("; ")
         told = dict(request_.headers)
-        assert cookie.shown(asking(told | {"Cookie": f"{name}=a%20b%3B%C3%BC"}, request_.url.scheme)) == "a b;ü"
-        assert cookie.shown(asking(told | {"Cookie": f"{cookie.name}=planted"}, request_.url.scheme)) == ""
+        assert cookie.read_value(asking(told | {"Cookie": f"{name}=a%20b%3B%C3%BC"}, request_.url.scheme)) == "a b;ü"
+        assert cookie.read_value(asking(told | {"Cookie": f"{cookie.name}=planted"}, request_.url.scheme)) == ""
 
 
 def test_a_page_is_told_by_its_address_where_browsers_say_no_more() -> None:

@@ -12,11 +12,11 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.auth.origins import origin
+from app.auth.origins import normalize_origin
 from app.auth.principal import Role
 from app.http.cors import ACCEPTED
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.wiring.container import Container
 from tests.app.serving import Served, served
 
@@ -25,8 +25,8 @@ CHAT = "/api/v1/chat"
 
 
 async def key_of(container: Container, role: Role, *origins: str) -> dict[str, str]:
-    key = new_key()
-    await KeyRepository(container.base.database).create("default", role, "test", digest_of(key), origins)
+    key = create_key()
+    await KeyRepository(container.base.database).create("default", role, "test", hash_key(key), origins)
     container.keys._fresh_until = float("-inf")
     return {"Authorization": f"Bearer {key}"}
 
@@ -142,7 +142,7 @@ async def test_a_session_is_opened_ahead_of_its_first_turn(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["https://shop.example.com", "http://localhost:3000", " HTTPS://Shop.example.com/ "])
 def test_an_origin_is_scheme_host_and_port(text: str) -> None:
-    assert origin(text) == text.strip().lower().rstrip("/")
+    assert normalize_origin(text) == text.strip().lower().rstrip("/")
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_an_origin_is_scheme_host_and_port(text: str) -> None:
 )
 def test_anything_else_is_no_origin(text: str) -> None:
     with pytest.raises(ValueError, match="来源"):
-        origin(text)
+        normalize_origin(text)

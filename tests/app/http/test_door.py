@@ -12,9 +12,9 @@ import httpx
 import pytest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from app.http.connections import RESERVE, Door
-from app.http.server import server_config
-from app.http.strangers import Strangers
+from app.http.connections import RESERVE, ServerConnections
+from app.http.server import build_server_config
+from app.http.unidentified_sockets import UnidentifiedSockets
 from app.main import create_app
 from app.settings import Settings
 from scripts.attacks.base import Target
@@ -35,19 +35,19 @@ class Fake:
     def end(self) -> None:
         self.closed = True
 
-    def look(self) -> None:
+    def check_timeouts(self) -> None:
         """Nothing takes too long."""
 
 
-def arrive(door: Door, everyone: set[Fake], *connections: Fake) -> None:
+def arrive(door: ServerConnections, everyone: set[Fake], *connections: Fake) -> None:
     for connection in connections:
         everyone.add(connection)
-        door.arrive(connection, everyone)
+        door.add_connection(connection, everyone)
         everyone -= {one for one in everyone if one.closed}
 
 
 async def test_the_oldest_of_whoever_has_most_makes_room() -> None:
-    door, everyone = Door(32, 10), set[Fake]()
+    door, everyone = ServerConnections(32, 10), set[Fake]()
     quiet, loud = Fake("10.0.0.2"), [Fake() for _ in range(100)]
     arrive(door, everyone, quiet, *loud)
     assert not quiet.closed and not loud[-1].closed
@@ -56,14 +56,14 @@ async def test_the_oldest_of_whoever_has_most_makes_room() -> None:
 
 
 async def test_those_that_never_asked_go_before_those_that_did() -> None:
-    door, everyone = Door(32, 10), set[Fake]()
+    door, everyone = ServerConnections(32, 10), set[Fake]()
     asked = [Fake(idle=True) for _ in range(10)]
     arrive(door, everyone, *asked, *(Fake("10.0.0.2") for _ in range(50)))
     assert not any(one.closed for one in asked)
 
 
 async def test_beyond_the_reserve_a_connection_is_cut() -> None:
-    door, everyone = Door(16, 10), set[Fake]()
+    door, everyone = ServerConnections(16, 10), set[Fake]()
     busy = [Fake() for _ in range(16 + RESERVE + 1)]
     for one in busy:
         arrive(door, everyone, one)
@@ -89,11 +89,11 @@ async def test_a_full_server_says_so_and_that_it_is_alive(tmp_path: Path) -> Non
 
 
 async def test_the_oldest_stranger_is_waited_for_no_longer() -> None:
-    strangers, ended, enough = Strangers(2), list[int](), asyncio.Event()
+    strangers, ended, enough = UnidentifiedSockets(2), list[int](), asyncio.Event()
 
     async def wait(number: int) -> None:
         try:
-            async with strangers.one(60):
+            async with strangers.wait_for_one(60):
                 await asyncio.sleep(60)
         except TimeoutError:
             ended.append(number)
@@ -111,7 +111,7 @@ async def test_the_oldest_stranger_is_waited_for_no_longer() -> None:
 def test_forwarding_headers_are_believed_only_of_proxies_that_are_named(tmp_path: Path) -> None:
     for trusted, believed in (("", False), ("10.0.0.5,10.1.0.0/16", True)):
         settings = Settings(data_dir=tmp_path, embedder="hash", trusted_proxies=trusted)
-        config = server_config(create_app(settings), settings)
+        config = build_server_config(create_app(settings), settings)
         config.load()
         proxy = config.loaded_app
         assert isinstance(proxy, ProxyHeadersMiddleware) == believed

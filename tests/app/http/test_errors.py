@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy.exc import OperationalError
 
 from agents.errors import AgentError, GenerationUnavailable
-from app.errors import STATUS, AppError, NotFound, describe, outage_of, status_of
+from app.errors import STATUS, AppError, NotFound, describe, find_outage, find_status
 from app.http.context import RequestContextMiddleware
 from app.http.error_handlers import install_error_handlers
 from app.http.statuses import Statuses
@@ -58,7 +58,7 @@ def test_messages_for_the_log_do_not_reach_people() -> None:
 
 def test_outages_can_be_tried_again() -> None:
     for error in (EmbeddingUnavailable(), NotCalibrated(), GenerationUnavailable()):
-        assert status_of(error) == 503
+        assert find_status(error) == 503
 
 
 class Body(BaseModel):
@@ -159,5 +159,5 @@ def test_a_full_disk_and_a_lock_are_outages_wherever_they_are_met(error: Excepti
 
 @pytest.mark.parametrize("error", [sqlite_error(sqlite3.SQLITE_IOERR_READ), OSError(errno.EACCES, "no"), KeyError()])
 def test_what_does_not_pass_by_itself_is_no_outage(error: Exception) -> None:
-    assert outage_of(error) is None
+    assert find_outage(error) is None
     assert describe(error).code == "internal_error"

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from app.http.error_handlers import install_error_handlers
-from app.http.forms import sent_file
+from app.http.forms import read_sent_file
 
 TABLE = "问题,答案\n运费谁出,商家\n".encode("gbk")
 
@@ -23,7 +23,7 @@ def http() -> httpx.AsyncClient:
 
     @app.post("/")
     async def take(request: Request) -> Response:
-        return Response(await sent_file(request))
+        return Response(await read_sent_file(request))
 
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
 

@@ -23,9 +23,9 @@ from app.errors import Conflict, Overloaded
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import RequestAttempt, Retries
 from app.idempotency.tables import IdempotentRequest
-from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
+from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import Settings
 from app.tickets.tables import Ticket
@@ -51,8 +51,8 @@ async def running(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Contai
 
 
 async def key_of(container: Container, role: Role, tenant: str = "default") -> dict[str, str]:
-    key = new_key()
-    await KeyRepository(container.base.database).create(tenant, role, "test", digest_of(key))
+    key = create_key()
+    await KeyRepository(container.base.database).create(tenant, role, "test", hash_key(key))
     container.keys._fresh_until = float("-inf")
     return {"Authorization": f"Bearer {key}"}
 
@@ -115,13 +115,13 @@ async def test_a_stream_is_told_again(tmp_path: Path) -> None:
 async def test_a_stream_goes_on_when_its_client_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = {"Idempotency-Key": "m-1"}
     async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=60) as http:
-        free, append = asyncio.Event(), server.container.turn_log.append
+        free, append = asyncio.Event(), server.container.turn_log.append_turn
 
         async def held(turn: NewTurn) -> bool:
             await free.wait()
             return await append(turn)
 
-        monkeypatch.setattr(server.container.turn_log, "append", held)
+        monkeypatch.setattr(server.container.turn_log, "append_turn", held)
         async with http.stream("POST", "/api/v1/chat/stream", json=CHAT, headers=again) as response:
             text = await anext(response.aiter_text())
         free.set()
@@ -157,7 +157,7 @@ async def test_an_upload_that_goes_on_is_told_again_as_it_began(tmp_path: Path) 
         path = "/api/v1/knowledge/documents"
         first = await http.post(path, params={"wait": 0}, **asked)
         assert (first.status_code, first.json()["files"][0]["outcome"]) == (202, None)
-        await container.document_jobs.finished("default", first.json()["job"]["id"], 60)
+        await container.document_jobs.wait_until_finished("default", first.json()["job"]["id"], 60)
         second = await http.post(path, params={"wait": 60}, **asked)
         assert (second.status_code, second.content) == (202, first.content)
         job = (await http.get(second.headers["location"], headers=again)).json()
@@ -219,10 +219,10 @@ async def test_a_failure_is_no_result_and_erasure_takes_results_along(tmp_path: 
 @pytest.fixture
 async def repository(tmp_path: Path) -> AsyncIterator[RetryRepository]:
     from app.db.engine import Database
-    from app.db.migrate import upgrade
+    from app.db.migrate import upgrade_schema
 
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'own.sqlite3'}")
-    await upgrade(database)
+    await upgrade_schema(database)
     yield RetryRepository(database)
     await database.close()
 
@@ -244,9 +244,9 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(
     async with await begun(retries) as attempt:
         await attempt.finish(KeptResponse(200, b"{}", "ys-token", "s"))
     late = KeptResponse(200, b'{"late": 1}')
-    await repository.finish(dead.receipt(late))  # of an attempt that lost its place
+    await repository.finish(dead.build_receipt(late))  # of an attempt that lost its place
     with pytest.raises(Overloaded) as lost:
-        await repository._database.transact(lambda connection: dead.keeping(lambda _: late)(connection, None))
+        await repository._database.transact(lambda connection: dead.build_keeper(lambda _: late)(connection, None))
     assert lost.value.code == "request_taken_over"
     assert await retries.begin(KEY) == KeptResponse(200, b"{}", "ys-token", written=True)
 
@@ -290,8 +290,8 @@ async def test_a_turn_or_a_ticket_of_an_attempt_that_lost_its_place_is_not_kept(
             receipt = whole(attempt, reply)
             return replace(receipt, owner="another replica")
 
-        whole = RequestAttempt.receipt
-        monkeypatch.setattr(RequestAttempt, "receipt", elsewhere)
+        whole = RequestAttempt.build_receipt
+        monkeypatch.setattr(RequestAttempt, "build_receipt", elsewhere)
         for path, body in (("/api/v1/chat", CHAT), ("/api/v1/tickets", TICKET)):
             response = await http.post(path, json=body, headers=again)
             assert (response.status_code, response.json()["error"]["code"]) == (503, "request_taken_over")
@@ -306,10 +306,10 @@ async def begun(retries: Retries) -> RequestAttempt:
 
 def test_a_token_under_its_pad_is_not_the_token_and_comes_back_with_the_key_alone() -> None:
     token = b"ys-" + b"a" * 43
-    hidden = sealed("key", "nonce", token)
+    hidden = apply_pad("key", "nonce", token)
     assert hidden != token
-    assert sealed("key", "nonce", hidden) == token
-    assert sealed("other", "nonce", hidden) != token
-    assert sealed("key", "nonce", b"") == b""
+    assert apply_pad("key", "nonce", hidden) == token
+    assert apply_pad("other", "nonce", hidden) != token
+    assert apply_pad("key", "nonce", b"") == b""
     with pytest.raises(ValueError, match="longer"):
-        sealed("key", "nonce", b"x" * 65)
+        apply_pad("key", "nonce", b"x" * 65)

@@ -11,7 +11,7 @@ from app.db.engine import Database
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.types import FileOutcome
-from app.indexing.following import RemoteFollower
+from app.indexing.remote_follower import RemoteFollower
 from knowledge import text
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
@@ -75,7 +75,7 @@ async def test_a_lost_cache_is_embedded_again(tmp_path: Path) -> None:
         before = (await base.indexer.index("t")).get_snapshot()
     (tmp_path / "embeddings.sqlite3").unlink()
     async with knowledge_base(tmp_path) as base:
-        await base.indexer.settled()
+        await base.indexer.wait_until_settled()
         after = (await base.indexer.index("t")).get_snapshot()
         ids = sorted(after.list_ids())
         assert ids == sorted(before.list_ids())
@@ -85,15 +85,15 @@ async def test_a_lost_cache_is_embedded_again(tmp_path: Path) -> None:
 async def test_a_commit_by_another_process_is_picked_up(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         revision = await commit_elsewhere(base, "新.txt", "脚本导入的电饭煲说明。")
-        assert await RemoteFollower(IndexFeed(base.database)).reached("t", revision, 10)
+        assert await RemoteFollower(IndexFeed(base.database)).wait_for_revision("t", revision, 10)
         assert await base.found("t", "电饭煲") == ["新.txt"]
 
 
 async def test_waiting_for_an_index_that_nobody_keeps_ends(tmp_path: Path) -> None:
     async with knowledge_base(tmp_path) as base:
         follower = RemoteFollower(IndexFeed(base.database))
-        assert not await follower.reached("t", 1, 0.3)
-        assert not await base.indexer.reached("t", 1, 0.1)
+        assert not await follower.wait_for_revision("t", 1, 0.3)
+        assert not await base.indexer.wait_for_revision("t", 1, 0.1)
 
 
 async def test_listeners_hear_each_revision_of_a_tenant_once(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ async def test_an_embedder_that_fails_takes_nothing_into_a_base_that_has_vectors
         embedder.broken = True
         (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
         assert isinstance(report.error, EmbeddingUnavailable)
-        assert (await base.feed.heads())["t"].revision == 1
+        assert (await base.feed.load_heads())["t"].revision == 1
         assert has_vectors((await base.indexer.index("t")).get_snapshot())
         embedder.broken = False
         (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
@@ -202,8 +202,8 @@ async def test_another_text_version_makes_all_terms_again_at_start(
         await base.ingestion.add("t", [FILE])
     monkeypatch.setattr(text, "VERSION", "next")
     async with knowledge_base(tmp_path) as base:
-        await base.indexer.serving()
-        assert (await base.feed.heads())["t"].revision == 2
+        await base.indexer.wait_until_serving()
+        assert (await base.feed.load_heads())["t"].revision == 2
         assert await base.found("t", "无理由") == ["退货.md"]
 
 
@@ -223,4 +223,4 @@ async def test_closing_just_after_a_commit_ends(tmp_path: Path) -> None:
     for _ in range(20):
         async with asyncio.timeout(60):
             async with knowledge_base(tmp_path) as base:
-                await base.indexer.reached("t", 0, 0.0)
+                await base.indexer.wait_for_revision("t", 0, 0.0)

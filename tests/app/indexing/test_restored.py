@@ -13,7 +13,7 @@ import pytest
 from loguru import logger
 
 from app import __version__
-from app.db.fingerprint import database_fingerprint
+from app.db.fingerprint import compute_fingerprint
 from app.indexing import backlog
 from app.main import create_app, open_container
 from app.settings import Settings
@@ -89,7 +89,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         assert (await client.get("/api/v1/health")).json() == {
             "status": "ok",
             "version": __version__,
-            "database": database_fingerprint(settings.sql_url),
+            "database": compute_fingerprint(settings.sql_url),
         }
         body = await until_done(client, 0)
         total = body["indexing"]["total"]
@@ -113,7 +113,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         assert (status, body["status"], body["ready"], body["indexing"]) == (200, "ready", True, None)
         told = await ask(client)
         assert told["data"]["degraded"] == []
-        assert has_vectors((await container.tenants.of("default")).retriever.index.get_snapshot())
+        assert has_vectors((await container.tenants.get_parts("default")).retriever.index.get_snapshot())
 
 
 async def test_answers_by_keywords_are_marked_not_kept_and_no_misses(
@@ -126,7 +126,7 @@ async def test_answers_by_keywords_are_marked_not_kept_and_no_misses(
         unknown = await ask(client, "火星移民的签证费用是多少")
         assert unknown["outcome"] != "no_evidence"
         assert "embedding" in unknown["data"]["degraded"]
-        parts = await container.tenants.of("default")
+        parts = await container.tenants.get_parts("default")
         assert parts.retriever.cache.hits == len(parts.retriever.cache) == 0
         assert {item.scorer for item in parts.retriever.calibrations} == {"lexical"}
         slow[0].allow_all()
@@ -143,7 +143,8 @@ async def test_what_is_uploaded_meanwhile_is_found_by_keywords(settings: Setting
         assert (await upload)[0].ready
         await asyncio.wait_for(container.startup.ready.wait(), 60)
         assert (
-            len((await container.tenants.of("default")).retriever.index.get_snapshot()) == body["indexing"]["total"] + 1
+            len((await container.tenants.get_parts("default")).retriever.index.get_snapshot())
+            == body["indexing"]["total"] + 1
         )
 
 
@@ -193,9 +194,9 @@ async def test_replicas_share_what_one_embedded_in_the_database(
         await first.ingestion.add("default", FILES)
         elsewhere = shared.model_copy(update={"data_dir": tmp_path / "other"})
         async with open_knowledge(elsewhere, owns_index=True) as second:
-            await second.settled()
+            await second.wait_until_settled()
             for base in (first, second):
-                snapshot = (await base.index("default")).get_snapshot()
+                snapshot = (await base.open_index("default")).get_snapshot()
                 assert len(snapshot) == len(made[0].encoded) > 0
                 assert has_vectors(snapshot)
             assert made[1].encoded == []

@@ -38,12 +38,12 @@ async def test_what_an_index_holds_is_learnt_once_and_what_comes_later_as_well()
     base, meaning = await base_of(*chunks("退货要七天内。", "运费您承担。")), Noted()
     learner = SentenceLearner(meaning)
     learner.watch("甲", base.index)
-    await learner.settled()
+    await learner.wait_until_settled()
     assert sorted(meaning.learnt) == ["c0", "c1"]
     await base.apply([chunk("new", "保修一年。")])
     learner.follow("甲", 2)
     learner.follow("乙", 1)  # not open: nothing to learn
-    await learner.settled()
+    await learner.wait_until_settled()
     assert meaning.learnt[2:] == ["new"]
     await learner.close()
     await base.close()
@@ -55,10 +55,10 @@ async def test_what_failed_is_learnt_at_the_next_change(error: Exception) -> Non
     learner = SentenceLearner(meaning)
     meaning.broken = error
     learner.watch("甲", base.index)
-    await learner.settled()
+    await learner.wait_until_settled()
     meaning.broken = None
     learner.follow("甲", 1)
-    await learner.settled()
+    await learner.wait_until_settled()
     assert meaning.learnt == ["c0"]
     await learner.close()
     await base.close()
@@ -66,5 +66,5 @@ async def test_what_failed_is_learnt_at_the_next_change(error: Exception) -> Non
 
 async def test_nothing_to_learn_is_settled_at_once() -> None:
     learner = SentenceLearner(Noted())
-    await asyncio.wait_for(learner.settled(), 30)
+    await asyncio.wait_for(learner.wait_until_settled(), 30)
     await learner.close()

@@ -26,7 +26,7 @@ class Context:
     parameters: dict[str, Any] = field(default_factory=lambda: {"repair": True})
     told: tuple[int, int] = (0, 0)
 
-    async def progress(self, done: int, total: int) -> None:
+    async def report_progress(self, done: int, total: int) -> None:
         self.told = done, total
 
 
@@ -37,7 +37,7 @@ def verification(base: KnowledgeBase) -> IndexVerification:
 async def damage(base: KnowledgeBase, index: MemoryIndex) -> dict[str, str]:
     """Whatever can be wrong of an index, each in a chunk of its own, without a revision that tells."""
     snapshot = index.get_snapshot()
-    delta = await base.feed.delta("t", frozenset(), 0)
+    delta = await base.feed.load_delta("t", frozenset(), 0)
     rows = [IndexedChunk(chunk, snapshot.get_vectors([chunk.id])[0], terms) for chunk, terms in delta.added]
     missing, changed, terms, vectors, _ = rows
     nan = np.full_like(vectors.vector, np.nan)
@@ -62,7 +62,7 @@ async def test_a_sound_index_is_left_alone(tmp_path: Path) -> None:
         result = await verification(base).run(context)
         assert (result["differences"], result["repaired"], result["chunks"]) == (SOUND, False, 5)
         assert context.told == (5, 5)
-        assert (await base.feed.heads())["t"].revision == result["revision"]
+        assert (await base.feed.load_heads())["t"].revision == result["revision"]
 
 
 async def test_what_is_wrong_is_told_and_taken_anew_at_a_new_revision(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_vectors_of_another_width_are_made_anew(tmp_path: Path) -> None:
     index = MemoryIndex()
     async with knowledge_base(tmp_path, open_index=lambda _: index) as base:
         await base.ingestion.add("t", FILES)
-        delta = await base.feed.delta("t", frozenset(), 0)
+        delta = await base.feed.load_delta("t", frozenset(), 0)
         narrow = tuple(IndexedChunk(chunk, np.ones(3, np.float32), terms) for chunk, terms in delta.added)
         await index.apply(IndexChange(delta.revision, narrow))
         assert (await verification(base).run(Context()))["differences"] == SOUND | {"vectors": 5}

@@ -8,7 +8,7 @@ import httpx
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 
@@ -57,7 +57,7 @@ async def test_staff_look_and_administrators_act_each_in_their_own_tenant(tmp_pa
     async with app.router.lifespan_context(app), client as http:
         keys = KeyRepository(app.state.container.base.database)
         for name, tenant, role in (("staff", "default", Role.AGENT), ("other", "other", Role.ADMIN)):
-            await keys.create(tenant, role, name, digest_of(name))
+            await keys.create(tenant, role, name, hash_key(name))
         app.state.container.keys._fresh_until = float("-inf")
         admin, staff, other = ({"X-API-Key": key} for key in ("admin-key-of-this-test", "staff", "other"))
         assert (await http.post(VERIFY, headers=staff)).status_code == 403

@@ -45,16 +45,16 @@ async def over(jobs: JobService, run: JobRun) -> JobRun:
 
 async def test_a_run_does_its_work_and_leaves_a_summary(database: Database) -> None:
     async def work(context: JobContext) -> dict[str, object]:
-        await context.progress(2, 2)
+        await context.report_progress(2, 2)
         await asyncio.sleep(0.1)
         return {"tenant": context.tenant, "of": context.parameters}
 
     async with working(database, work) as jobs:
-        run = await over(jobs, await jobs.trigger("t", "k0"))
+        run = await over(jobs, await jobs.trigger_run("t", "k0"))
     assert (run.state, run.result, run.error) == (RunState.DONE, {"tenant": "t", "of": {}}, None)
     assert (run.done, run.total) == (2, 2)
     assert run.started_at is not None
-    assert run.duration(run.created_at) is not None
+    assert run.compute_duration(run.created_at) is not None
 
 
 async def fails(context: JobContext) -> dict[str, object]:
@@ -71,7 +71,7 @@ async def no_json(context: JobContext) -> dict[str, object]:
 
 async def test_a_run_that_fails_keeps_its_error_and_the_next_goes_on(database: Database) -> None:
     async with working(database, fails, breaks, no_json) as jobs:
-        runs = [await over(jobs, await jobs.trigger("t", kind)) for kind in ("k0", "k1", "k2", "k0")]
+        runs = [await over(jobs, await jobs.trigger_run("t", kind)) for kind in ("k0", "k1", "k2", "k0")]
     assert [run.state for run in runs] == [RunState.FAILED] * 4
     errors = [run.error or {} for run in runs]
     assert [error["code"] for error in errors] == ["not_yet", "internal_error", "internal_error", "not_yet"]
@@ -92,7 +92,7 @@ def endless(begun: asyncio.Event, ended: list[str], step: Callable[[JobContext],
 
 
 async def reports(context: JobContext) -> None:
-    await context.progress(1, 2)
+    await context.report_progress(1, 2)
     await asyncio.sleep(0.01)
 
 
@@ -107,11 +107,11 @@ async def test_a_cancelled_run_stops(
     monkeypatch.setattr(worker_module, "CANCEL_SECONDS", 5.0 if how == "Cancelled" else 0.05)
     begun, ended = asyncio.Event(), list[str]()
     async with working(database, endless(begun, ended, step)) as jobs:
-        run = await jobs.trigger("t", "k0")
+        run = await jobs.trigger_run("t", "k0")
         await begun.wait()
-        assert (await jobs.cancel("t", run.id)).state is RunState.CANCELLED
+        assert (await jobs.cancel_run("t", run.id)).state is RunState.CANCELLED
         begun.clear()
-        again = await jobs.trigger("t", "k0")  # begins once the first has stopped
+        again = await jobs.trigger_run("t", "k0")  # begins once the first has stopped
         await asyncio.wait_for(begun.wait(), 20)
         assert ended == [how]
         assert again.id != run.id
@@ -120,7 +120,7 @@ async def test_a_cancelled_run_stops(
 async def test_a_process_that_stops_puts_its_run_back_and_the_next_takes_it_up(database: Database) -> None:
     begun, ended = asyncio.Event(), list[str]()
     async with working(database, endless(begun, ended, says_nothing)) as jobs:
-        run = await jobs.trigger("t", "k0")
+        run = await jobs.trigger_run("t", "k0")
         await begun.wait()
     stopped = await jobs.run("t", run.id)
     assert stopped is not None
@@ -146,7 +146,7 @@ async def test_a_process_is_at_two_runs_at_most(database: Database) -> None:
         return {}
 
     async with working(database, *[work] * 4) as jobs:
-        runs = [await jobs.trigger("t", f"k{number}") for number in range(4)]
+        runs = [await jobs.trigger_run("t", f"k{number}") for number in range(4)]
         for run in runs:
             await over(jobs, run)
     assert most == worker_module.MAX_CONCURRENT_RUNS

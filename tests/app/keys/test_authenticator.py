@@ -14,7 +14,7 @@ from app.auth.principal import Role
 from app.features import load_routers
 from app.http import docs
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from tests.app.auth.provider import ProviderServer, ec_signer, provider_server, rsa_signer
 from tests.app.auth.test_auth import EVERYBODY, FIRST, OPEN
 from tests.app.desk.client import talking
@@ -45,9 +45,9 @@ async def http(product: Served) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def key_of(product: Served, tenant: str, role: Role = Role.CLIENT) -> str:
-    key = new_key()
-    await KeyRepository(product.container.base.database).create(tenant, role, "k", digest_of(key), (PAGE,))
-    product.container.keys.expire()
+    key = create_key()
+    await KeyRepository(product.container.base.database).create(tenant, role, "k", hash_key(key), (PAGE,))
+    product.container.keys.expire_copy()
     return key
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from tests.app.serving import Served, served
 
 PATH = "/api/v1/keys"
@@ -87,9 +87,9 @@ async def test_the_last_use_is_written_by_the_job_to_the_minute(client: httpx.As
 async def test_keys_are_the_tenants_own_and_for_administrators(client: httpx.AsyncClient, product: Served) -> None:
     own = await made(client)
     keys = KeyRepository(product.container.base.database)
-    theirs = await keys.create("other", Role.ADMIN, "别人", digest_of("theirs"))
-    await keys.create("default", Role.AGENT, "客服", digest_of("agent"))
-    product.container.keys.expire()
+    theirs = await keys.create("other", Role.ADMIN, "别人", hash_key("theirs"))
+    await keys.create("default", Role.AGENT, "客服", hash_key("agent"))
+    product.container.keys.expire_copy()
     assert theirs not in (await client.get(PATH)).text
     assert (await client.delete(f"{PATH}/{theirs}")).status_code == 404
     assert (await client.patch(f"{PATH}/{theirs}", json={"name": "x"})).status_code == 404

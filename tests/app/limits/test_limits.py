@@ -9,14 +9,14 @@ import pytest
 
 from agents.wording.catalogue import say
 from app.auth.principal import STAFF, Principal, Role
-from app.auth.sender import sender_of
+from app.auth.sender import build_sender
 from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.limits.attempts import Attempts
 from app.limits.leases import Lease
 from app.limits.slots import TurnSlots
-from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, network
+from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, normalize_address
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Windows
 from knowledge.work_place import release_place
@@ -89,33 +89,33 @@ def test_names_and_kinds_are_counted_apart_and_the_oldest_are_forgotten(clock: C
     ],
 )
 def test_an_address_is_counted_as_far_as_one_customer_has_it(host: str, counted: str) -> None:
-    assert network(host) == counted
+    assert normalize_address(host) == counted
 
 
 def test_only_a_public_key_is_counted_by_address_and_without_keys_nothing_is() -> None:
-    senders = {role: sender_of(Principal("t", frozenset({role}), "k"), "203.0.113.9") for role in Role}
+    senders = {role: build_sender(Principal("t", frozenset({role}), "k"), "203.0.113.9") for role in Role}
     assert {role: sender.address for role, sender in senders.items() if sender.address} == {Role.CLIENT: "203.0.113.9"}
     assert [role for role, sender in senders.items() if sender.server] == [Role.SERVER]
     assert {role for role, sender in senders.items() if sender.staff} == STAFF
-    assert sender_of(Principal("t", frozenset(Role)), "127.0.0.1") is NOBODY
+    assert build_sender(Principal("t", frozenset(Role)), "127.0.0.1") is NOBODY
 
 
 async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> None:
     slots, order = TurnSlots(1, 60), list[str]()
 
     async def work(name: str, tenant: str, sender: str) -> None:
-        async with slots.slot(tenant, sender):
+        async with slots.open_slot(tenant, sender):
             order.append(name)
             await asyncio.sleep(0)
 
     async with asyncio.TaskGroup() as group:
-        await slots.take("first")
+        await slots.acquire("first")
         for number in range(4):
             group.create_task(work(f"a{number}", "A", "flooder"))
         for name, tenant, sender in (("a-else", "A", "other"), ("b", "B", ""), ("c", "C", "")):
             group.create_task(work(name, tenant, sender))
         await asyncio.sleep(0)
-        slots.give("first")
+        slots.release("first")
     assert order == ["a0", "b", "c", "a-else", "a1", "a2", "a3"]
     assert slots.free == 1 and not slots._waiting
 
@@ -123,16 +123,16 @@ async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> No
 async def test_the_last_place_is_for_another_tenant(clock: Clock) -> None:
     slots = TurnSlots(3, 0.01, clock)
     for _ in range(2):
-        await slots.take("flooder")
+        await slots.acquire("flooder")
     with pytest.raises(QueueTimeout):
-        await slots.take("flooder")
-    waiting = asyncio.create_task(slots.take("flooder", patience=lambda: 60))
-    await slots.take("other")
-    slots.give("other")
+        await slots.acquire("flooder")
+    waiting = asyncio.create_task(slots.acquire("flooder", patience=lambda: 60))
+    await slots.acquire("other")
+    slots.release("other")
     await asyncio.sleep(0)
     assert slots.free == 1 and not waiting.done()
     clock.now += 60
-    slots.give("flooder")
+    slots.release("flooder")
     await waiting
     assert slots.free == 1
 
@@ -140,32 +140,32 @@ async def test_the_last_place_is_for_another_tenant(clock: Clock) -> None:
 async def test_who_was_there_lately_finds_a_share_of_the_places(clock: Clock) -> None:
     slots = TurnSlots(5, 0.01, clock)
     for _ in range(4):
-        await slots.take("flooder")
-    await slots.take("other")
+        await slots.acquire("flooder")
+    await slots.acquire("other")
     for tenant in ("flooder", "flooder", "flooder", "other"):
-        slots.give(tenant)
-    await slots.take("flooder")
+        slots.release(tenant)
+    await slots.acquire("flooder")
     with pytest.raises(QueueTimeout):
-        await slots.take("flooder")
+        await slots.acquire("flooder")
     clock.now += 60
     for _ in range(2):
-        await slots.take("flooder")
+        await slots.acquire("flooder")
 
 
 async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None:
     slots = TurnSlots(1, 0.01)
-    await slots.take("a")
+    await slots.acquire("a")
     with pytest.raises(QueueTimeout) as caught:
-        await slots.take("b")
+        await slots.acquire("b")
     assert caught.value.details["retry_after"] >= 1
-    waiting = asyncio.create_task(slots.take("b", patience=lambda: 60))
+    waiting = asyncio.create_task(slots.acquire("b", patience=lambda: 60))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     assert not slots._waiting
-    late = asyncio.create_task(slots.take("b", patience=lambda: 60))
+    late = asyncio.create_task(slots.acquire("b", patience=lambda: 60))
     await asyncio.sleep(0)
-    slots.give("a")
+    slots.release("a")
     late.cancel()  # the place came at this very moment
     await asyncio.gather(late, return_exceptions=True)
     assert slots.free == 1
@@ -175,7 +175,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
     slots, answered = TurnSlots(1, 60), asyncio.Event()
 
     async def asks() -> str:
-        async with slots.slot("a"):
+        async with slots.open_slot("a"):
             async with release_place():
                 await answered.wait()
             assert not slots.free
@@ -183,7 +183,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
 
     first = asyncio.create_task(asks())
     await asyncio.sleep(0)
-    async with slots.slot("b"):
+    async with slots.open_slot("b"):
         answered.set()
         await asyncio.sleep(0.01)
         assert not first.done()
@@ -199,7 +199,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
 async def test_an_error_outside_comes_back_to_its_place() -> None:
     slots = TurnSlots(1, 60)
     with pytest.raises(ValueError, match="down"):
-        async with slots.slot("a"):
+        async with slots.open_slot("a"):
             try:
                 async with release_place():
                     raise ValueError("down")
@@ -214,7 +214,7 @@ async def test_wrong_secrets_are_counted_by_address_and_expired_tokens_are_none(
 
     async def tried(host: str | None, code: str | None = "unauthorized") -> str:
         try:
-            async with attempts.checking(host, "secret"):
+            async with attempts.check_secret(host, "secret"):
                 if code:
                     raise Unauthorized("", code=code)
         except (Unauthorized, RateLimited) as error:
@@ -244,7 +244,7 @@ async def test_wrong_secrets_are_counted_by_address_and_expired_tokens_are_none(
     ],
 )
 def test_what_is_urgent_is_told_without_a_model(text: str, wanted: bool) -> None:
-    assert UrgentReplies(0.7).wanted(text) is wanted
+    assert UrgentReplies(0.7).is_urgent(text) is wanted
 
 
 async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
@@ -257,10 +257,10 @@ async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
     with taken(await counted.begin("other", theirs)), leases.pop():
         pass
     with taken(await counted.begin("t", theirs)):
-        assert counted.under_way("t") == 3
+        assert counted.count_turns("t") == 3
     for lease in leases:
         lease.release()
-    assert not counted.under_way("t")
+    assert not counted.count_turns("t")
 
 
 def taken(lease: Lease | Overloaded) -> Lease:
@@ -272,7 +272,7 @@ def taken(lease: Lease | Overloaded) -> Lease:
 async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
     counted, mine = limits(turns_per_key=1), Requester("mine")
     with taken(await counted.begin("t", mine)), pytest.raises(Overloaded) as raised:
-        async with counted.turn("t", mine, "", text):
+        async with counted.open_turn("t", mine, "", text):
             pass
     assert raised.value.message == say("too_busy", english)
 
@@ -285,8 +285,8 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 
 
 async def key_of(server: Served, role: Role) -> dict[str, str]:
-    key = new_key()
-    await KeyRepository(server.container.base.database).create("default", role, "test", digest_of(key))
+    key = create_key()
+    await KeyRepository(server.container.base.database).create("default", role, "test", hash_key(key))
     server.container.keys._fresh_until = float("-inf")
     return {"Authorization": f"Bearer {key}"}
 
@@ -348,10 +348,10 @@ async def test_a_client_that_leaves_leaves_its_place(server: Served) -> None:
         assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
     counted = server.container.limits
     for _ in range(600):
-        if not counted.under_way("default") and counted.slots.free == 2:
+        if not counted.count_turns("default") and counted.slots.free == 2:
             break
         await asyncio.sleep(0.05)
-    assert not counted.under_way("default") and counted.slots.free == 2
+    assert not counted.count_turns("default") and counted.slots.free == 2
 
 
 async def test_without_keys_nothing_is_counted(server: Served) -> None:

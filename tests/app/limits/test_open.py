@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from app.auth.principal import Role
 from app.errors import Overloaded
 from app.limits.leases import Lease
-from app.limits.shared_leases import RedisLeases
+from app.limits.redis_leases import RedisLeases
 from app.limits.types import LimitKind, Requester
 from app.metrics import Metrics
 from app.redis.server import open_redis
@@ -40,7 +40,7 @@ async def test_streams_of_a_key_are_bounded_and_one_that_ends_makes_room(tmp_pat
         key = (await server.container.keys.authenticate(headers["Authorization"].split()[1], None)).key
         limits, sender = server.container.limits, Requester(key, server=True)
         async with httpx.AsyncClient(base_url=server.address, headers=headers, timeout=60) as http:
-            with await limits.stream("default", sender, ""):
+            with await limits.open_stream("default", sender, ""):
                 refused = await http.post(path, json=said("你好"))
                 assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_streams")
                 assert int(refused.headers["retry-after"]) >= 1
@@ -48,7 +48,7 @@ async def test_streams_of_a_key_are_bounded_and_one_that_ends_makes_room(tmp_pat
                 assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
             for _ in range(3):
                 assert (await http.post(path, json=said("你好"))).status_code == 200
-        assert server.container.leases.held(LimitKind.STREAMS, ("key", "default", key)) == 0
+        assert server.container.leases.count_held(LimitKind.STREAMS, ("key", "default", key)) == 0
 
 
 async def test_sockets_of_an_address_and_of_a_key_are_bounded_and_one_that_closes_makes_room(tmp_path: Path) -> None:

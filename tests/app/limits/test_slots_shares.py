@@ -24,24 +24,24 @@ async def settled() -> None:
 
 async def test_what_a_busy_tenant_has_waiting_goes_on_after_the_others_turns_and_not_beside_them(clock: Clock) -> None:
     slots = TurnSlots(2, 60, clock)
-    await slots.take("busy")
-    waiting = asyncio.create_task(slots.take("busy"))
+    await slots.acquire("busy")
+    waiting = asyncio.create_task(slots.acquire("busy"))
     await settled()
     clock.now += 3
-    await slots.take("quiet")
-    slots.give("busy")
+    await slots.acquire("quiet")
+    slots.release("busy")
     await settled()
     assert slots.free == 1 and not waiting.done()
-    slots.give("quiet")
+    slots.release("quiet")
     await waiting
-    await slots.take("quiet")  # nobody waits for the busy one
+    await slots.acquire("quiet")  # nobody waits for the busy one
 
 
 async def test_a_place_goes_to_the_tenant_that_had_the_fewest_lately(clock: Clock) -> None:
     slots, order = TurnSlots(1, 60, clock), list[str]()
 
     async def turn(tenant: str) -> None:
-        async with slots.slot(tenant):
+        async with slots.open_slot(tenant):
             order.append(tenant)
             clock.now += 1
 
@@ -49,12 +49,12 @@ async def test_a_place_goes_to_the_tenant_that_had_the_fewest_lately(clock: Cloc
         for _ in range(turns):
             await turn(tenant)
     order.clear()
-    await slots.take("first")
+    await slots.acquire("first")
     async with asyncio.TaskGroup() as group:
         for tenant in ("busy", "some", "new"):
             group.create_task(turn(tenant))
         await settled()
-        slots.give("first")
+        slots.release("first")
     assert order == ["new", "some", "busy"]
 
 
@@ -62,7 +62,7 @@ async def test_two_that_always_wait_get_as_much_of_the_places_however_many_they_
     slots, held, had = TurnSlots(2, 1e6, clock), list[str](), Counter[str]()
 
     async def turn(tenant: str) -> None:
-        await slots.take(tenant)
+        await slots.acquire(tenant)
         held.append(tenant)
 
     tasks = {asyncio.create_task(turn(tenant)) for tenant in ["busy"] * 20 + ["other"] * 2}
@@ -72,7 +72,7 @@ async def test_two_that_always_wait_get_as_much_of_the_places_however_many_they_
         had.update(held)
         done, held[:] = list(held), []
         for tenant in done:
-            slots.give(tenant)
+            slots.release(tenant)
             tasks.add(asyncio.create_task(turn(tenant)))
         await settled()
     for task in tasks:
@@ -83,14 +83,18 @@ async def test_two_that_always_wait_get_as_much_of_the_places_however_many_they_
 
 def test_a_share_is_an_average_that_forgets(clock: Clock) -> None:
     shares = PlaceShares(clock)
-    shares.changed("a", 2)
+    shares.add_places("a", 2)
     clock.now += 20 * MEAN_SECONDS
-    shares.changed("b", 1)
-    assert shares.used("a") == pytest.approx(2) and shares.used("b") == 0 and shares.used("nobody") == 0
-    assert shares.most("a") and not shares.most("b")
-    shares.changed("a", -2)
+    shares.add_places("b", 1)
+    assert (
+        shares.compute_used("a") == pytest.approx(2)
+        and shares.compute_used("b") == 0
+        and shares.compute_used("nobody") == 0
+    )
+    assert shares.has_most("a") and not shares.has_most("b")
+    shares.add_places("a", -2)
     clock.now += MEAN_SECONDS
-    assert shares.used("a") == pytest.approx(2 / 2.71828, rel=1e-3)
+    assert shares.compute_used("a") == pytest.approx(2 / 2.71828, rel=1e-3)
     clock.now += 20 * MEAN_SECONDS
-    shares.changed("b", -1)
+    shares.add_places("b", -1)
     assert list(shares._tenants) == ["b"]

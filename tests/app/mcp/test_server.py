@@ -23,9 +23,9 @@ from mcp.shared.exceptions import MCPError
 
 from app.auth.principal import Role
 from app.client.yingda_client import AsyncClient
-from app.http.routes import roles_of
+from app.http.routes import list_roles
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.mcp.tools import TOOLS
 from app.settings import Settings
@@ -51,7 +51,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path / "data", rate_per_key=60, sign_in_failures=0, max_body_bytes=200_000) as server:
         keys = KeyRepository(server.container.base.database)
         for (tenant, role), key in KEYS.items():
-            await keys.create(tenant, role, key, digest_of(key))
+            await keys.create(tenant, role, key, hash_key(key))
         yield server
 
 
@@ -162,7 +162,7 @@ async def test_a_key_may_do_here_what_it_may_do_elsewhere(world: World) -> None:
 
 
 def test_the_tools_say_the_roles_of_their_endpoints() -> None:
-    roles = roles_of(create_app(Settings(_env_file=None, embedder="hash")))
+    roles = list_roles(create_app(Settings(_env_file=None, embedder="hash")))
     assert {tool.endpoint: sorted(tool.roles) for tool in TOOLS.values()} == {
         tool.endpoint: roles[tool.endpoint] for tool in TOOLS.values()
     }

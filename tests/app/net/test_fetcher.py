@@ -9,11 +9,11 @@ import pytest
 
 from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.net.fetcher import Fetcher
-from app.net.inflating import TooLong, inflated
-from app.net.targets import TargetPolicy, port_ranges
+from app.net.inflater import TooLong, inflate
+from app.net.targets import TargetPolicy, parse_port_ranges
 from tests.app.net.site import Page, Site, site
 
-HERE = TargetPolicy.listed("网址", "", ("127.0.0.1",), port_ranges("80"))
+HERE = TargetPolicy.from_settings("网址", "", ("127.0.0.1",), parse_port_ranges("80"))
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ async def test_what_may_work_later_is_not_what_never_will(web: Site, fetcher: Fe
             await fetcher.fetch(f"{web.url}/a")
     web.put("/a", "", status=403)
     assert (await fetcher.fetch(f"{web.url}/a")).status == 403
-    assert (await fetcher.fetch(f"{web.url}/none")).gone
+    assert (await fetcher.fetch(f"{web.url}/none")).is_gone
     closed = await asyncio.start_server(web.serve, "127.0.0.1", 0)
     port = closed.sockets[0].getsockname()[1]
     closed.close()
@@ -113,14 +113,14 @@ async def test_a_server_that_says_nothing_is_left(web: Site) -> None:
 
 def test_several_members_of_one_file_are_let_out_within_one_bound() -> None:
     data = gzip.compress(b"a" * 60) + gzip.compress(b"b" * 60)
-    assert inflated(data, 120) == b"a" * 60 + b"b" * 60
+    assert inflate(data, 120) == b"a" * 60 + b"b" * 60
     with pytest.raises(TooLong):
-        inflated(data, 119)
+        inflate(data, 119)
 
 
 def test_members_without_end_are_not_let_out() -> None:
     with pytest.raises(TooLong):
-        inflated(gzip.compress(b"") * 20_000, 10)
+        inflate(gzip.compress(b"") * 20_000, 10)
 
 
 async def test_a_charset_that_only_python_knows_is_none(web: Site, fetcher: Fetcher) -> None:

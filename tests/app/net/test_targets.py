@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from app.errors import Forbidden
-from app.net.targets import TargetPolicy, checked_url, port_ranges, resolved
+from app.net.targets import TargetPolicy, check_url, parse_port_ranges, resolve_target
 
-PUBLIC = TargetPolicy("网址", "请管理员设置", ports=port_ranges("80,443,8000-9999"))
-INTRANET = TargetPolicy.listed(
-    "网址", "请管理员设置", ("wiki.corp", "10.1.0.0/16", "100.64.0.0/10"), port_ranges("80,443")
+PUBLIC = TargetPolicy("网址", "请管理员设置", ports=parse_port_ranges("80,443,8000-9999"))
+INTRANET = TargetPolicy.from_settings(
+    "网址", "请管理员设置", ("wiki.corp", "10.1.0.0/16", "100.64.0.0/10"), parse_port_ranges("80,443")
 )
 
 PRIVATE = [
@@ -41,16 +41,16 @@ PRIVATE = [
 @pytest.mark.parametrize("url", [*PRIVATE, "ftp://example.com/", "http://", "https://me:pw@example.com/", "nonsense"])
 def test_nothing_of_the_network_of_the_server_is_called(url: str) -> None:
     with pytest.raises(Forbidden) as caught:
-        checked_url(url, PUBLIC)
+        check_url(url, PUBLIC)
     assert caught.value.code == "unsafe_target"
 
 
 def test_public_addresses_are_fine_on_the_ports_that_are_listed() -> None:
     for url in ("https://example.com/hook", "http://93.184.216.34/", "https://[2606:4700::1111]:8443/x"):
-        assert str(checked_url(url, PUBLIC)) == url
+        assert str(check_url(url, PUBLIC)) == url
     for port in (22, 444, 7999, 10_000):
         with pytest.raises(Forbidden, match="80、443、8000-9999"):
-            checked_url(f"http://93.184.216.34:{port}/", PUBLIC)
+            check_url(f"http://93.184.216.34:{port}/", PUBLIC)
 
 
 METADATA = (
@@ -64,15 +64,15 @@ def test_where_clouds_tell_their_secrets_only_an_address_that_is_listed_itself_i
     url = f"http://{host}/metadata"
     for policy in (PUBLIC, INTRANET, TargetPolicy("网址", "", private=True)):
         with pytest.raises(Forbidden, match="元数据"):
-            checked_url(url, policy)
+            check_url(url, policy)
     if host[0].isdigit() and "." in host:
-        assert checked_url(url, TargetPolicy.listed("网址", "", (host,), ()))
+        assert check_url(url, TargetPolicy.from_settings("网址", "", (host,), ()))
 
 
 @pytest.mark.parametrize("text", ["x", "0", "65536", "9-8", "80-", "-80", "80;443", "８０"])
 def test_what_is_no_port_is_told(text: str) -> None:
     with pytest.raises(ValueError, match="80,443,8000-9999"):
-        port_ranges(text)
+        parse_port_ranges(text)
 
 
 def answer(*addresses: str) -> Any:
@@ -88,25 +88,25 @@ async def test_a_name_is_what_all_of_its_addresses_are(
 ) -> None:
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer(*addresses))
     with pytest.raises(Forbidden, match=r"内网|元数据"):
-        await resolved("http://shop.example/", PUBLIC)
+        await resolve_target("http://shop.example/", PUBLIC)
 
 
 async def test_an_intranet_is_called_as_far_as_it_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert str(checked_url("http://10.1.2.3:9000/", INTRANET)) == "http://10.1.2.3:9000/"
+    assert str(check_url("http://10.1.2.3:9000/", INTRANET)) == "http://10.1.2.3:9000/"
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("10.7.0.1"))
-    assert (await resolved("http://Wiki.corp:9000/a", INTRANET)).address == "10.7.0.1"
+    assert (await resolve_target("http://Wiki.corp:9000/a", INTRANET)).address == "10.7.0.1"
     for url in ("http://other.corp/", "http://10.2.0.1/"):
         with pytest.raises(Forbidden):
-            await resolved(url, INTRANET)
+            await resolve_target(url, INTRANET)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("169.254.169.254"))
     with pytest.raises(Forbidden):  # whatever a name is listed for, the cloud's secrets are not
-        await resolved("http://wiki.corp/", INTRANET)
+        await resolve_target("http://wiki.corp/", INTRANET)
 
 
 async def test_what_was_checked_is_what_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("93.184.216.34"))
-    target = await resolved("https://shop.example:8443/a?b=1", PUBLIC)
-    assert str(target.pinned) == "https://93.184.216.34:8443/a?b=1"
+    target = await resolve_target("https://shop.example:8443/a?b=1", PUBLIC)
+    assert str(target.address_url) == "https://93.184.216.34:8443/a?b=1"
     assert (target.headers, target.extensions) == ({"Host": "shop.example:8443"}, {"sni_hostname": "shop.example"})
 
 
@@ -118,5 +118,5 @@ async def test_a_name_is_resolved_as_its_certificate_has_it(monkeypatch: pytest.
         return [(0, 0, 0, "", ("93.184.216.34", port))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolving)
-    target = await resolved("https://faß.example/", PUBLIC)
+    target = await resolve_target("https://faß.example/", PUBLIC)
     assert asked == [target.extensions["sni_hostname"]] == ["xn--fa-hia.example"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.types import Outcome, Replace, Token
-from app.chat.stream import Items, frames
+from app.chat.stream import Items, encode_frames
 from app.chat.types import ChatEvent, TurnHandoff, TurnStarted
 from app.desk.types import QueueState, State
 from app.errors import RateLimited
@@ -93,7 +93,7 @@ async def test_every_event_of_a_stream_is_as_documented() -> None:
         for item in told:
             yield item
 
-    sent = events("".join([frame async for frame in frames(turn(), "r")]))
+    sent = events("".join([frame async for frame in encode_frames(turn(), "r")]))
     assert [kind for kind, _ in sent] == ["meta", "token", "ping", "replace", "handoff", "error"]
     assert all(data["type"] == kind for kind, data in sent)
     assert [problems(REFERENCE, data) for _, data in sent] == [[]] * len(sent)

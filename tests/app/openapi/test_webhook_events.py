@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
-from app.chat.after import after_turns
+from app.chat.turn_events import build_turn_events
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.db.tables import OutboxEvent
 from app.desk.types import Actor
 from app.openapi.webhook_events import DATA, name_of
-from app.request_ids import caused_by
+from app.request_ids import set_request_id
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
@@ -24,8 +24,8 @@ from app.tickets.sla import service_levels
 from app.transcripts.repository import TranscriptRepository
 from app.webhooks.events import KIND, WebhookEvent
 from app.webhooks.repository import Subscription, WebhookRepository
-from app.wiring.erasure import forget
-from app.wiring.turns import turn_log
+from app.wiring.erasure import forget_conversations
+from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import MOMENT, turn
 from tests.app.desk.building import desk_over, key
 from tests.app.openapi.document import document, problems
@@ -36,7 +36,7 @@ RESPONSE = b'{"data": {"agent": "knowledge", "sources": []}}'
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(f"sqlite+aiosqlite:///{(tmp_path / 'test.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     yield database
     await database.close()
 
@@ -71,18 +71,20 @@ async def happened(database: Database) -> list[dict[str, Any]]:
 async def test_what_happens_is_told_as_documented_with_the_request_that_caused_it(database: Database) -> None:
     await subscribe(database, "t", [*WebhookEvent])
     desk = desk_over(database)
-    log = turn_log(database, after_turns)
-    await log.append(turn(1, trace_id="asked", agent="knowledge", response=RESPONSE))
-    await TranscriptRepository(database, forget).rate("t", "s", "m1", "down", "我的电话 13800138000 没人接")
-    with caused_by("desk"):
-        await desk.service.request(key(), user_id="u", channel="web")
-        await desk.service.accept(key(), "amy")
-        await desk.service.say(key(), "您好", client_id="c1")
-        await desk.service.say(key(), "您好", client_id="c1")
+    log = build_turn_log(database, build_turn_events)
+    await log.append_turn(turn(1, trace_id="asked", agent="knowledge", response=RESPONSE))
+    await TranscriptRepository(database, forget_conversations).rate(
+        "t", "s", "m1", "down", "我的电话 13800138000 没人接"
+    )
+    with set_request_id("desk"):
+        await desk.service.request_person(key(), user_id="u", channel="web")
+        await desk.service.accept_session(key(), "amy")
+        await desk.service.send_message(key(), "您好", client_id="c1")
+        await desk.service.send_message(key(), "您好", client_id="c1")
         await desk.service.resolve(key())
-        await desk.service.request(key())
-        await desk.service.leave(key())
-        await desk.service.request(key())
+        await desk.service.request_person(key())
+        await desk.service.leave_queue(key())
+        await desk.service.request_person(key())
         await desk.service.close(key(), Actor.CUSTOMER)
     tickets = TicketService(TicketRepository(database), service_levels(Settings(_env_file=None)))
     opened, _ = await tickets.create("t", TicketOwner("s", "u"), NewTicket("空调不制冷", ""), "amy")
@@ -118,13 +120,13 @@ async def test_what_happens_is_told_as_documented_with_the_request_that_caused_i
 async def test_messages_that_nobody_is_told_of_are_not_written(database: Database) -> None:
     await subscribe(database, "t", ["ticket.created"])
     await subscribe(database, "other", [*WebhookEvent])
-    await turn_log(database, after_turns).append(turn(1))
+    await build_turn_log(database, build_turn_events).append_turn(turn(1))
     assert await happened(database) == []
 
 
 async def test_what_is_deleted_is_not_told_later(database: Database) -> None:
     await subscribe(database, "t", [*WebhookEvent])
-    await turn_log(database, after_turns).append(turn(1))
+    await build_turn_log(database, build_turn_events).append_turn(turn(1))
     assert len(await happened(database)) == 2
-    assert await TranscriptRepository(database, forget).delete("t", "s")
+    assert await TranscriptRepository(database, forget_conversations).delete("t", "s")
     assert await happened(database) == []

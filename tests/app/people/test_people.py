@@ -16,7 +16,7 @@ from app.auth.cookies import SIGN_IN as COOKIE
 from app.auth.principal import Role
 from app.db.base import now
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.people.tables import PersonRow, SignInRow
 from tests.app.auth.provider import ec_signer, provider_server, rsa_signer
 from tests.app.serving import Served, served
@@ -194,9 +194,9 @@ async def test_people_sign_in_by_the_identity_provider_and_customers_tokens_open
 
 async def test_other_tenants_and_foreign_pages_reach_no_account(server: Served, admin: httpx.AsyncClient) -> None:
     person, page = await signed_in(server, admin, "amy")
-    key = new_key()
-    await KeyRepository(server.container.base.database).create("rival", Role.ADMIN, "rival", digest_of(key))
-    server.container.keys.expire()
+    key = create_key()
+    await KeyRepository(server.container.base.database).create("rival", Role.ADMIN, "rival", hash_key(key))
+    server.container.keys.expire_copy()
     place, shown = f"{PEOPLE}/{person['id']}", {"X-API-Key": key}
     async with httpx.AsyncClient(base_url=server.address, headers=shown) as rival:
         assert (await rival.get(PEOPLE)).json() == {"people": []}
@@ -269,9 +269,9 @@ async def test_the_queue_honours_team_skill_capacity_and_hours(server: Served, a
     assert code(await ben.post(f"{DESK}/s-1/transfer", json={"agent_id": "eve"})) == (409, "off_hours")
 
     queue = server.container.desk.queue
-    await server.container.desk.staff.gone("default", "ben")
-    await server.container.desk.staff.seen("default", "eve")
-    assert not await queue.attended("default", "", team["id"])  # eve is there, but not on duty
+    await server.container.desk.staff.mark_gone("default", "ben")
+    await server.container.desk.staff.mark_seen("default", "eve")
+    assert not await queue.is_attended("default", "", team["id"])  # eve is there, but not on duty
     duty = {"teams": [team["id"]], "skills": [], "hours": [], "capacity": 3}
     changed = await admin.put(f"{PEOPLE}/{refunds['id']}/duty", json=duty)
     assert (changed.json()["capacity"], changed.json()["display_name"]) == (3, "Ben")

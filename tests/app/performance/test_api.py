@@ -16,9 +16,9 @@ from app.auth.principal import Role
 from app.chat.session import Message
 from app.conversations.tables import StoredTurn
 from app.db.tables import OutboxEvent
-from app.ids import new_id
+from app.ids import create_id
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app, open_container
 from app.metrics import STAGES
 from app.outbox import OutboxWorker
@@ -43,7 +43,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     async with app.router.lifespan_context(app):
         files = [("退货.md", RETURNS.encode()), ("保修.md", REPAIRS.encode())]
         assert all(report.ready for report in await app.state.container.ingestion.add("default", files))
-        await (await app.state.container.tenants.of("default")).retriever.calibrate()
+        await (await app.state.container.tenants.get_parts("default")).retriever.calibrate()
         yield app
 
 
@@ -222,7 +222,7 @@ async def test_metrics_tell_who_answered_dense_recalls(tmp_path: Path, limit: in
     async with app.router.lifespan_context(app):
         container: Container = app.state.container
         await container.ingestion.add("default", [("退货.md", RETURNS.encode())])
-        retriever = (await container.tenants.of("default")).retriever
+        retriever = (await container.tenants.get_parts("default")).retriever
         await retriever.calibrate()
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             before = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
@@ -236,7 +236,7 @@ async def test_metrics_tell_who_answered_dense_recalls(tmp_path: Path, limit: in
 
 async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, container: Container) -> None:
     await chat(client, QUESTION)
-    container.metrics.of("other").turns += 1
+    container.metrics.get_tenant("other").turns += 1
     response = await client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain")
     assert 'yingda_turns_total{outcome="answered",tenant="default"} 1.0' in response.text
@@ -249,8 +249,8 @@ async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, conta
 async def test_prometheus_reads_statuses_what_waits_and_the_process(
     client: httpx.AsyncClient, container: Container
 ) -> None:
-    await container.desk.service.request(SessionKey("default", "s"))
-    await container.desk.service.request(SessionKey("acme", "s"))
+    await container.desk.service.request_person(SessionKey("default", "s"))
+    await container.desk.service.request_person(SessionKey("acme", "s"))
     assert (await client.get("/api/v1/tickets/TK0")).status_code == 404
     assert (await client.request("HAX", "/made/up/address")).status_code in (404, 405)
     files = [("files", ("发票.md", b"# A\n\nb c d")), ("files", ("坏.pdf", b"%PDF-1.4 broken"))]
@@ -271,9 +271,9 @@ async def test_prometheus_reads_statuses_what_waits_and_the_process(
 async def test_a_key_for_metrics_reads_those_of_its_tenant(client: httpx.AsyncClient, app: FastAPI) -> None:
     container: Container = app.state.container
     for tenant in ("default", "acme"):
-        await KeyRepository(container.base.database).create(tenant, Role.METRICS, "抓取", digest_of(f"key-{tenant}"))
+        await KeyRepository(container.base.database).create(tenant, Role.METRICS, "抓取", hash_key(f"key-{tenant}"))
     container.keys._fresh_until = 0.0  # what was loaded is old
-    await container.desk.service.request(SessionKey("acme", "s"))
+    await container.desk.service.request_person(SessionKey("acme", "s"))
     for tenant, sees in (("default", True), ("acme", False)):
         headers = {"X-API-Key": f"key-{tenant}"}
         text = (await client.get("/metrics", headers=headers)).text
@@ -299,12 +299,12 @@ async def test_what_a_killed_server_left_undone_is_done_by_the_next(
         patch.setattr(OutboxWorker, "start", lambda self: None)
         async with open_container(settings) as container:
             for _ in range(3):
-                await container.chat.answer(Message("default", new_id(), "xylophone zebra quantum"))
-            assert await container.usage.days("default", 1) == {}
+                await container.chat.answer_message(Message("default", create_id(), "xylophone zebra quantum"))
+            assert await container.usage.load_days("default", 1) == {}
     for _ in range(2):
         async with open_container(settings) as container:
             await until_settled(container)
-            [counts] = (await container.usage.days("default", 1)).values()
+            [counts] = (await container.usage.load_days("default", 1)).values()
             assert counts["turns"] == 3
             gaps, _ = await container.unanswered.page("default")
             assert [gap.count for gap in gaps] == [3]

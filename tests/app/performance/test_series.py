@@ -30,14 +30,14 @@ class Clock:
 
 def answered(metrics: Metrics, total_ms: float, outcome: Outcome = Outcome.ANSWERED, *degraded: str) -> None:
     answer = Answer("好", outcome, "knowledge", "knowledge", degraded=degraded, usage=Usage(1, 100, 20))
-    metrics.computed("t", answer)
-    metrics.finished("t", answer, cached=False, total_ms=total_ms)
+    metrics.add_answer("t", answer)
+    metrics.add_turn("t", answer, cached=False, total_ms=total_ms)
 
 
 async def point(database: Database, step: str = "minute", moment: datetime = NOON) -> Point:
     found = await SeriesRepository(database).read("t", step, moment - timedelta(hours=1), moment + timedelta(hours=1))
     assert len(found) == 1
-    return Point.of(next(iter(found.values())))
+    return Point.from_counts(next(iter(found.values())))
 
 
 async def test_two_processes_add_to_one_point_and_nothing_is_added_twice(database: Database) -> None:
@@ -56,7 +56,7 @@ async def test_two_processes_add_to_one_point_and_nothing_is_added_twice(databas
         assert found.groups["outage"] == {"llm": 1} and found.groups["llm"]["prompt_tokens"] == 300
         total = found.durations["total"]
         assert (total.count, round(total.mean, 1)) == (3, 268.7)
-        assert 2.5 < total.percentile(0.5) <= 5.0 and 500 < total.percentile(0.99) <= 1000
+        assert 2.5 < total.compute_percentile(0.5) <= 5.0 and 500 < total.compute_percentile(0.99) <= 1000
 
 
 async def test_what_could_not_be_written_is_added_the_next_time(

@@ -8,7 +8,7 @@ import pytest
 
 from agents.profile import TenantProfile
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.profiles.repository import FRESH_SECONDS, ProfileRepository
 
 DEFAULT = TenantProfile(fallback_script="没有找到")
@@ -27,7 +27,7 @@ class Clock:
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(f"sqlite+aiosqlite:///{(tmp_path / 'yingda.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     yield database
     await database.close()
 
@@ -73,7 +73,7 @@ async def test_a_read_that_was_overtaken_does_not_bring_the_old_profile_back(
         await go_on.wait()
         return DEFAULT
 
-    monkeypatch.setattr(profiles, "_stored", slow)
+    monkeypatch.setattr(profiles, "_load_stored", slow)
     reading = asyncio.create_task(profiles.get("t"))
     await asyncio.sleep(0)
     await profiles.put("t", SHOP)
@@ -85,13 +85,13 @@ async def test_a_read_that_was_overtaken_does_not_bring_the_old_profile_back(
 async def test_those_who_ask_at_one_moment_cost_one_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = ProfileRepository(database, DEFAULT)
     reads: list[str] = []
-    stored = repository._stored
+    stored = repository._load_stored
 
     async def counted(tenant: str) -> TenantProfile:
         reads.append(tenant)
         return await stored(tenant)
 
-    monkeypatch.setattr(repository, "_stored", counted)
+    monkeypatch.setattr(repository, "_load_stored", counted)
     profiles = await asyncio.gather(*(repository.get("t") for _ in range(20)))
     assert reads == ["t"]
     assert all(profile is profiles[0] for profile in profiles)

@@ -19,7 +19,7 @@ ANSWER = load_shipped_prompts().get_template("answer")
 async def calibrated(client: httpx.AsyncClient) -> None:
     """What is computed from here on is kept: a calibration that comes behind would be another key."""
     app: Any = client._transport.app  # type: ignore[attr-defined]
-    await (await app.state.container.tenants.of("default")).retriever.calibrate()
+    await (await app.state.container.tenants.get_parts("default")).retriever.calibrate()
 
 
 async def trace_of(client: httpx.AsyncClient, turn: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from loguru import logger
 
 from agents.prompt_library import load_shipped_prompts
-from app.prompts.library import PromptLibrary, problem_of
+from app.prompts.library import PromptLibrary, find_problem
 from knowledge.errors import InvalidConfiguration
 
 
@@ -54,30 +54,30 @@ POLITE = QUESTION + "\n请用敬语。"
 
 def test_an_edit_is_in_force_once_the_time_is_over_and_not_before(tmp_path: Path, clock: Clock) -> None:
     prompts = library(tmp_path, clock)
-    before = prompts.current()
+    before = prompts.get_current()
     assert before.version == load_shipped_prompts().version
     edited(tmp_path, "question", POLITE)
     clock.now = 4.9
-    assert prompts.current() is before
+    assert prompts.get_current() is before
     clock.now = 5.0
-    after = prompts.current()
+    after = prompts.get_current()
     assert after.get_template("question") == POLITE and after.version != before.version
     assert before.get_template("question") == QUESTION, "who has the old ones keeps them to the end"
     clock.now = 50.0
-    assert prompts.current() is after, "nothing changed, so nothing that depends on it is made anew"
-    assert prompts.text_of("question", before.versions["question"]) == QUESTION
-    assert prompts.text_of("question", after.versions["question"]) == POLITE
+    assert prompts.get_current() is after, "nothing changed, so nothing that depends on it is made anew"
+    assert prompts.get_text("question", before.versions["question"]) == QUESTION
+    assert prompts.get_text("question", after.versions["question"]) == POLITE
 
 
 def test_the_shipped_prompt_comes_back_when_the_own_one_goes(tmp_path: Path, clock: Clock) -> None:
     edited(tmp_path, "question", POLITE)
     prompts = library(tmp_path, clock)
-    assert prompts.current().get_template("question") == POLITE
-    assert [state.name for state in prompts.states() if state.own] == ["question"]
+    assert prompts.get_current().get_template("question") == POLITE
+    assert [state.name for state in prompts.list_states() if state.own] == ["question"]
     (tmp_path / "question.md").unlink()
     clock.now = 5.0
-    assert prompts.current().version == load_shipped_prompts().version
-    assert not any(state.own for state in prompts.states())
+    assert prompts.get_current().version == load_shipped_prompts().version
+    assert not any(state.own for state in prompts.list_states())
 
 
 def test_a_bad_edit_is_refused_marked_and_logged_once_while_the_last_good_one_stays(
@@ -85,30 +85,30 @@ def test_a_bad_edit_is_refused_marked_and_logged_once_while_the_last_good_one_st
 ) -> None:
     edited(tmp_path, "question", POLITE)
     prompts = library(tmp_path, clock)
-    good = prompts.current()
+    good = prompts.get_current()
     edited(tmp_path, "question", POLITE.replace("{{fragments}}", ""))
     for clock.now in (5.0, 10.0, 15.0):
-        assert prompts.current() is good
-    state = next(state for state in prompts.states() if state.name == "question")
+        assert prompts.get_current() is good
+    state = next(state for state in prompts.list_states() if state.name == "question")
     assert (state.text, state.problem, state.own) == (POLITE, "缺少 {{fragments}}", True)
     assert sum("refused" in line for line in logged) == 1
     edited(tmp_path, "question", POLITE + "！")
     clock.now = 20.0
-    assert prompts.current().get_template("question") == POLITE + "！"
-    assert not any(state.problem for state in prompts.states())
+    assert prompts.get_current().get_template("question") == POLITE + "！"
+    assert not any(state.problem for state in prompts.list_states())
 
 
 def test_what_is_no_prompt_or_no_text_is_told(tmp_path: Path, clock: Clock) -> None:
     edited(tmp_path, "anwser", "错字")
     (tmp_path / "verify.md").write_bytes(b"\xff\xfe\xff")
     prompts = library(tmp_path, clock)
-    assert prompts.current().version == load_shipped_prompts().version
-    problems = {state.name: state.problem for state in prompts.states() if state.problem}
+    assert prompts.get_current().version == load_shipped_prompts().version
+    problems = {state.name: state.problem for state in prompts.list_states() if state.problem}
     assert problems.keys() == {"anwser", "verify"} and "没有叫 anwser 的提示词" in problems["anwser"]
     (tmp_path / "anwser.md").unlink()
     clock.now = 5.0
-    prompts.current()
-    assert [state.name for state in prompts.states() if state.problem] == ["verify"]
+    prompts.get_current()
+    assert [state.name for state in prompts.list_states() if state.problem] == ["verify"]
 
 
 def test_a_folder_that_goes_away_takes_nothing_with_it_and_one_that_never_was_is_an_error(
@@ -120,10 +120,10 @@ def test_a_folder_that_goes_away_takes_nothing_with_it_and_one_that_never_was_is
     folder.mkdir()
     edited(folder, "question", POLITE)
     prompts = library(folder, clock)
-    good = prompts.current()
+    good = prompts.get_current()
     folder.rename(tmp_path / "elsewhere")
     for clock.now in (5.0, 10.0):
-        assert prompts.current() is good
+        assert prompts.get_current() is good
     assert sum("is gone" in line for line in logged) == 1
 
 
@@ -131,10 +131,10 @@ def test_the_prompts_of_the_code_may_be_edited_too(tmp_path: Path, clock: Clock)
     for name in load_shipped_prompts():
         edited(tmp_path, name, load_shipped_prompts().get_template(name))
     prompts = PromptLibrary(None, 5.0, clock, own=tmp_path)
-    assert prompts.current().version == load_shipped_prompts().version
+    assert prompts.get_current().version == load_shipped_prompts().version
     edited(tmp_path, "verify", "只评判。")
     clock.now = 5.0
-    assert prompts.current().get_template("verify") == "只评判。"
+    assert prompts.get_current().get_template("verify") == "只评判。"
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_the_prompts_of_the_code_may_be_edited_too(tmp_path: Path, clock: Clock)
     ],
 )
 def test_what_an_edit_may_change(text: str, problem: str) -> None:
-    told = problem_of(text, QUESTION)
+    told = find_problem(text, QUESTION)
     assert (problem in told) if problem else told == ""
 
 
 @pytest.mark.parametrize("name", list(load_shipped_prompts()))
 def test_every_shipped_prompt_is_as_it_has_to_be(name: str) -> None:
-    assert problem_of(load_shipped_prompts().get_template(name), load_shipped_prompts().get_template(name)) == ""
+    assert find_problem(load_shipped_prompts().get_template(name), load_shipped_prompts().get_template(name)) == ""

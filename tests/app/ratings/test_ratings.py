@@ -15,7 +15,7 @@ from app.auth.principal import Role
 from app.db.base import now
 from app.desk.tables import DeskHandlingRow
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.ratings.tables import RatingRow
 from tests.app.serving import Served, served
 
@@ -48,9 +48,9 @@ async def served_once(staff: httpx.AsyncClient, session: str) -> None:
 
 
 async def test_a_customer_rates_a_person_once_and_nobody_else_does(server: Served, staff: httpx.AsyncClient) -> None:
-    key = new_key()
-    await KeyRepository(server.container.base.database).create("default", Role.CLIENT, "shop", digest_of(key))
-    server.container.keys.expire()
+    key = create_key()
+    await KeyRepository(server.container.base.database).create("default", Role.CLIENT, "shop", hash_key(key))
+    server.container.keys.expire_copy()
     async with httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": key}, timeout=60) as window:
         asked = await post(window, "/api/v1/chat", message="转人工")
         session, token = asked["session_id"], {"X-Session-Token": asked["session_token"]}

@@ -34,10 +34,10 @@ def test_a_leader_that_is_killed_is_followed_within_ten_seconds() -> None:
 
 async def test_one_leads_until_it_steps_back() -> None:
     async with postgres_database() as address, replicas(address) as (one, other):
-        assert [await one.look(), await other.look(), await one.look()] == [True, False, True]
+        assert [await one.try_lead(), await other.try_lead(), await one.try_lead()] == [True, False, True]
         await one.close()
         assert not one.leads
-        assert await other.look()
+        assert await other.try_lead()
 
 
 async def test_the_lock_is_in_redis_and_moves_to_postgresql_while_that_is_away() -> None:
@@ -45,24 +45,24 @@ async def test_the_lock_is_in_redis_and_moves_to_postgresql_while_that_is_away()
     await server.start()
     try:
         async with postgres_database() as address, replicas(address, server.url, "p") as (one, other):
-            assert [await one.look(), await other.look()] == [True, False]
+            assert [await one.try_lead(), await other.try_lead()] == [True, False]
             async with Redis.from_url(server.url) as client:
                 assert await client.get("p:leader") == one.name.encode()
             server.kill()
-            assert [await other.look(), await one.look(), await other.look()] == [True, False, True]
+            assert [await other.try_lead(), await one.try_lead(), await other.try_lead()] == [True, False, True]
     finally:
         server.kill()
 
 
 async def test_who_lost_the_lock_in_redis_leads_no_more() -> None:
     async with redis_prefix() as prefix, postgres_database() as address, replicas(address, REDIS, prefix) as (one, two):
-        assert await one.look()
+        assert await one.try_lead()
         async with Redis.from_url(REDIS) as client:
             await client.delete(f"{prefix}:leader")
-        assert [await two.look(), await one.look()] == [True, False]
+        assert [await two.try_lead(), await one.try_lead()] == [True, False]
         assert (two.leads, one.leads) == (True, False)
         await two.close()
-        assert await one.look()
+        assert await one.try_lead()
 
 
 async def test_the_only_server_of_a_sqlite_file_leads(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ async def test_the_only_server_of_a_sqlite_file_leads(tmp_path: Path) -> None:
 
 async def test_a_database_that_is_away_has_no_leader() -> None:
     async with postgres_database() as address, replicas(address) as (one, other):
-        assert await one.look()
+        assert await one.try_lead()
         assert one._advisory._connection is not None
         await one._advisory._connection.invalidate()  # as when the server ends it
-        assert not await one.look()
-        assert await other.look() or await one.look()
+        assert not await one.try_lead()
+        assert await other.try_lead() or await one.try_lead()

@@ -52,9 +52,9 @@ async def test_the_others_are_told_and_nobody_hears_itself_or_another_installati
         async with Redis.from_url(REDIS) as client:
             for text in ("nonsense", '["x", "unheard of", "t"]', "[]", "7"):
                 await client.publish(f"{prefix}:news", text)
-        one.moved("租户", 3)
-        one.cleared("t")
-        two.moved("back", 4)
+        one.send_moved("租户", 3)
+        one.send_cleared("t")
+        two.send_moved("back", 4)
         await until(lambda: bool(other.moved and other.cleared and own.moved))
         assert (other.moved, other.cleared) == (["租户"], ["t"])
         assert (own.moved, own.cleared) == (["back"], [])
@@ -65,7 +65,7 @@ async def test_it_listens_again_once_redis_is_back() -> None:
     own = OwnRedis()
     try:
         async with replica(own.url, "t") as (one, _), replica(own.url, "t") as (two, heard):
-            one.moved("nobody hears it", 1)
+            one.send_moved("nobody hears it", 1)
             await own.start()
             await asyncio.gather(one.listens.wait(), two.listens.wait())
             own.kill()
@@ -73,7 +73,7 @@ async def test_it_listens_again_once_redis_is_back() -> None:
             await own.start()
             await asyncio.wait_for(two.listens.wait(), 120)
             await until(lambda: not one._broadcast._server.away)
-            one.moved("t", 2)
+            one.send_moved("t", 2)
             await until(lambda: bool(heard.moved))
             assert heard.moved == ["t"]
     finally:
@@ -96,7 +96,7 @@ async def test_a_change_and_a_cleared_cache_reach_the_other_replica_without_aski
                 assert container.news is not None
                 await asyncio.wait_for(container.news.listens.wait(), 120)
                 await asyncio.wait_for(container.startup.ready.wait(), 120)
-            indexes = [await container.base.index("default") for container in both]
+            indexes = [await container.base.open_index("default") for container in both]
             before = indexes[1].get_snapshot().revision
             entry = {"question": "保修几年", "answer": "整机保修三年。"}
             made = await http.post(f"{one.address}/api/v1/knowledge/faqs", json=entry)
@@ -109,4 +109,4 @@ async def test_a_change_and_a_cleared_cache_reach_the_other_replica_without_aski
             assert {reply["reply"] for reply in replies} == {"整机保修三年。[1]"}
             cleared = await http.post(f"{other.address}/api/v1/performance/cache/invalidate")
             assert cleared.status_code == 200
-            await until(lambda: one.container.hot_cache.size("default") == 0)
+            await until(lambda: one.container.hot_cache.count_entries("default") == 0)

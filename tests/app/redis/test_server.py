@@ -12,7 +12,7 @@ import pytest
 from loguru import logger
 from redis.asyncio import Redis
 
-from app.limits.shared import RedisCounters
+from app.limits.redis_counters import RedisCounters
 from app.limits.types import HOUR, LimitKind, Rate
 from app.limits.windows import MemoryCounters, Wanted
 from app.redis.server import RedisServer, open_redis
@@ -40,7 +40,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def taken(counters: RedisCounters, times: int, wanted: list[Wanted] = WANTED) -> int:
-    return [await counters.hit(wanted) for _ in range(times)].count(None)
+    return [await counters.count_names(wanted) for _ in range(times)].count(None)
 
 
 async def test_a_server_that_dies_is_done_without_and_used_again_once_it_is_back(

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from app.auth.principal import Role
-from app.conversations.repository import append
+from app.conversations.repository import append_turns
 from app.conversations.tables import Conversation, StoredTurn
 from app.db.base import Base, now
 from app.db.engine import Database
-from app.db.leader import leading
+from app.db.leader import try_lead
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow
 from app.desk.types import State
@@ -29,12 +29,12 @@ from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey
 from app.performance.tables import UsageCounter
 from app.retention.repository import BATCH
-from app.retention.repository_growing import KINDS, STAYING, growing
+from app.retention.repository_growing_tables import KINDS, STAYING, list_growing_tables
 from app.retention.service import EMBEDDINGS, Retention
 from app.settings import Settings
 from app.tickets.tables import Ticket, TicketEvent
 from app.webhooks.tables import Webhook, WebhookDelivery
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_conversations
 from app.wiring.tables import METADATA
 from tests.app.conversations.turns import turn
 from tests.app.documents.builders import prepared
@@ -52,7 +52,7 @@ def cache(tmp_path: Path) -> Iterable[SqliteEmbeddingCache]:
 
 
 def retention(database: Database, cache: SqliteEmbeddingCache, **days: int) -> Retention:
-    return Retention(database, KEEP_ALL | days, cache, forget, purge)
+    return Retention(database, KEEP_ALL | days, cache, forget_conversations, purge)
 
 
 async def add(database: Database, table: type[Base], **values: Any) -> None:
@@ -71,11 +71,11 @@ async def left(database: Database, column: Any) -> set[Any]:
 
 async def converse(database: Database, moment: datetime, *sessions: str, tenant: str = "t") -> None:
     turns = [turn(next(NUMBERS), session, tenant, created_at=moment) for session in sessions]
-    await database.transact(lambda connection: append(connection, turns))
+    await database.transact(lambda connection: append_turns(connection, turns))
 
 
 def test_every_table_grows_and_is_in_the_registry_or_stays_and_says_why() -> None:
-    listed = {item.table.__table__ for item in growing(forget)}
+    listed = {item.table.__table__ for item in list_growing_tables(forget_conversations)}
     follows = {  # by foreign keys, from a row that goes by age
         table for table in METADATA.sorted_tables for key in table.foreign_key_constraints if key.ondelete == "CASCADE"
     }
@@ -173,13 +173,13 @@ async def test_revoked_keys_go_but_the_last_one_never(database: Database, cache:
     keys = KeyRepository(database)
     made = [await keys.create("t", Role.ADMIN, "n", f"digest{n}") for n in range(3)]
     for key in made:
-        await keys.revoke(key)
+        await keys.revoke_key(key)
     async with database.write() as connection:
         await connection.execute(update(ApiKey).values(revoked_at=OLD))
-    before = await keys.changed(None)
+    before = await keys.load_changed(None)
     assert before is not None
     assert [item.rows for item in await retention(database, cache, keys=30).apply()] == [2]
-    after = await keys.changed(before.stamp)
+    after = await keys.load_changed(before.stamp)
     assert after is not None
     assert after.stamp is not None, "without any key loopback would have every role"
     assert await left(database, ApiKey.id) == {made[-1]}
@@ -187,23 +187,23 @@ async def test_revoked_keys_go_but_the_last_one_never(database: Database, cache:
 
 async def test_of_several_servers_one_deletes(database: Database, url: str) -> None:
     other = Database(url)
-    async with leading(database, 1) as first, leading(other, 1) as second:
+    async with try_lead(database, 1) as first, try_lead(other, 1) as second:
         assert first
         assert second is (database.engine.dialect.name == "sqlite")
-    async with leading(other, 1) as again:
+    async with try_lead(other, 1) as again:
         assert again
     await other.close()
 
 
 async def test_what_fails_is_logged_and_the_next_day_comes(database: Database, cache: SqliteEmbeddingCache) -> None:
     await database.close()
-    await asyncio.wait_for(Retention(database, {}, cache, forget, purge).run(), 60)
+    await asyncio.wait_for(Retention(database, {}, cache, forget_conversations, purge).run(), 60)
 
 
 async def test_the_standing_names_rows_and_what_is_over(database: Database, cache: SqliteEmbeddingCache) -> None:
     await converse(database, OLD, "old")
     await converse(database, FRESH, "fresh")
-    found = {item.table: item for item in await retention(database, cache, conversations=30).standing()}
+    found = {item.table: item for item in await retention(database, cache, conversations=30).load_status()}
     item = found["conversations"]
     assert (item.tenant, item.days, item.rows, item.over, item.oldest) == ("t", 30, 2, 1, OLD)
     assert found[EMBEDDINGS].rows == 0
@@ -212,7 +212,7 @@ async def test_the_standing_names_rows_and_what_is_over(database: Database, cach
 async def test_a_batch_is_small(database: Database, cache: SqliteEmbeddingCache) -> None:
     await converse(database, OLD, *(f"old{n}" for n in range(BATCH + 1)))
     job = retention(database, cache, conversations=30)
-    assert await job.repository.remove(growing(forget)[0], "t", FRESH) == BATCH
+    assert await job.repository.remove(list_growing_tables(forget_conversations)[0], "t", FRESH) == BATCH
     async with database.read() as connection:
         assert (await connection.execute(select(func.count()).select_from(StoredTurn))).scalar_one() == 1
 

@@ -47,7 +47,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def passes(container: Container, question: str) -> bool:
-    retriever = (await container.tenants.of("default")).retriever
+    retriever = (await container.tenants.get_parts("default")).retriever
     return bool((await retriever.search(question)).passing_candidates)
 
 
@@ -72,20 +72,20 @@ async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_o
 
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
-        retriever = (await container.tenants.of("default")).retriever
+        retriever = (await container.tenants.get_parts("default")).retriever
         retriever.calibrator._revisions = dict.fromkeys(retriever.calibrator._revisions, -1)
         monkeypatch.setattr(Calibrator, "_fit_on_questions", slow)
         retriever._retriever._calibrations.clear()
 
         async def turn() -> bool:
-            async with slots.slot("new"):
+            async with slots.open_slot("new"):
                 found = bool((await retriever.search("质量问题的退货运费由商城承担")).passing_candidates)
                 assert not slots.free
                 return found
 
         answered = asyncio.create_task(turn())
         await begun.wait()
-        async with slots.slot("other"):
+        async with slots.open_slot("other"):
             assert not answered.done()
         fit.set()
         assert await answered
@@ -106,12 +106,12 @@ async def test_turns_that_wait_for_a_tenant_to_be_opened_take_no_place_from_othe
     async with open_container(settings) as container:
 
         async def turn() -> None:
-            async with slots.slot("new"), container.tenants.turn("new"):
+            async with slots.open_slot("new"), container.tenants.use_parts("new"):
                 assert not slots.free
 
         turns = [asyncio.create_task(turn()) for _ in range(2)]
         await begun.wait()
-        async with slots.slot("other"):
+        async with slots.open_slot("other"):
             assert not any(task.done() for task in turns)
         opened.set()
         await asyncio.gather(*turns)
@@ -166,11 +166,11 @@ async def test_while_the_embedder_fails_keywords_answer_and_say_so(
         await container.ingestion.add("default", FILES)
         await container.startup.prepare()
         embedder.queries_encoded = 0
-        sound = await container.chat.answer(Message("default", "s", "路由器整机保修三年，耳机保修一年"))
+        sound = await container.chat.answer_message(Message("default", "s", "路由器整机保修三年，耳机保修一年"))
         assert embedder.queries_encoded == 1
         assert sound.answer.degraded == ()
         embedder.broken = True
-        degraded = await container.chat.answer(Message("default", "t", "路由器整机保修三年，耳机保修一年"))
+        degraded = await container.chat.answer_message(Message("default", "t", "路由器整机保修三年，耳机保修一年"))
         assert degraded.answer.degraded == ("embedding",)
         assert "保修三年" in degraded.answer.reply
 

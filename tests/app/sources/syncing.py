@@ -13,7 +13,7 @@ import httpx
 from app.documents.repository import DocumentRow
 from app.net.fetcher import Fetcher
 from app.net.pace import HostPace
-from app.net.targets import TargetPolicy, port_ranges
+from app.net.targets import TargetPolicy, parse_port_ranges
 from app.sources.folder import FolderSync
 from app.sources.repository import SourceRepository
 from app.sources.service import SourceLimits, SourceService
@@ -44,7 +44,7 @@ class Run:
     run_id: str = "r"
     stop: tuple[int, Exception] | None = None
 
-    async def progress(self, done: int, total: int) -> None:
+    async def report_progress(self, done: int, total: int) -> None:
         if self.stop and done >= self.stop[0]:
             raise self.stop[1]
 
@@ -70,7 +70,7 @@ class Syncing:
 
     async def states(self, source: WatchedSource) -> dict[str, str]:
         """Of every item; of a URL only its path."""
-        items = await self.service.rows.items(TENANT, source.id)
+        items = await self.service.rows.list_items(TENANT, source.id)
         return {
             (
                 item.locator if "//" not in item.locator else httpx.URL(item.locator).raw_path.decode()[1:]
@@ -79,18 +79,18 @@ class Syncing:
         }
 
     async def errors(self, source: WatchedSource) -> set[str]:
-        items = await self.service.rows.items(TENANT, source.id)
+        items = await self.service.rows.list_items(TENANT, source.id)
         return {item.error_code for item in items if item.error_code}
 
     async def documents(self, *, live: bool = True) -> dict[str, DocumentRow]:
         """By path, those that are answered from, or that are not."""
-        rows, _ = await self.base.documents.page(TENANT, limit=200)
+        rows, _ = await self.base.documents.load_page(TENANT, limit=200)
         return {row.path: row for row in rows if row.live is live}
 
     async def indexed(self) -> bool:
         """Waits for the index, as a sync that does not fail does itself."""
-        heads = await self.base.feed.heads()
-        return await self.base.ingestion.answers(TENANT, heads[TENANT].revision)
+        heads = await self.base.feed.load_heads()
+        return await self.base.ingestion.wait_until_indexed(TENANT, heads[TENANT].revision)
 
     async def answers(self, words: str) -> bool:
         return bool(await self.base.found(TENANT, words))
@@ -98,7 +98,7 @@ class Syncing:
 
 @asynccontextmanager
 async def syncing(data_dir: Path, roots: tuple[Path, ...] = (), settle: float = 0.0) -> AsyncIterator[Syncing]:
-    policy = TargetPolicy.listed("网址", "", ("127.0.0.1",), port_ranges("80"))
+    policy = TargetPolicy.from_settings("网址", "", ("127.0.0.1",), parse_port_ranges("80"))
     async with knowledge_base(data_dir) as base, Fetcher(policy, 20, 1_000_000) as fetcher:
         pace = Unhurried()
         service = SourceService(

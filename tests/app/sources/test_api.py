@@ -10,7 +10,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
 from tests.app.net.site import Site, site
@@ -112,7 +112,7 @@ async def test_administrators_manage_staff_look_and_no_tenant_sees_anothers(tmp_
             ("other", "other", Role.ADMIN),
             ("customer", "default", Role.CLIENT),
         ):
-            await keys.create(tenant, role, name, digest_of(name))
+            await keys.create(tenant, role, name, hash_key(name))
 
         async def status(key: str, method: str, to: str, /, **body: Any) -> int:
             return (await http.request(method, to, headers={"X-API-Key": key}, json=body or None)).status_code

@@ -65,10 +65,10 @@ async def test_what_is_being_written_waits(tmp_path: Path, root: Path) -> None:
         assert await here.sync(source) == {"created": 3, "complete": True}
 
     async with syncing(tmp_path, (root,), settle=0.05) as here:
-        [source] = await here.service.rows.all("t")
+        [source] = await here.service.rows.list_all("t")
         write(root / "还在写.md", "写了一半", age=0)
-        held = here.service._folder._writing  # what is written without end is simulated: no test waits for it
-        here.service._folder._writing = lambda file: file.path == "还在写.md" or held(file)  # type: ignore[method-assign]
+        held = here.service._folder._is_being_written  # what is written without end is simulated: no test waits for it
+        here.service._folder._is_being_written = lambda file: file.path == "还在写.md" or held(file)  # type: ignore[method-assign]
         assert await here.sync(source) == {"waiting": 1, "unchanged": 3, "complete": True}
         assert (await here.states(source))["还在写.md"] == "waiting"
 
@@ -102,7 +102,7 @@ async def test_a_link_put_in_the_place_of_a_file_is_not_followed(
     write(secret / "年假.txt", "机密内容不可外传")
     async with syncing(tmp_path, (root,)) as here:
         source = await here.folder(root)
-        folder, listed = here.service._folder, here.service._folder._listed
+        folder, listed = here.service._folder, here.service._folder._list_files
 
         async def swapped(root: Path) -> list[object]:
             seen = await listed(root)
@@ -110,7 +110,7 @@ async def test_a_link_put_in_the_place_of_a_file_is_not_followed(
             (root / "人事").symlink_to(secret)
             return list(seen)
 
-        monkeypatch.setattr(folder, "_listed", swapped)
+        monkeypatch.setattr(folder, "_list_files", swapped)
         assert await here.sync(source) == {"created": 1, "failed": 1, "complete": True}
         assert await _errors(here) == {"source_unreadable"}
         assert not await here.answers("机密内容")
@@ -133,7 +133,7 @@ async def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path
             {"created": 1, "complete": True},
         )
         assert await here.answers("四百元") and await here.answers("七点发车")
-        await here.service.drop("t", other.id, expire=True)
+        await here.service.delete_source("t", other.id, expire=True)
         assert await here.answers("四百元") and not await here.answers("七点发车")
 
 
@@ -144,7 +144,7 @@ async def test_a_folder_that_is_somewhere_else_has_the_same_documents(tmp_path: 
         before = {row.id for row in (await here.documents()).values()}
         shutil.move(root, tmp_path / "moved")
         write(tmp_path / "moved" / "差旅.md", "# 差旅\n\n出差住宿每晚不超过五百元。")
-        await here.service.change("t", source.id, {"config": FolderConfig(str(tmp_path / "moved"))})
+        await here.service.change_source("t", source.id, {"config": FolderConfig(str(tmp_path / "moved"))})
         assert await here.sync(source) == {"updated": 1, "unchanged": 1, "complete": True}
         assert {row.id for row in (await here.documents()).values()} == before
         assert await here.answers("五百元") and not await here.answers("四百元")
@@ -165,5 +165,5 @@ async def test_what_another_document_held_that_expired_is_taken_in(tmp_path: Pat
 
 
 async def _errors(here: Syncing) -> set[str]:
-    [source] = await here.service.rows.all("t")
+    [source] = await here.service.rows.list_all("t")
     return await here.errors(source)

@@ -25,10 +25,10 @@ async def test_sources_are_kept_as_they_were_said_up_to_a_number(database: Datab
     assert (site.config, site.tags, folder.config, folder.next_sync_at) == (SITE.config, ("甲",), FOLDER.config, None)
     assert await rows.add("t", SITE, 2) is None
     assert await rows.add("u", SITE, 1) is not None
-    await rows.change("t", site.id, {"config": OTHER, "tags": ("乙",)})
+    await rows.change_source("t", site.id, {"config": OTHER, "tags": ("乙",)})
     changed = await rows.get("t", site.id)
     assert changed is not None and (changed.config, changed.tags) == (OTHER, ("乙",))
-    assert [source.id for source in await rows.all("t")] == [folder.id, site.id]
+    assert [source.id for source in await rows.list_all("t")] == [folder.id, site.id]
     assert await rows.get("u", site.id) is None
 
 
@@ -41,20 +41,20 @@ async def test_items_belong_to_their_source(database: Database) -> None:
     await rows.save("t", site.id, SourceItem("https://shop.example/b", ItemState.CURRENT, "d1", depth=1))
     assert await rows.save("t", site.id, replace(failed, state=ItemState.CURRENT, document_id="d2"))
     assert not await rows.save("u", site.id, failed)
-    items, total = await rows.page("t", site.id, state=None, failing=True, text="/A", offset=0, limit=9)
+    items, total = await rows.load_page("t", site.id, state=None, failing=True, text="/A", offset=0, limit=9)
     assert (total, items[0].document_id, items[0].error) == (1, "d2", "慢")
-    assert await rows.counts("t") == {site.id: {"current": 2}}
+    assert await rows.count_items("t") == {site.id: {"current": 2}}
     await rows.save("t", site.id, SourceItem("https://shop.example/c", seen_at=now() - timedelta(days=1)))
-    await rows.forget("t", site.id, now() - timedelta(hours=1))
-    assert [item.locator[-1] for item in await rows.items("t", site.id)] == ["a", "b"]
+    await rows.forget_unseen("t", site.id, now() - timedelta(hours=1))
+    assert [item.locator[-1] for item in await rows.list_items("t", site.id)] == ["a", "b"]
     other, stranger = await rows.add("t", SITE, 9), await rows.add("u", SITE, 9)
     assert other is not None and stranger is not None
     await rows.save("t", other.id, SourceItem("https://shop.example/a", ItemState.GONE, "d2"))
     await rows.save("u", stranger.id, SourceItem("https://shop.example/a", ItemState.CURRENT, "d2"))
-    assert not await rows.held_elsewhere("t", site.id, "d2")
-    assert await rows.held_elsewhere("t", other.id, "d2")
-    await rows.drop("t", site.id)
-    assert await rows.items("t", site.id) == []
+    assert not await rows.is_held_elsewhere("t", site.id, "d2")
+    assert await rows.is_held_elsewhere("t", other.id, "d2")
+    await rows.delete_source("t", site.id)
+    assert await rows.list_items("t", site.id) == []
 
 
 async def test_what_is_due_is_begun_once_by_all_replicas(database: Database) -> None:
@@ -68,8 +68,8 @@ async def test_what_is_due_is_begun_once_by_all_replicas(database: Database) -> 
     await rows.add("t", FOLDER, 9)
     assert site is not None
     for replica in (DueSources(rows, jobs), DueSources(rows, jobs)):
-        await replica.look()
-    begun, total = await jobs.page("t", KIND)
+        await replica.begin_due_syncs()
+    begun, total = await jobs.load_page("t", KIND)
     assert (total, begun[0].parameters) == (1, {"source_id": site.id})
     later = await rows.get("t", site.id)
     assert later is not None and later.next_sync_at is not None and later.next_sync_at > now() + timedelta(hours=23)

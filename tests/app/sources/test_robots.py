@@ -6,7 +6,7 @@ import pytest
 
 from app.errors import FetchFailed
 from app.net.fetcher import AGENT
-from app.sources.robots import read_robots, seconds_between
+from app.sources.robots import compute_pause, read_robots
 
 URL = "http://shop.example/a/b"
 
@@ -40,9 +40,9 @@ def test_rules_for_thousands_of_others_take_no_memory() -> None:
 
 
 def test_a_pace_beyond_reason_is_none() -> None:
-    assert seconds_between(read_robots("")) == 0.0
-    assert seconds_between(read_robots("User-agent: *\nCrawl-delay: 7\nRequest-rate: 1/1m")) == 60.0
+    assert compute_pause(read_robots("")) == 0.0
+    assert compute_pause(read_robots("User-agent: *\nCrawl-delay: 7\nRequest-rate: 1/1m")) == 60.0
     for said in ("Crawl-delay: 1e12", "Request-rate: 1/1d"):
         with pytest.raises(FetchFailed) as caught:
-            seconds_between(read_robots(f"User-agent: *\n{said}"))
+            compute_pause(read_robots(f"User-agent: *\n{said}"))
         assert caught.value.code == "robots_too_slow"

@@ -54,7 +54,7 @@ async def test_pages_become_documents_changed_ones_versions_and_those_that_are_g
     assert not await here.answers("七天内可以无理由退货")
     gone = (await here.documents(live=False))["127.0.0.1/returns.html"]
     assert gone.valid_until is not None
-    [newest, *_] = await here.base.versions.rows.all(TENANT, page.id)
+    [newest, *_] = await here.base.versions.rows.list_all(TENANT, page.id)
     assert (newest.author, newest.reason) == ("数据来源：帮助中心", f"内容有变化：{web.url}/warranty")
 
     web.put("/returns", "<h1>退货</h1><p>七天内可以无理由退货。</p>")
@@ -107,10 +107,10 @@ async def test_pages_that_always_fail_do_not_keep_the_others_out(web: Site, here
         with pytest.raises(FetchUnavailable):
             await here.sync(source)
     assert await here.indexed() and await here.answers("七天内可以无理由退货")
-    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/", max_pages=2)})
+    await here.service.change_source(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/", max_pages=2)})
     assert "complete" not in await here.sync(source)  # those that failed are left, and not forgotten
     assert len(await here.states(source)) == 7
-    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+    await here.service.change_source(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
     web.put("/dead0", "<p>修好的一页</p>")
     assert (await here.sync(source))["created"] == 1
     assert await here.answers("修好的一页")
@@ -233,7 +233,7 @@ async def test_a_source_that_is_made_anew_knows_its_documents(web: Site, here: S
     source = await here.website(f"{web.url}/")
     await here.sync(source)
     before = {row.id for row in (await here.documents()).values()}
-    await here.service.drop(TENANT, source.id, expire=True)
+    await here.service.delete_source(TENANT, source.id, expire=True)
     assert await here.documents() == {} and not await here.answers("整机保修三年")
     await here.sync(await here.website(f"{web.url}/"))
     assert {row.id for row in (await here.documents()).values()} == before
@@ -249,8 +249,8 @@ async def test_a_source_that_is_deleted_meanwhile_is_synced_no_further(web: Site
     with pytest.raises(Deleting):
         await here.sync(source, stop=(1, Deleting()))
     serve = web.pages["/returns"]
-    await here.service.drop(TENANT, source.id, expire=False)
-    assert serve and await here.service.rows.items(TENANT, source.id) == []
+    await here.service.delete_source(TENANT, source.id, expire=False)
+    assert serve and await here.service.rows.list_items(TENANT, source.id) == []
     assert len(await here.documents()) == 1
 
 
@@ -330,14 +330,16 @@ async def test_a_page_of_two_sources_stays_as_long_as_one_has_it(web: Site, here
     await here.sync(one)
     assert await here.sync(other) == {"unchanged": 1, "complete": True}
     web.put("/elsewhere", "别处")
-    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/elsewhere", prefix="/elsewhere")})
+    await here.service.change_source(
+        TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/elsewhere", prefix="/elsewhere")}
+    )
     assert await here.sync(one) == {"created": 1, "expired": 2, "excluded": 1, "complete": True}
     assert await here.answers("七天内可以无理由退货")
-    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/")})
+    await here.service.change_source(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/")})
     await here.sync(one)
-    await here.service.drop(TENANT, other.id, expire=True)
+    await here.service.delete_source(TENANT, other.id, expire=True)
     assert await here.answers("七天内可以无理由退货")
-    await here.service.drop(TENANT, one.id, expire=True)
+    await here.service.delete_source(TENANT, one.id, expire=True)
     assert await here.documents() == {}
 
 
@@ -345,7 +347,7 @@ async def test_a_page_that_moves_to_an_address_of_an_earlier_source_is_that_docu
     web.put("/new", "<p>从前的一页</p>")
     earlier = await here.website(f"{web.url}/new", depth=0)
     await here.sync(earlier)
-    await here.service.drop(TENANT, earlier.id, expire=True)
+    await here.service.delete_source(TENANT, earlier.id, expire=True)
     source = await here.website(f"{web.url}/")
     await here.sync(source)
     web.pages["/new"] = web.pages.pop("/returns")
@@ -360,7 +362,7 @@ async def test_what_is_changed_during_a_sync_counts_for_the_next(web: Site, here
 
     async def changed(self: WebsiteSync, *arguments: Any, **options: Any) -> bool:
         complete = await run(self, *arguments, **options)
-        await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+        await here.service.change_source(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
         return complete
 
     with pytest.MonkeyPatch.context() as patch:

@@ -35,19 +35,19 @@ async def test_processes_add_to_the_same_sums(database: Database) -> None:
     entry, spent = Entry("acme", day, "large"), Spending(1, 10, 5, 60)
     await asyncio.gather(*(stored.add({entry: spent}) for _ in range(8)))
     await stored.add({Entry("other", day, "large"): spent, Entry("acme", "2020-01-01", "large"): spent})
-    assert await stored.days("acme", 7) == [(entry, Spending(8, 80, 40, 480))]
+    assert await stored.load_days("acme", 7) == [(entry, Spending(8, 80, 40, 480))]
 
 
 async def test_what_is_spent_is_written_with_its_cost_and_a_model_without_a_price_costs_nothing(
     database: Database,
 ) -> None:
     kept = accounts(database)
-    meter = kept.of("acme")
+    meter = kept.get_meter("acme")
     for model in ("large", "small"):
         meter.record_usage(model, Usage(calls=1))
         meter.record_usage(model, Usage(0, 1000, 100))
     await kept.close()
-    assert await kept.stored.days("acme", 1) == [
+    assert await kept.stored.load_days("acme", 1) == [
         (Entry("acme", today(), "large"), Spending(1, 1000, 100, 2800)),
         (Entry("acme", today(), "small"), Spending(1, 1000, 100, 0)),
     ]
@@ -57,10 +57,10 @@ async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(
     kept = accounts(database)
     for tenant, provider, model in (("acme", "deepseek", "large"), ("acme", "qwen", "large"), ("other", "qwen", "x")):
         for _ in range(2):
-            kept.of(tenant).count_unreadable(provider, model)
-    kept.of("acme").count_unreadable("qwen", "large")
+            kept.get_meter(tenant).count_unreadable(provider, model)
+    kept.get_meter("acme").count_unreadable("qwen", "large")
     await kept.close()
-    assert [(one.provider, one.model, count) for one, count in await kept.stored.unreadable("acme", 1)] == [
+    assert [(one.provider, one.model, count) for one, count in await kept.stored.load_unreadable("acme", 1)] == [
         ("deepseek", "large", 2),
         ("qwen", "large", 3),
     ]
@@ -69,7 +69,7 @@ async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(
 @pytest.mark.parametrize("budget", [Budget(tokens=1100), Budget(cost=0.0028)])
 async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database: Database, budget: Budget) -> None:
     kept = accounts(database, acme=budget)
-    acme, other = kept.of("acme"), kept.of("other")
+    acme, other = kept.get_meter("acme"), kept.get_meter("other")
     acme.record_usage("large", Usage(1, 1000, 99))
     await acme.allow()
     acme.record_usage("large", Usage(0, 0, 1))
@@ -82,10 +82,10 @@ async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database
 
 async def test_what_another_process_spent_counts(database: Database) -> None:
     first, second = (accounts(database, Budget(tokens=100)) for _ in range(2))
-    first.of("acme").record_usage("large", Usage(1, 100, 0))
+    first.get_meter("acme").record_usage("large", Usage(1, 100, 0))
     await first.close()
     with pytest.raises(BudgetExhausted):
-        await second.of("acme").allow()
+        await second.get_meter("acme").allow()
 
 
 async def test_a_used_up_budget_ends_in_quotes_and_is_marked(tmp_path: Path) -> None:

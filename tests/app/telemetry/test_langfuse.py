@@ -50,7 +50,7 @@ def options(receiver: Receiver) -> LangfuseOptions:
 
 def linked(prompts: LangfusePrompts, name: str, version: str) -> Any:
     asked = {"yingda.prompt.name": name, "yingda.prompt.version": version}
-    return prompts.translated(asked).get("langfuse.observation.prompt.version")
+    return prompts.translate_attributes(asked).get("langfuse.observation.prompt.version")
 
 
 async def test_a_generation_tells_model_prompt_version_tokens_and_cost(tmp_path: Path, receiver: Receiver) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from app.settings import Settings
 from app.telemetry.service import Receiver, Telemetry, TelemetryOptions, open_telemetry
-from app.wiring.telemetry import _secret
+from app.wiring.telemetry import _derive_secret
 from knowledge.errors import InvalidConfiguration
 from knowledge.tracing import NOTHING, enter_span, get_current_span, run_in_span, start_span
 from tests.app.telemetry.receiver import receiving, told
@@ -39,14 +39,18 @@ async def test_a_digest_is_the_same_for_the_replicas_of_an_installation_and_for_
     for secret in ("one", "one", "two"):
         async with open_telemetry(options("http://127.0.0.1:9/v1/traces", secret)) as telemetry:
             assert isinstance(telemetry, Telemetry)
-            digests.append(telemetry.digest("acme", "13912345678"))
+            digests.append(telemetry.hash_id("acme", "13912345678"))
     assert digests[0] == digests[1] != digests[2] and len(digests[0]) == 16
 
 
 def test_the_secret_of_digests_follows_from_the_secrets_that_replicas_share() -> None:
     urls = {"database_url": "postgresql+asyncpg://u:p@db/yingda"}
     one, same = (Settings(_env_file=None, data_dir=Path(folder), **urls) for folder in ("a", "b"))  # type: ignore[arg-type]
-    assert _secret(one) == _secret(same) != _secret(one.model_copy(update={"database_url": "postgresql://other"}))
+    assert (
+        _derive_secret(one)
+        == _derive_secret(same)
+        != _derive_secret(one.model_copy(update={"database_url": "postgresql://other"}))
+    )
 
 
 async def test_parts_of_a_generator_are_parts_of_its_span_and_what_runs_between_is_not() -> None:

@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from app.auth.principal import Role
-from app.auth.user_token import signed
+from app.auth.user_token import sign_token
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
-from app.webhooks.signing import SIGNATURE, TIMESTAMP, signature
+from app.keys.service import create_key, hash_key
+from app.webhooks.signature import SIGNATURE, TIMESTAMP, sign_body
 from tests.app.serving import Served, served
 from tests.app.webhooks.test_webhooks import receiving
 
@@ -108,9 +108,9 @@ async def test_the_customers_key_manages_nothing(tmp_path: Path) -> None:
         served(tmp_path, api_key=key) as server,
         httpx.AsyncClient(base_url=server.address, timeout=60) as client,
     ):
-        made = new_key()
+        made = create_key()
         repository = KeyRepository(server.container.base.database)
-        await repository.create("default", Role.CLIENT, "web", digest_of(made))
+        await repository.create("default", Role.CLIENT, "web", hash_key(made))
         headers = {"Authorization": f"Bearer {made}"}
         assert (await client.get(TICKETS, headers=headers)).status_code == 403
         assert (await client.get(WEBHOOKS, headers=headers)).status_code == 403
@@ -127,11 +127,11 @@ async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> N
             await stack.enter_async_context(
                 httpx.AsyncClient(base_url=server.address, timeout=60, headers={"Authorization": f"Bearer {key}"})
             )
-            for key in (new_key(), new_key(), admin)
+            for key in (create_key(), create_key(), admin)
         ]
         for client, role in ((browser, Role.CLIENT), (backend, Role.SERVER)):
-            await keys.create("default", role, role.value, digest_of(client.headers["Authorization"].split()[1]))
-        proof = signed(secret, "M1", 60, time.time())
+            await keys.create("default", role, role.value, hash_key(client.headers["Authorization"].split()[1]))
+        proof = sign_token(secret, "M1", 60, time.time())
 
         async def owner(client: httpx.AsyncClient, session: str, *texts: str, **fields: str) -> tuple[str, str]:
             """Number and owner of the ticket that comes of these messages."""
@@ -162,7 +162,7 @@ async def test_a_ticket_of_the_conversation_reaches_the_webhook(client: httpx.As
         number = await registered(client, "s1")
         await receiver.wait(2)
         headers, sent = receiver.got[1]
-        assert headers[SIGNATURE] == signature(made["secret"], headers[TIMESTAMP], sent)
+        assert headers[SIGNATURE] == sign_body(made["secret"], headers[TIMESTAMP], sent)
         event = json.loads(sent)
         assert (event["event"], event["data"]["number"], event["data"]["session_id"]) == (
             "ticket.created",

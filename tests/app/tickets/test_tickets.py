@@ -19,7 +19,7 @@ from app.tickets.service import TicketService
 from app.tickets.sla import Clock, service_levels
 from app.tickets.states import ERASED_SUBJECT
 from app.transcripts.repository import TranscriptRepository
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_conversations
 from tests.app.limits.building import limits
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -193,7 +193,7 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
         await service.open("u", "s", "", "空调", "别的租户"),
         await service.open("t", "s2", "", "空调", "别的会话"),
     ]
-    transcripts = TranscriptRepository(database, forget)
+    transcripts = TranscriptRepository(database, forget_conversations)
     assert await transcripts.delete("t", "s") and not await transcripts.delete("t", "s")
     after, history = await service.get("t", opened.number)
     assert (after.session_id, after.subject, after.description) == ("", ERASED_SUBJECT, "")
@@ -218,7 +218,7 @@ async def test_what_staff_wrote_outlives_the_conversation(service: TicketService
     by_desk = await service.open("t", "s", "", "人工客服跟进", "问：保险柜打不开")
     rewritten, _ = await service.create("t", TicketOwner("s"), NewTicket("保险柜打不开", "在床底"), BOT)
     await service.edit("t", rewritten.number, "小王", {"description": "换锁芯，约周三上门"})
-    await TranscriptRepository(database, forget).delete("t", "s")
+    await TranscriptRepository(database, forget_conversations).delete("t", "s")
     texts = [
         (row.subject, row.description)
         for row, _ in [

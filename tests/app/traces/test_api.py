@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from app.traces.tables import StoredTrace
 from tests.app.serving import Served, served
 
@@ -23,7 +23,7 @@ PATH = "/api/v1/traces"
 async def product(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path) as running:
         assert all(r.ready for r in await running.container.ingestion.add("default", [("退货.md", RETURNS.encode())]))
-        await (await running.container.tenants.of("default")).retriever.calibrate()
+        await (await running.container.tenants.get_parts("default")).retriever.calibrate()
         yield running
 
 
@@ -94,8 +94,8 @@ async def test_it_is_for_the_staff_of_the_tenant_alone(
     client: httpx.AsyncClient, product: Served, role: Role, tenant: str, status: int
 ) -> None:
     turn = await ask(client)
-    await KeyRepository(product.container.base.database).create(tenant, role, "k", digest_of("secret"))
-    product.container.keys.expire()
+    await KeyRepository(product.container.base.database).create(tenant, role, "k", hash_key("secret"))
+    product.container.keys.expire_copy()
     found = await client.get(f"{PATH}/{turn['message_id']}", headers={"X-API-Key": "secret"})
     assert found.status_code == status
 

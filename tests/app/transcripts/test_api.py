@@ -17,14 +17,14 @@ from app.auth.principal import Principal, Role
 from app.contacts.repository import ContactRepository
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.http.error_handlers import install_error_handlers
 from app.transcripts.api import router
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.transcripts.severity import SEVERITY, TROUBLES, Trouble
 from app.types import SessionKey
-from app.wiring.erasure import forget
+from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import desk_over
 from tests.app.limits.building import limits
 
@@ -35,7 +35,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(f"sqlite+aiosqlite:///{(tmp_path / 'test.sqlite3').as_posix()}")
-    await upgrade(database)
+    await upgrade_schema(database)
     for number, (session, user) in enumerate([("first", "amy"), ("second", "bob"), ("third", "amy")]):
         await _converse(database, "t", session, user, START + timedelta(hours=number))
     await _converse(database, "other", "first", "eve", START)
@@ -53,7 +53,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(router)
     app.state.container = SimpleNamespace(
-        transcripts=TranscriptRepository(database, forget),
+        transcripts=TranscriptRepository(database, forget_conversations),
         contacts=SimpleNamespace(rows=ContactRepository(database)),
         whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
@@ -87,7 +87,7 @@ async def test_the_list_narrows_by_what_was_said_how_it_ended_votes_the_desk_and
         return [item["session_id"] for item in page["conversations"]], page["total"]
 
     await client.put(f"{PATH}/first/messages/t-first-2/feedback", json={"rating": "down"})
-    await desk_over(database).service.request(SessionKey("t", "second"))
+    await desk_over(database).service.request_person(SessionKey("t", "second"))
     assert await listed(q="SECOND 2") == (["second"], 1)
     assert await listed(q="amy", limit=1) == (["third"], 2)
     assert await listed(q="amy", limit=1, offset=1) == (["first"], 2)
@@ -132,7 +132,7 @@ async def test_the_list_is_sorted_and_narrowed_to_a_label(client: httpx.AsyncCli
     assert [item["session_id"] for item in longest["conversations"]] == ["second"] and longest["next"] is None
     oldest = (await client.get(PATH, params={"sort": "updated"})).json()["conversations"]
     assert [item["session_id"] for item in oldest] == ["first", "second", "third"]
-    await ContactRepository(database).label_conversation(SessionKey("t", "third"), ["催发货", "大客户"])
+    await ContactRepository(database).set_conversation_labels(SessionKey("t", "third"), ["催发货", "大客户"])
     labelled = (await client.get(PATH, params={"label": "大客户"})).json()["conversations"]
     assert [(item["session_id"], item["labels"]) for item in labelled] == [("third", ["催发货", "大客户"])]
 
@@ -167,9 +167,9 @@ async def test_a_whole_transcript_tells_who_said_what_and_what_happened(
 ) -> None:
     desk, key = desk_over(database), SessionKey("t", "first")
     await desk.staff.put("t", "amy", "小艾", [], 5)
-    await desk.service.request(key)
-    await desk.service.accept(key, "amy")
-    await desk.service.say(key, "您好，已为您补发")
+    await desk.service.request_person(key)
+    await desk.service.accept_session(key, "amy")
+    await desk.service.send_message(key, "您好，已为您补发")
     await desk.service.resolve(key, by="amy", note="补发了")
     whole = (await client.get(f"{PATH}/first")).json()
     told = [(item["who"], item["name"], item["event"] or item["text"]) for item in whole["entries"]]
@@ -193,7 +193,7 @@ async def test_a_whole_transcript_tells_who_said_what_and_what_happened(
 async def test_a_conversation_that_began_at_the_desk_reads_without_turns(
     client: httpx.AsyncClient, database: Database
 ) -> None:
-    await desk_over(database).service.request(SessionKey("t", "new"), channel="web")
+    await desk_over(database).service.request_person(SessionKey("t", "new"), channel="web")
     whole = (await client.get(f"{PATH}/new")).json()
     assert (whole["turns"], whole["channel"], whole["state"]) == ([], "web", "queued")
     assert whole["entries"][0]["event"] == "request" and whole["entries"][1]["who"] == "system"

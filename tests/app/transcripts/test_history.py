@@ -16,7 +16,7 @@ from app.conversations.tables import StoredTurn
 from app.db.engine import Database
 from app.desk.tables import DeskEvent, DeskMessageRow
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import create_key, hash_key
 from app.transcripts.repository_history import HistoryPlace, HistoryRepository
 from app.types import SessionKey
 from tests.app.serving import served
@@ -47,8 +47,8 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
         httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": "the-first-admin-key"}) as staff,
         httpx.AsyncClient(base_url=server.address, timeout=60) as customer,
     ):
-        key, database = new_key(), server.container.base.database
-        await KeyRepository(database).create("default", Role.CLIENT, "web", digest_of(key))
+        key, database = create_key(), server.container.base.database
+        await KeyRepository(database).create("default", Role.CLIENT, "web", hash_key(key))
         server.container.keys._fresh_until = float("-inf")
         customer.headers.update({"X-API-Key": key, "Sec-Fetch-Site": "same-origin"})
         files = {"files": ("退货说明.md", GUIDE.encode())}
@@ -102,14 +102,14 @@ async def test_pages_follow_one_another_without_gap_or_repetition_also_of_what_c
     async with talk.database.write() as connection:
         for table in (StoredTurn, DeskEvent, DeskMessageRow):
             await connection.execute(
-                update(table).values(created_at=HistoryPlace.of("1700000000123456-0-1").created_at)
+                update(table).values(created_at=HistoryPlace.from_cursor("1700000000123456-0-1").created_at)
             )
     repository, key = HistoryRepository(talk.database), SessionKey("default", talk.session_id)
     items, place = list((await repository.read(key, 50)).items), None
     one_by_one: list[Any] = []
     while not one_by_one or place is not None:
         page_ = await repository.read(key, 1, place)
-        one_by_one[:0], place = page_.items, page_.previous and HistoryPlace.of(str(page_.previous))
+        one_by_one[:0], place = page_.items, page_.previous and HistoryPlace.from_cursor(str(page_.previous))
     assert one_by_one == items and len(items) > 4
     wrong = await talk.customer.get(f"{CONVERSATIONS}/{talk.session_id}/history", params={"before": "x"})
     assert wrong.status_code == 422

@@ -9,7 +9,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from tests.app.serving import Served, served
 
 RETURNS = "# 退货说明\n\n## 退款\n\n退款在验货后 1～5 个工作日内原路退回。遇到节假日顺延，请耐心等候。\n"
@@ -20,8 +20,8 @@ QUESTION = "退款在验货后几个工作日内原路退回"
 async def product(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path) as running:
         assert all(r.ready for r in await running.container.ingestion.add("default", [("退货.md", RETURNS.encode())]))
-        await (await running.container.tenants.of("default")).retriever.calibrate()
-        await KeyRepository(running.container.base.database).create("default", Role.CLIENT, "c", digest_of("client"))
+        await (await running.container.tenants.get_parts("default")).retriever.calibrate()
+        await KeyRepository(running.container.base.database).create("default", Role.CLIENT, "c", hash_key("client"))
         yield running
 
 

@@ -34,6 +34,6 @@ async def http(app: FastAPI, container: Container) -> AsyncIterator[httpx.AsyncC
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         await client.post("/api/v1/knowledge/documents", params={"wait": 60}, files=[("files", ("退货.md", DOCUMENT))])
         await container.startup.ready.wait()
-        await container.base.settled()
-        await (await container.tenants.of("default")).retriever.calibrate()
+        await container.base.wait_until_settled()
+        await (await container.tenants.get_parts("default")).retriever.calibrate()
         yield client

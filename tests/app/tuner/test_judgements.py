@@ -62,8 +62,8 @@ async def test_a_model_labels_the_base_and_the_gate_goes_by_it_until_that_is_dro
     http, container = served
     assert (await http.post(f"{PATH}/judgements", json={})).json()["error"]["code"] == "empty_knowledge_base"
     await http.post("/api/v1/knowledge/documents", params={"wait": 60}, files=documents())
-    await container.base.settled()
-    search = (await container.tenants.of("default")).retriever
+    await container.base.wait_until_settled()
+    search = (await container.tenants.get_parts("default")).retriever
     await search.calibrate()
     estimate = (await http.post(f"{PATH}/judgements/estimates", json={})).json()
     assert estimate["passages"] == 28 and estimate["seconds"] > 0

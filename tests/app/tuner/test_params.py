@@ -83,10 +83,10 @@ async def test_a_trace_tells_by_which_parameters_a_turn_was_answered(http: httpx
 async def test_weights_and_widths_change_what_a_search_does(http: httpx.AsyncClient, container: Container) -> None:
     await ask(http)
     await put(http, vector_top_k=7, rrf_keyword_weight=1, rerank_top_k=1)
-    options = (await container.tenants.of("default")).retriever
+    options = (await container.tenants.get_parts("default")).retriever
     found = await options.search(QUESTION)
     assert (found.top, len(found.candidates)) == (1, 1)
-    assert (await container.tenants.of("other")).tuned.settings.rerank_top_k == 5
+    assert (await container.tenants.get_parts("other")).tuned.settings.rerank_top_k == 5
 
 
 async def test_the_history_says_who_changed_what_and_leads_back(http: httpx.AsyncClient) -> None:

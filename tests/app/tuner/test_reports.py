@@ -117,6 +117,6 @@ async def test_a_report_that_was_deleted_leaves_its_run_nothing_to_do(container:
         tenant, run_id = "default", "r"
         parameters = {"report": "gone"}  # noqa: RUF012
 
-        async def progress(self, done: int, total: int) -> None: ...
+        async def report_progress(self, done: int, total: int) -> None: ...
 
     assert await container.jobs.kinds[NAMES["sweep"]].run(Context()) == {"report": "gone", "made": False}

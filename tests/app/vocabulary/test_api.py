@@ -99,11 +99,11 @@ async def test_suggestions_are_accepted_in_one_call_and_gone(http: httpx.AsyncCl
 
 async def test_what_caches_go_by_changes_with_the_words(http: httpx.AsyncClient, app: FastAPI) -> None:
     await http.post("/api/v1/knowledge/documents", files=[("files", ("说明.md", "# 云朵一号\n\n保修期十二个月。"))])
-    before = await app.state.container.tenants.of("default")
-    assert await app.state.container.tenants.of("default") is before
+    before = await app.state.container.tenants.get_parts("default")
+    assert await app.state.container.tenants.get_parts("default") is before
     revision = before.retriever.revision
     await put(http, "stop", "请问")
-    after = await app.state.container.tenants.of("default")
+    after = await app.state.container.tenants.get_parts("default")
     assert after.configuration != before.configuration and after.retriever.revision > revision
     assert (before.analyzer.tokenize_question("请问保修")[0], after.analyzer.tokenize_question("请问保修")[0]) == (
         "请问",

@@ -57,7 +57,7 @@ async def test_ten_invented_short_names_are_found_after_one_request(tmp_path: Pa
             if (await http.get("/api/v1/knowledge/documents")).json()["total"] == len(PRODUCTS):
                 break
             await asyncio.sleep(0.2)
-        await app.state.container.base.settled()
+        await app.state.container.base.wait_until_settled()
         assert await found(http) == []
         entries = [{"kind": "abbreviation", "term": short, "others": [name]} for name, short in PRODUCTS.items()]
         taken = await http.post("/api/v1/knowledge/vocabulary/entries", json={"entries": entries})

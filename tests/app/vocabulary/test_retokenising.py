@@ -10,9 +10,9 @@ from app.db.engine import Database
 from app.documents import repository_tokens
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
-from app.documents.repository_tokens import TokenRepository, vocabulary_version
+from app.documents.repository_tokens import TokenRepository, get_vocabulary_version
 from app.documents.types import OutdatedTokens, RenewedDocument
-from app.indexing.retokenising import Retokeniser
+from app.indexing.retokeniser import Retokeniser
 from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
 from knowledge.embeddings.hash import HashEmbedder
@@ -33,17 +33,17 @@ def word(term: str) -> VocabularyEntry:
 class Nobody:
     """A follower that never waits."""
 
-    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
+    async def wait_for_revision(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         return False
 
-    async def by_keywords(self, tenant: str) -> bool:
+    async def is_keywords_only(self, tenant: str) -> bool:
         return False
 
 
 async def put(base: KnowledgeBase, tenant: str, *entries: VocabularyEntry) -> int:
     """Returns once searches know."""
     report = await base.vocabulary.put(tenant, entries)
-    assert await base.vocabulary.known(tenant, report.revision)
+    assert await base.vocabulary.wait_until_known(tenant, report.revision)
     return report.revision
 
 
@@ -60,7 +60,7 @@ async def test_a_new_word_is_in_the_index_and_in_questions_at_once(tmp_path: Pat
         assert await finds(base, "t", PRODUCT) == []
         await put(base, "t", word(PRODUCT))
         assert await finds(base, "t", PRODUCT) == ["产品.md"]
-        snapshot, history = (await base.indexer.index("t")).get_snapshot(), base.analyzers.history("t")
+        snapshot, history = (await base.indexer.index("t")).get_snapshot(), base.analyzers.get_history("t")
         assert PRODUCT in history.get_analyzer(snapshot.revision).tokenize_question(f"{PRODUCT}怎么装")
         assert PRODUCT not in history.get_analyzer(before.revision).tokenize_question(
             f"{PRODUCT}怎么装"
@@ -77,8 +77,8 @@ async def test_words_of_one_tenant_change_nothing_of_another(tmp_path: Path) -> 
         snapshot = (await base.indexer.index("b")).get_snapshot()
         assert (await finds(base, "a", PRODUCT), await finds(base, "b", PRODUCT)) == (["产品.md"], [])
         assert snapshot.revision == 1
-        assert PRODUCT not in base.analyzers.history("b").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
-        assert (await base.vocabulary.page("b"))[1] == 0
+        assert PRODUCT not in base.analyzers.get_history("b").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
+        assert (await base.vocabulary.load_page("b"))[1] == 0
 
 
 async def test_a_document_that_comes_later_is_cut_by_the_words_there_are_and_a_word_that_goes_is_gone(
@@ -88,16 +88,16 @@ async def test_a_document_that_comes_later_is_cut_by_the_words_there_are_and_a_w
         await put(base, "t", word(PRODUCT))
         await base.ingestion.add("t", [FILE])
         assert await finds(base, "t", PRODUCT) == ["产品.md"]
-        [entry], _ = await base.vocabulary.page("t")
+        [entry], _ = await base.vocabulary.load_page("t")
         revision = await base.vocabulary.drop("t", entry.id)
-        assert await base.vocabulary.known("t", revision)
+        assert await base.vocabulary.wait_until_known("t", revision)
         assert await finds(base, "t", PRODUCT) == []
 
 
 async def test_searches_stay_with_the_old_words_until_all_terms_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    going, go_on, renew = asyncio.Event(), asyncio.Event(), TokenRepository.renew
+    going, go_on, renew = asyncio.Event(), asyncio.Event(), TokenRepository.renew_terms
 
     async def slow(self: TokenRepository, tenant: str, version: int, documents: Sequence[RenewedDocument]) -> int:
         going.set()
@@ -106,19 +106,19 @@ async def test_searches_stay_with_the_old_words_until_all_terms_are_made(
 
     async with knowledge_base(tmp_path) as base:
         await base.ingestion.add("t", [FILE])
-        monkeypatch.setattr(TokenRepository, "renew", slow)
+        monkeypatch.setattr(TokenRepository, "renew_terms", slow)
         report = await base.vocabulary.put("t", [word(PRODUCT)])
         await going.wait()
         snapshot = (await base.indexer.index("t")).get_snapshot()
         assert snapshot.revision == 1
-        assert PRODUCT not in base.analyzers.history("t").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
+        assert PRODUCT not in base.analyzers.get_history("t").get_analyzer(snapshot.revision).tokenize_question(PRODUCT)
         uploading = asyncio.create_task(
             base.ingestion.add("t", [OTHER, ("新.md", f"# 新\n\n{PRODUCT}二代。".encode())])
         )
         await asyncio.sleep(0)
         go_on.set()
         await uploading
-        assert await base.vocabulary.known("t", report.revision)
+        assert await base.vocabulary.wait_until_known("t", report.revision)
         assert sorted(await finds(base, "t", PRODUCT)) == ["产品.md", "新.md"]
         assert await base.found("t", "七天") == ["退货.md"]
 
@@ -135,8 +135,8 @@ async def test_a_start_after_a_kill_half_way_makes_the_rest(tmp_path: Path, monk
         with pytest.raises(_KilledError):
             await retokeniser.renew("t")
         with pytest.raises(OutdatedTokens):
-            await base.feed.delta("t", frozenset(), 0)
-        while await tokens.outdated("t") is not None and batches < 1:
+            await base.feed.load_delta("t", frozenset(), 0)
+        while await tokens.find_outdated("t") is not None and batches < 1:
             batches += 1
         assert batches == 1  # some are left
     async with knowledge_base(tmp_path) as base:
@@ -154,17 +154,17 @@ class _Stopping(TokenRepository):
         super().__init__(tokens._database)
         self._left = batches
 
-    async def renew(self, tenant: str, vocabulary: int, documents: Sequence[RenewedDocument]) -> int:
+    async def renew_terms(self, tenant: str, vocabulary: int, documents: Sequence[RenewedDocument]) -> int:
         if not self._left:
             raise _KilledError
         self._left -= 1
-        return await super().renew(tenant, vocabulary, documents)
+        return await super().renew_terms(tenant, vocabulary, documents)
 
 
 async def test_what_is_uploaded_while_terms_are_made_again_loses_nothing(database: Database) -> None:
     tokens, feed = TokenRepository(database), IndexFeed(database)
-    analyzers, knowledge = TenantAnalyzers(database, vocabulary_version), KnowledgeRepository(database)
-    ingestor = Ingestor(always(HashEmbedder()), analyzers._plain, analyzer_of=analyzers.newest)
+    analyzers, knowledge = TenantAnalyzers(database, get_vocabulary_version), KnowledgeRepository(database)
+    ingestor = Ingestor(always(HashEmbedder()), analyzers._plain, analyzer_of=analyzers.load_newest)
     service = VocabularyService(database, tokens, Nobody(), 0)
 
     async def upload(number: int, version: int = 0, replaces: str | None = None) -> None:
@@ -187,7 +187,7 @@ async def test_what_is_uploaded_while_terms_are_made_again_loses_nothing(databas
         service.put("t", [word("上门安装")]),
     )
     await retokeniser.renew("t")
-    delta = await feed.delta("t", frozenset(), 0)
+    delta = await feed.load_delta("t", frozenset(), 0)
     assert len(delta.added) == 12 and delta.vocabulary == 2
     place = delta.new_terms.index(PRODUCT)
     assert all(place in terms for _, terms in delta.added)

@@ -16,15 +16,15 @@ from app.db.outbox import Outbox, PendingEvent
 from app.db.tables import OutboxEvent
 from app.errors import Forbidden
 from app.gaps.repository_unanswered import note
-from app.net.targets import checked_url
-from app.request_ids import caused_by
+from app.net.targets import check_url
+from app.request_ids import set_request_id
 from app.settings import Settings
-from app.webhooks.events import KIND, emit
-from app.webhooks.repository import WebhookRepository, fan_out
+from app.webhooks.events import KIND, emit_event
+from app.webhooks.repository import WebhookRepository, create_deliveries
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository
 from app.webhooks.sender import WebhookSender
 from app.webhooks.service import WebhookService
-from app.webhooks.signing import EVENT_ID, SIGNATURE, TIMESTAMP, signature
+from app.webhooks.signature import EVENT_ID, SIGNATURE, TIMESTAMP, sign_body
 from app.webhooks.tables import WebhookDelivery
 from app.webhooks.worker import WebhookWorker
 
@@ -92,8 +92,8 @@ def worker(database: Database, sender: WebhookSender) -> WebhookWorker:
 
 
 async def happen(database: Database, tenant: str, event: str, payload: dict[str, Any]) -> None:
-    await database.transact(lambda connection: emit(connection, tenant, event, payload))
-    await Outbox(database, {KIND: (fan_out,)}).settle()
+    await database.transact(lambda connection: emit_event(connection, tenant, event, payload))
+    await Outbox(database, {KIND: (create_deliveries,)}).settle_due()
 
 
 async def hurry(database: Database) -> None:
@@ -108,11 +108,11 @@ async def test_an_event_reaches_its_subscribers_signed_and_nobody_else(
     await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     await service.create("t", receiver.url, ["gap.detected"], "", SECRET)
     await service.create("other", receiver.url, ["ticket.created"], "", SECRET)
-    with caused_by("abc-1"):
+    with set_request_id("abc-1"):
         await happen(database, "t", "ticket.created", {"number": "TK1", "subject": "空调"})
-    assert await worker.settle() == 1 and await worker.settle() == 0
+    assert await worker.send_due() == 1 and await worker.send_due() == 0
     ((headers, body),) = receiver.got
-    assert headers[SIGNATURE] == signature(SECRET, headers[TIMESTAMP], body)
+    assert headers[SIGNATURE] == sign_body(SECRET, headers[TIMESTAMP], body)
     envelope = json.loads(body)
     assert (envelope["event"], envelope["data"]) == ("ticket.created", {"number": "TK1", "subject": "空调"})
     assert envelope["id"] == headers[EVENT_ID]
@@ -121,7 +121,7 @@ async def test_an_event_reaches_its_subscribers_signed_and_nobody_else(
 
 async def test_what_the_transaction_drops_is_never_sent(database: Database, service: WebhookService) -> None:
     def fails(connection: Connection) -> None:
-        emit(connection, "t", "ticket.created", {})
+        emit_event(connection, "t", "ticket.created", {})
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -137,16 +137,16 @@ async def test_a_failure_is_tried_again_later_with_the_same_event_and_given_up_i
     await happen(database, "t", "ticket.created", {})
     receiver.statuses = [500, 302, 404, 204]
     for _ in range(3):
-        assert await worker.settle() == 1
-        assert await worker.settle() == 0
+        assert await worker.send_due() == 1
+        assert await worker.send_due() == 0
         await hurry(database)
-    assert await worker.settle() == 0
-    (dead,), _ = await service.deliveries("t", hook.id, 10, None)
+    assert await worker.send_due() == 0
+    (dead,), _ = await service.load_deliveries("t", hook.id, 10, None)
     assert (dead.state, dead.attempts, dead.status, dead.error) == ("dead", 3, 404, "HTTP 404")
     assert len(receiver.got) == 3, "a redirect is not followed"
-    await service.retry("t", hook.id, dead.id)
-    assert await worker.settle() == 1
-    assert [row.state for row in (await service.deliveries("t", hook.id, 10, "delivered"))[0]] == ["delivered"]
+    await service.retry_delivery("t", hook.id, dead.id)
+    assert await worker.send_due() == 1
+    assert [row.state for row in (await service.load_deliveries("t", hook.id, 10, "delivered"))[0]] == ["delivered"]
     assert len({headers[EVENT_ID] for headers, _ in receiver.got}) == 1
 
 
@@ -155,8 +155,8 @@ async def test_pauses_grow(database: Database, service: WebhookService, worker: 
     await happen(database, "t", "ticket.created", {})
     pauses = []
     for _ in range(2):
-        await worker.settle()
-        (row,), _ = await service.deliveries("t", hook.id, 10, "pending")
+        await worker.send_due()
+        (row,), _ = await service.load_deliveries("t", hook.id, 10, "pending")
         pauses.append((row.due_at - row.updated_at).total_seconds())
         await hurry(database)
     assert pauses == [10, 20]
@@ -170,12 +170,12 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
         await happen(database, "t", "ticket.created", {"number": number})
     taken = await DeliveryRepository(database).claim(2, timedelta(minutes=1))  # and then it is killed
     assert len(taken) == 2
-    assert sum(await asyncio.gather(worker.settle(), worker.settle())) == 4
+    assert sum(await asyncio.gather(worker.send_due(), worker.send_due())) == 4
     await hurry(database)
     async with database.write() as connection:  # what was delivered is over, however due it looks
         pending = select(WebhookDelivery.id).where(WebhookDelivery.state == "pending")
         assert len((await connection.execute(pending)).all()) == 2
-    assert await worker.settle() == 2
+    assert await worker.send_due() == 2
     assert sorted(json.loads(body)["data"]["number"] for _, body in receiver.got) == list(range(6))
 
 
@@ -187,7 +187,7 @@ async def test_a_clock_that_was_set_back_by_a_day_holds_no_delivery_up(
     await happen(database, "t", "ticket.created", {"number": 1})
     async with database.write() as connection:
         await connection.execute(update(WebhookDelivery).values(due_at=now() + timedelta(days=1), attempts=attempts))
-    assert await worker.settle() == 1
+    assert await worker.send_due() == 1
     assert len(receiver.got) == 1
 
 
@@ -198,9 +198,9 @@ async def test_a_webhook_that_is_switched_off_gets_nothing_until_it_is_on_again(
     await happen(database, "t", "ticket.created", {"number": 1})
     await service.update("t", hook.id, {"enabled": False})
     await happen(database, "t", "ticket.created", {"number": 2})
-    assert await worker.settle() == 0
+    assert await worker.send_due() == 0
     await service.update("t", hook.id, {"enabled": True})
-    assert await worker.settle() == 1
+    assert await worker.send_due() == 1
     assert [json.loads(body)["data"]["number"] for _, body in receiver.got] == [1]
 
 
@@ -210,8 +210,8 @@ async def test_a_gone_receiver_is_asked_once(
     hook = await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     await happen(database, "t", "ticket.created", {})
     receiver.statuses = [410]
-    await worker.settle()
-    assert [row.state for row in (await service.deliveries("t", hook.id, 10, None))[0]] == ["dead"]
+    await worker.send_due()
+    assert [row.state for row in (await service.load_deliveries("t", hook.id, 10, None))[0]] == ["dead"]
 
 
 async def test_a_slow_receiver_is_left_after_the_timeout() -> None:
@@ -259,7 +259,7 @@ def test_the_open_internet_is_called_on_the_ports_that_are_set() -> None:
     for ports, refused in ((settings.webhook_ports, True), ("5678", False), ("", False)):
         policy = WebhookSender(1.0, allow_private=False, ports=ports).policy
         with pytest.raises(Forbidden, match="WEBHOOK_PORTS") if refused else nullcontext():
-            checked_url("https://93.184.216.34:5678/hook", policy)
+            check_url("https://93.184.216.34:5678/hook", policy)
 
 
 async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_of_the_url(

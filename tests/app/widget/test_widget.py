@@ -34,7 +34,7 @@ async def test_a_site_sees_the_look_of_its_own_tenant(app: FastAPI) -> None:
         admin = await key_of(container, "acme", Role.ADMIN)
         site = await key_of(container, "acme", Role.CLIENT)
         other = await key_of(container, "other", Role.CLIENT)
-        container.keys.expire()
+        container.keys.expire_copy()
         assert (await http.put(PATH, json=look, headers=admin)).status_code == 200
         shown = await http.get(PATH, headers=site)
         assert (shown.json()["accent"], shown.json()["proactive"][0]["seconds"]) == ("#0a7a4b", 10)

@@ -35,7 +35,7 @@ def settings_of(tmp_path: Path, **changes: object) -> Settings:
 
 
 async def search(container: Container, question: str = QUESTION) -> Retrieval:
-    return await (await container.tenants.of("default")).retriever.search(question)
+    return await (await container.tenants.get_parts("default")).retriever.search(question)
 
 
 async def until_sound(container: Container) -> Retrieval:
@@ -57,7 +57,7 @@ async def test_without_the_embedder_keywords_answer_from_the_first_start_on(
         assert all(report.ready for report in reports)
         await container.startup.prepare()
         assert container.startup.ready.is_set()
-        done = await container.chat.answer(Message("default", "s", QUESTION))
+        done = await container.chat.answer_message(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("embedding",)
         assert "保修三年" in done.answer.reply
         shutil.copytree(bge_embedder_folder, tmp_path / "bge")
@@ -81,7 +81,7 @@ async def test_without_the_reranker_the_fallback_answers_from_the_first_start_on
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
         await container.startup.prepare()
-        done = await container.chat.answer(Message("default", "s", QUESTION))
+        done = await container.chat.answer_message(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("rerank",)
         assert {candidate.scorer for candidate in (await search(container)).candidates} == {"cosine"}
         assert "保修三年" in done.answer.reply

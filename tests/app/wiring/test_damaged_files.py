@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.db.standing import require_whole
+from app.db.schema_state import require_whole
 from app.documents.samples import MARKER
 from app.errors import DatabaseDamaged
 from app.settings import Settings
@@ -93,10 +93,10 @@ async def test_a_derived_file_is_set_aside_and_built_anew(
     settings = settings_of(data_dir)
     async with open_knowledge(settings, owns_index=True) as base:
         await ingest_samples("default", base, settings)
-        rows, _ = await base.documents.page("default", limit=200)
+        rows, _ = await base.documents.load_page("default", limit=200)
         assert [row.name for row in rows] == ["退货.md"]  # no sample came back
-        await base.settled()
-        snapshot = (await base.index("default")).get_snapshot()
+        await base.wait_until_settled()
+        snapshot = (await base.open_index("default")).get_snapshot()
         assert await snapshot.search_dense(await base.embedder.embed_question("事项 7 的退货说明"), 3)
         assert base.indexer is not None
         assert base.indexer.failures == {}

@@ -10,7 +10,7 @@ import pytest
 from agents.errors import BudgetExhausted
 from agents.llm.endpoint import EndpointModel
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import upgrade_schema
 from app.settings import Settings
 from app.spending.repository import SpendingRepository
 from app.spending.service import Accounts
@@ -37,21 +37,21 @@ async def test_a_model_that_cannot_be_closed_keeps_no_other_open(monkeypatch: py
 
 async def test_drafts_are_on_the_account_of_who_asked_for_them(tmp_path: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'spent.sqlite3'}")
-    await upgrade(database)
+    await upgrade_schema(database)
     accounts = Accounts(SpendingRepository(database), {}, {"acme": Budget(tokens=1)}, Budget())
     reply = json.dumps({"question": "能刻字吗", "answer": "能。"}, ensure_ascii=False)
     async with ScriptedLLM(Say(reply)) as llm:
         settings = Settings.model_validate({"llm_api_key": "k", "llm_model": "large", "llm_base_url": llm.base_url})
         async with LanguageModels(settings, accounts) as models:
-            drafter = models.of("acme").drafter()
+            drafter = models.for_tenant("acme").build_drafter()
             assert drafter is not None
             assert (await drafter.write(["能刻字不"], "能。", [])).answer == "能。"
             await accounts.settle()
-            [(entry, spent)] = await accounts.stored.days("acme", 1)
+            [(entry, spent)] = await accounts.stored.load_days("acme", 1)
             assert (entry.model, spent.calls) == ("large", 1) and spent.completion_tokens > 0
             with pytest.raises(BudgetExhausted):
                 await drafter.write(["能刻字不"], "能。", [])
-            assert await accounts.stored.days("other", 1) == []
+            assert await accounts.stored.load_days("other", 1) == []
     await database.close()
 
 
@@ -65,5 +65,5 @@ async def test_a_file_that_writes_and_reads_is_loaded_once_and_nobody_is_asked_b
         assert models.judge.models == models.main.models
         assert models._patience.hedge == 0.0
     async with LanguageModels(Settings.model_validate({"reader_model": path, "reader_enabled": True})) as models:
-        assert (models.main, models.small, models.verifier(), models.drafter()) == (None, None, None, None)
-        assert models.reader() is not None and not models.present
+        assert (models.main, models.small, models.build_verifier(), models.build_drafter()) == (None, None, None, None)
+        assert models.build_reader() is not None and not models.present

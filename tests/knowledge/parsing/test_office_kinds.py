@@ -72,7 +72,7 @@ def test_files_under_their_own_suffix_are_read_and_what_they_hold_does_not_matte
 
 IMPORTS: dict[str, Callable[[bytes, SheetReader], Awaitable[object]]] = {
     "faqs": faqs.read_faqs,
-    "hit test": partial(batch.questions_of, decide=False),
+    "hit test": partial(batch.read_questions, decide=False),
     "vocabulary": vocabulary.read,
     "evaluation": evaluation.read_file,
 }

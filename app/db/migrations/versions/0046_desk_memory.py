@@ -133,7 +133,7 @@ def _index() -> None:
 
 def _fill() -> None:
     """What was said before is found as well. A batch at a time: a base may have a million turns."""
-    from app.history.terms import terms_of
+    from app.history.terms import build_terms
 
     connection, columns = op.get_bind(), ("tenant_id", "session_id", "kind", "entry", "row", "terms")
     texts = sa.table("conversation_texts", *map(sa.column, columns))
@@ -149,7 +149,9 @@ def _fill() -> None:
         found = connection.execute(sa.text(query))
         while rows := found.fetchmany(_BATCH):
             values = [
-                dict(zip(columns, (*key, kind, str(entry), secrets.randbits(62), terms_of(said, reply)), strict=True))
+                dict(
+                    zip(columns, (*key, kind, str(entry), secrets.randbits(62), build_terms(said, reply)), strict=True)
+                )
                 for *key, entry, said, reply in rows
             ]
             connection.execute(sa.insert(texts), values)

@@ -1,0 +1,168 @@
+"""From a question to the events of its answer, whoever asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass, replace
+
+from loguru import logger
+
+from agents.base import stream_answer
+from agents.bids import TurnEvidence
+from agents.decision import Decision
+from agents.markup import clean_events
+from agents.pages import complete_from_page
+from agents.screening.types import Reason
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, SubQuestion, Usage
+from agents.understanding.context import build_part_context, build_search_context
+from agents.understanding.facts import has_all_facts
+from app.chat.account import Account
+from app.chat.evidence import Team, collect_evidence
+from app.chat.flight import Events
+from app.chat.guard import Guard, Rejected
+from app.metrics import Metrics
+from knowledge import continuity
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.spelling import BaseSpeller
+from knowledge.tracing import run_in_span, start_span
+from knowledge.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMessage:
+    """A message as its tenant's team gets it. picked: it chose of what the last reply offered; rejected: why nobody is
+    to answer it.
+    """
+
+    team: Team
+    question: Question
+    picked: bool
+    rejected: Reason | None
+
+
+class AnswerPipeline:
+    """teams: gives the team of a tenant with its knowledge base open: one from the start of a turn to its end, for the
+    vectors of one embedder mean nothing to the index of another.
+    """
+
+    def __init__(
+        self, guard: Guard, teams: Callable[[str], AbstractAsyncContextManager[Team]], metrics: Metrics
+    ) -> None:
+        self._guard = guard
+        self._teams = teams
+        self._metrics = metrics
+
+    async def run(self, tenant: str, question: Question) -> Events:
+        """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
+        serve all that follows them; what can do without is done meanwhile.
+        """
+        async with self._teams(tenant) as team, aclosing(self._answer_with_team(tenant, team, question)) as events:
+            async for event in events:
+                yield event
+
+    async def _answer_with_team(self, tenant: str, team: Team, question: Question) -> Events:
+        account = Account()
+        with start_span("read"):
+            heard = await self.read(team, question, account)
+        if heard.rejected is not None:
+            reply = await self._guard.build_reply(tenant, question, Rejected(heard.rejected))
+            self._metrics.add_rejection(tenant, heard.rejected)
+            answer = account.complete_answer(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
+            async for event in stream_answer(answer):
+                yield event
+            self._metrics.add_answer(tenant, answer)
+            return
+        asked = heard.question
+        turn, decision = await self.decide(heard, account)
+        self._metrics.add_route(tenant, turn.route)
+        account.add_usage(Usage(), turn.route.degraded)
+        question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
+        if len(decision.intents) > 1:  # who else speaks answers some of the questions
+            question = replace(question, sub_questions=())
+        intent = "+".join(decision.intents)
+        read = question.rewrite if question.rewrite != asked.rewrite else None
+        yield Routed(question.complete_text, turn.route, decision, read, turn.retrieval, team.basis)
+        acting = run_in_span(
+            team.roster.run(question, decision.intents), start_span("agent", {"yingda.intent": intent})
+        )
+        async with aclosing(clean_events(acting)) as events:
+            async for event in events:
+                if isinstance(event, Meta):
+                    event = Meta(event.agent, intent)
+                elif isinstance(event, Done):
+                    event = Done(account.complete_answer(replace(event.answer, intent=intent, decision=decision)))
+                    self._metrics.add_answer(tenant, event.answer)
+                yield event
+
+    async def read(self, team: Team, question: Question, account: Account) -> PreparedMessage:
+        """Prepares a message for the search: embeds it, corrects its typos, splits it into its questions and screens
+        it.
+        """
+        picked, embedder = question.rewrite is not None, team.embedder
+        embedding = asyncio.create_task(_embed_text(embedder, question.normalized_text), name="embedding")
+        context = build_search_context(question)
+        behind = continuity.build_contextual_message(question.normalized_text, context) if context else None
+        told = asyncio.create_task(_embed_text(embedder, behind))
+        if not picked:
+            question = replace(question, sub_questions=tuple(map(SubQuestion, question.reading.sub_question_texts)))
+        parts = asyncio.create_task(_embed_parts(embedder, question), name="parts")
+        screening = team.screening()
+        try:
+            await asyncio.sleep(0)  # the embedder's thread is at work from here
+            seen = screening.extract_features(question.text) if screening else None
+            corrected = await correct_spelling(team.speller, question)
+            question = replace(question, vector=await embedding, context_vector=await told, sub_questions=await parts)
+        finally:
+            for task in (embedding, told, parts):
+                task.cancel()
+        account.record_step("embed")
+        with start_span("screen"):
+            reason = screening.check(question.text, question.vector, seen).reason if screening else None
+        account.record_step("screen")
+        return PreparedMessage(team, complete_from_page(replace(question, rewrite=corrected)), picked, reason)
+
+    async def decide(self, heard: PreparedMessage, account: Account) -> tuple[TurnEvidence, Decision]:
+        """Collects the evidence for a message and decides which agents answer it."""
+        turn = await collect_evidence(heard.team, heard.question, account, picked=heard.picked)
+        with start_span("decide"):
+            return turn, heard.team.roster.decide(turn)
+
+
+async def _embed_parts(embedder: Embedder, question: Question) -> tuple[SubQuestion, ...]:
+    """Embeds each question of the message, by itself and together with what was talked about before."""
+
+    async def embed_part(place: int, part: SubQuestion) -> SubQuestion:
+        context = build_part_context(question, place)
+        told = continuity.build_contextual_message(part.text, context) if context else None
+        vector, behind = await asyncio.gather(_embed_text(embedder, part.text), _embed_text(embedder, told))
+        return replace(part, vector=vector, context_vector=behind)
+
+    return tuple(await asyncio.gather(*(embed_part(place, part) for place, part in enumerate(question.sub_questions))))
+
+
+async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
+    """Embeds a text; None without a text or when the embedder is down. The search then tries once more, and else goes
+    by keywords alone and says so.
+    """
+    try:
+        if text is None:
+            return None
+        with start_span("embed"):
+            return await embedder.embed_question(text)
+    except EmbeddingUnavailable as error:
+        logger.opt(exception=error).warning("turn without embedding")
+        return None
+
+
+async def correct_spelling(speller: BaseSpeller, question: Question) -> str | None:
+    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number
+    may change.
+    """
+    asked = question.rewrite or question.normalized_text
+    corrected = (await speller.correct(asked)).text
+    if corrected == asked or not has_all_facts(asked, corrected):
+        return question.rewrite
+    return corrected

@@ -1,0 +1,156 @@
+"""Judges the reply to a labelled turn by rule. Pure: a response of the chat contract goes in, a judgement comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agents.types import GIVEN, Outcome
+from app.evaluation.dialogues import Expectation, TurnKind
+from app.evaluation.text_match import contains_text, fold_text
+
+ROWS = "SQL"
+"""The index of a source that is a row of the business database."""
+_SIGN_IN = re.compile("登录|登入|登錄|sign in|log in", re.IGNORECASE)
+
+
+KIND_OF: Mapping[str, TurnKind] = {
+    Outcome.NO_EVIDENCE: TurnKind.REFUSE,
+    Outcome.OUT_OF_SCOPE: TurnKind.REFUSE,
+    Outcome.CANNOT_ANSWER: TurnKind.REFUSE,
+    Outcome.IRRELEVANT: TurnKind.REFUSE,
+    Outcome.CLARIFY: TurnKind.CLARIFY,
+    Outcome.NONSENSE: TurnKind.CLARIFY,
+    Outcome.HIGH_STAKES: TurnKind.CARE,
+    Outcome.HANDOFF: TurnKind.HANDOFF,
+    Outcome.REJECTED: TurnKind.REJECT,
+}
+FACTS = frozenset({TurnKind.ANSWER, TurnKind.BUSINESS})
+PERSON = frozenset({TurnKind.CARE, TurnKind.HANDOFF})
+SILENT = frozenset({TurnKind.REFUSE, TurnKind.CLARIFY, TurnKind.CHAT, TurnKind.REJECT, TurnKind.LOGIN})
+"""Where only these are right, an answer is a false one."""
+BRUSH_OFFS = frozenset({Outcome.IRRELEVANT, Outcome.NONSENSE, Outcome.OUT_OF_SCOPE})
+
+
+class TurnVerdict(StrEnum):
+    """PARTLY: of the right kind, with some of what it had to say; not counted as correct."""
+
+    CORRECT = "correct"
+    PARTLY = "partly"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReply:
+    """A response as far as it is judged. `documents`: title and heading of those that it cites, the page included;
+    `ids`: the same by their ids, "" for the page; `rows`: it cites the business database; `queued`: the session waits
+    for a person.
+    """
+
+    text: str
+    outcome: str
+    agent: str = ""
+    documents: tuple[str, ...] = ()
+    rows: bool = False
+    proposes: bool = False
+    queued: bool = False
+    ids: tuple[str, ...] = ()
+
+    @classmethod
+    def from_response(cls, response: Mapping[str, Any]) -> JudgedReply:
+        """Out of the body of a chat response."""
+        text, data = response.get("reply") or "", response.get("data") or {}
+        sources = data.get("sources") or []
+        cited = [item for item in sources if item["index"] != ROWS]
+        return cls(
+            text,
+            response["outcome"],
+            data.get("agent") or "",
+            tuple(f"{item['title']} {item['heading']}" for item in cited),
+            any(item["index"] == ROWS for item in sources) or f"[{ROWS}]" in text,
+            bool(data.get("proposal")),
+            (data.get("handoff") or {}).get("state") == "queued",
+            tuple(item.get("document_id") or "" for item in cited),
+        )
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """One, or several for a merged reply; an unknown outcome is its own kind, which no label names."""
+        if self.outcome not in GIVEN:
+            kind = KIND_OF.get(self.outcome, self.outcome)
+            return frozenset({TurnKind.LOGIN if kind is TurnKind.CLARIFY and self._asks_to_sign_in else kind})
+        answers = self.agent == "knowledge" or bool(self.documents)
+        given = {
+            TurnKind.ANSWER: answers,
+            TurnKind.BUSINESS: self.rows or (self.agent == "business" and not answers),
+            TurnKind.TICKET: self.proposes or self.agent == "ticket",
+        }
+        return frozenset(kind for kind, holds_so in given.items() if holds_so) or frozenset({TurnKind.CHAT})
+
+    @property
+    def brushes_off(self) -> bool:
+        """Whether it talks past a customer who wants something."""
+        return self.agent == "chitchat" or self.outcome in BRUSH_OFFS
+
+    @property
+    def _asks_to_sign_in(self) -> bool:
+        return self.outcome == Outcome.CLARIFY and _SIGN_IN.search(self.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`why` is empty for what is correct. `swallowed`: the queue for a person took a turn that asked for none;
+    `false_answer`: facts where there are none to tell, or those of a neighbour; `brush_off`: wrong, and it talks past.
+    """
+
+    verdict: TurnVerdict
+    why: str = ""
+    swallowed: bool = False
+    false_answer: bool = False
+    brush_off: bool = False
+
+    @property
+    def correct(self) -> bool:
+        return self.verdict is TurnVerdict.CORRECT
+
+
+def judge_reply(expect: Expectation, heard: JudgedReply) -> Judgement:
+    """The verdict on one turn, and which of the known ways of being wrong it is."""
+    if heard.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
+        return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
+    said = fold_text(heard.text)
+    banned = [text for text in expect.must_not if contains_text(said, text)]
+    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _find_verdict(expect, heard, said)
+    brush_off = verdict is not TurnVerdict.CORRECT and heard.brushes_off
+    invented = expect.kinds <= SILENT and bool(heard.kinds & FACTS)
+    return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
+
+
+def _find_verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
+    fit = heard.kinds & expect.kinds
+    if not fit:
+        return TurnVerdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
+    if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
+        return TurnVerdict.CORRECT, ""
+    missing = [group for group in expect.must_any if not any(contains_text(said, text) for text in group)]
+    if _is_astray(expect, heard):
+        return TurnVerdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
+    if not missing:
+        return TurnVerdict.CORRECT, ""
+    return TurnVerdict.PARTLY if len(missing) < len(expect.must_any) else TurnVerdict.WRONG, f"lacks {missing}"
+
+
+def _is_astray(expect: Expectation, heard: JudgedReply) -> bool:
+    """Whether documents are cited, and none of those that hold the answer."""
+    return bool(heard.documents and (expect.sources or expect.documents)) and not any(find_right_sources(expect, heard))
+
+
+def find_right_sources(expect: Expectation, heard: JudgedReply) -> list[bool]:
+    """Of every document that is cited, whether it is one of those that hold the answer."""
+    wanted = [fold_text(place) for place in expect.sources]
+    ids = heard.ids or ("",) * len(heard.documents)
+    cited = zip(map(fold_text, heard.documents), ids, strict=True)
+    return [id in expect.documents or any(part in place for part in wanted) for place, id in cited]
