@@ -39,7 +39,9 @@ class Guidance:
         """
         if question.retrieval is None or question.vector is None:
             return None
-        candidates = [candidate for candidate in question.retrieval.passing_candidates if not candidate.chunk.is_in_view]
+        candidates = [
+            candidate for candidate in question.retrieval.passing_candidates if not candidate.chunk.is_in_view
+        ]
         passages = [build_passage(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
         vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])

@@ -93,8 +93,8 @@ class SafetyHead:
 def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None) -> Safety | None:
     """Returns the danger that a message tells of.
 
-    vector: of its normalised text, as `Embedder.embed_question` gives; of a long one only the beginning, so its words count
-    beside it.
+    vector: of its normalised text, as `Embedder.embed_question` gives; of a long one only the beginning, so its words
+    count beside it.
     """
     unread = head is None or vector is None or len(reading.normalized_text) > MAX_QUERY_CHARS
     worded = next((Safety(kind, WORDED) for kind in Danger if unread and kind in reading.dangers), None)

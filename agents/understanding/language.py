@@ -32,7 +32,10 @@ def detect_english(text: str) -> bool | None:
 
 def has_lone_english_word(text: str) -> bool:
     """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
-    return any(len(word) >= LONE_LETTERS for word in _find_latin_words(text)) and find_first_code(text[:READ_CHARS]) is None
+    return (
+        any(len(word) >= LONE_LETTERS for word in _find_latin_words(text))
+        and find_first_code(text[:READ_CHARS]) is None
+    )
 
 
 def _find_latin_words(text: str) -> list[str]:
