@@ -21,8 +21,17 @@ class GuardedRoute(APIRoute):
     document an operation is called as its endpoint, and so it is in the audit log, where administrators' actions go.
     """
 
+    recorded = False
+    """Whether whatever staff change here goes there as well."""
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options | {"generate_unique_id_function": lambda route: route.name})
+
+    def is_audited(self) -> bool:
+        """Whether it is an action that is written down: see `audited`, and `recorded`."""
+        allow, methods = allow_of(self.dependant), self.methods or set()
+        changes = self.recorded and bool(methods - {"GET", "HEAD"})
+        return allow is not None and (changes or audited(methods, allow.roles))
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """See APIRoute."""
@@ -32,7 +41,7 @@ class GuardedRoute(APIRoute):
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
-        written_down = allow is not None and audited(self.methods or set(), allow.roles)
+        written_down = self.is_audited()
 
         async def guard(request: Request) -> Response:
             if allow is not None:
@@ -52,6 +61,12 @@ class GuardedRoute(APIRoute):
                 raise InvalidRequest("请求体嵌套得太深。") from error
 
         return guard
+
+
+class RecordedRoute(GuardedRoute):
+    """A guarded route of work that staff answer for: all that it changes goes to the audit log."""
+
+    recorded = True
 
 
 def allow_of(dependant: Dependant) -> Allow | None:
