@@ -5,6 +5,7 @@ import { Choice, Listing, Search, useListing } from "./listing.js";
 import { Named, options } from "./names.js";
 import { Head } from "./page.js";
 import { server } from "./server.js";
+import { NumberLink } from "./ticket-parts.js";
 
 const AUDIT = "/api/v1/audit";
 const t = words({
@@ -19,7 +20,7 @@ export function Audit({ route }) {
     { title: t("when"), cell: (entry) => html`<span class="ad-when" title=${entry.at}>${moment(entry.at)}</span>` },
     { title: t("who"), cell: (entry) => html`<strong>${who(entry)}</strong><span class="ad-sub yd-mono">${entry.actor_id.slice(0, 12)}</span>` },
     { title: t("what"), cell: (entry) => html`<span class="yd-mono" title=${t("request", { id: entry.request_id })}>${entry.action}</span>` },
-    { title: t("target"), name: "ad-wide", cell: (entry) => Object.entries(entry.target).map(([name, value]) => html`<div class="yd-small"><span class="yd-muted">${name}</span> <span class="yd-mono">${value}</span></div>`) },
+    { title: t("target"), name: "ad-wide", cell: (entry) => Object.entries(entry.target).map(([name, value]) => html`<div class="yd-small"><span class="yd-muted">${name}</span> ${name === "number" ? html`<${NumberLink} number=${value} />` : html`<span class="yd-mono">${value}</span>`}</div>`) },
     { title: t("outcome"), cell: (entry) => html`<${Named} kind="audited" value=${entry.outcome || "open"} />` },
   ];
   return html`<${Head} title=${t("title")} text=${t("text")} />
