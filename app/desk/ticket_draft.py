@@ -27,7 +27,7 @@ def draft_ticket(card: Mapping[str, Any], urgency: int) -> NewTicket:
 
 
 def _subject(question: str, entities: Any) -> str:
-    products = [entity["value"] for entity in entities if entity["kind"] == _PRODUCT]
+    products = [str(entity["value"]) for entity in entities if entity["kind"] == _PRODUCT]
     if not products:
         return question or SUBJECT
     product = products[-1]

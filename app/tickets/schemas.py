@@ -21,7 +21,7 @@ Name = Annotated[str, CLEANED, Field(max_length=128)]
 Version = Annotated[StrictInt, WHOLE]
 MaybeAuthor = Annotated[str, CLEANED, Field(max_length=128)]
 TeamId = Annotated[str, CLEANED, Field(max_length=32)]
-Number = Annotated[str, Field(min_length=1, max_length=32, description="工单编号，如 TK260301482913")]
+Number = Annotated[str, CLEANED, Field(min_length=1, max_length=32, description="工单编号，如 TK260301482913")]
 STAFF = "staff"
 MAX_AT_ONCE = 100
 _AUTHOR = "谁做的；登录账号时就是本人，用密钥时留空为密钥的名称"
