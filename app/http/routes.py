@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import STAFF, Role
 from app.errors import InvalidRequest, Overloaded
-from app.http.deps import Allow, current_container
+from app.http.deps import Allow, changes_nothing, current_container
 
 
 class GuardedRoute(APIRoute):
@@ -21,17 +21,8 @@ class GuardedRoute(APIRoute):
     document an operation is called as its endpoint, and so it is in the audit log, where administrators' actions go.
     """
 
-    recorded = False
-    """Whether whatever staff change here goes there as well."""
-
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options | {"generate_unique_id_function": lambda route: route.name})
-
-    def is_audited(self) -> bool:
-        """Whether it is an action that is written down: see `audited`, and `recorded`."""
-        allow, methods = allow_of(self.dependant), self.methods or set()
-        changes = self.recorded and bool(methods - {"GET", "HEAD"})
-        return allow is not None and (changes or audited(methods, allow.roles))
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """See APIRoute."""
@@ -41,7 +32,8 @@ class GuardedRoute(APIRoute):
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
-        written_down = self.is_audited()
+        written_down = is_written_down(self)
+        may_be_dry = any(parameter.name == "dry_run" for parameter in self.dependant.query_params)
 
         async def guard(request: Request) -> Response:
             if allow is not None:
@@ -50,7 +42,7 @@ class GuardedRoute(APIRoute):
                 await allow(request)
             if reads_body:
                 await request.body()
-            if written_down:
+            if written_down and not (may_be_dry and _is_dry_run(request)):
                 return await current_container(request).audit.recorded(self.name, request, lambda: carried_out(request))
             return await carried_out(request)
 
@@ -66,8 +58,6 @@ class GuardedRoute(APIRoute):
 class RecordedRoute(GuardedRoute):
     """A guarded route of work that staff answer for: all that it changes goes to the audit log."""
 
-    recorded = True
-
 
 def allow_of(dependant: Dependant) -> Allow | None:
     """What decides on the caller, of all that a route depends on."""
@@ -82,6 +72,20 @@ def audited(methods: set[str], roles: frozenset[Role]) -> bool:
     """
     leading = roles <= {Role.ADMIN, Role.LEAD}
     return (leading and bool(methods - {"GET", "HEAD"})) or (roles <= STAFF and "DELETE" in methods)
+
+
+def is_written_down(route: APIRoute) -> bool:
+    """Whether what a route does goes into the audit log, unless a request asks for a dry run."""
+    allow, methods = allow_of(route.dependant), route.methods or set()
+    if allow is None or any(part.call is changes_nothing for part in route.dependant.dependencies):
+        return False
+    changes = isinstance(route, RecordedRoute) and bool(methods - {"GET", "HEAD"})
+    return changes or audited(methods, allow.roles)
+
+
+def _is_dry_run(request: Request) -> bool:
+    """Whether the caller only wants to know what would be done; what is neither yes nor no is refused later."""
+    return request.query_params.get("dry_run", "").lower() in ("true", "1", "yes", "on", "t", "y")
 
 
 def roles_of(app: FastAPI) -> dict[str, list[Role]]:

@@ -43,7 +43,7 @@ from app.types import SessionKey
 router = APIRouter(prefix="/api/v1/tickets", tags=["tickets"], route_class=RecordedRoute)
 
 Number = Annotated[str, Path(max_length=32, description="工单编号，如 TK260301482913")]
-Order = Annotated[TicketOrder, Query(description="urgency：没办完的在前，更急的先；due：先到解决时限的先")]
+Sort = Annotated[TicketOrder, Query(description="urgency：没办完的在前，更急的先；due：先到解决时限的先")]
 _FILE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}}}}
 
 
@@ -99,21 +99,21 @@ async def list_tickets(
     tenant: StaffTenant,
     wiring: Wiring,
     wanted: Wanted,
-    order: Order = TicketOrder.URGENCY,
+    sort: Sort = TicketOrder.URGENCY,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first, or in another order."""
-    rows, total = await wiring.tickets.page(tenant, wanted, limit, offset, order)
+    rows, total = await wiring.tickets.page(tenant, wanted, limit, offset, sort)
     return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
 
 
 @router.get("/export", response_class=Response, responses=_FILE)
 async def export_tickets(
-    tenant: StaffTenant, wiring: Wiring, wanted: Wanted, order: Order = TicketOrder.URGENCY
+    tenant: StaffTenant, wiring: Wiring, wanted: Wanted, sort: Sort = TicketOrder.URGENCY
 ) -> Response:
     """The same tickets as a CSV file, the first 10,000."""
-    rows, _ = await wiring.tickets.page(tenant, wanted, MAX_ROWS, order=order)
+    rows, _ = await wiring.tickets.page(tenant, wanted, MAX_ROWS, order=sort)
     people = {one.id: one.name for one in await wiring.assignees.list_people(tenant)}
     teams = {one.id: one.name for one in await wiring.assignees.list_teams(tenant)}
     written = await asyncio.to_thread(lambda: write_tickets(map(TicketOut.of, rows), people, teams))

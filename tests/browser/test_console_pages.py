@@ -30,6 +30,14 @@ def test_a_conversation_shows_its_votes_and_how_each_reply_was_decided(talked: s
     content = opened(page, talked, "conversations?rating=down&channel=app")
     link = content.get_by_role("link", name="退货运费谁出？")
     address = link.get_attribute("href")
+    row = content.get_by_role("row").filter(has=page.get_by_role("link", name="退货运费谁出？"))
+    expect(row).to_contain_text("被踩")
+    row.get_by_role("checkbox").check()
+    content.get_by_role("button", name="加标签").click()
+    page.get_by_role("dialog").get_by_label("给选中的 1 个会话加上：").fill("催发货")
+    page.get_by_role("dialog").get_by_role("button", name="加上").click()
+    row.get_by_role("link", name="催发货").click()
+    expect(content.get_by_role("button", name="标签 催发货")).to_be_visible()
     link.click()
     expect(content).to_contain_text(f"踩：{REASON}")
     content.get_by_role("button", name="怎么答的").click()
@@ -52,7 +60,7 @@ def test_tickets_are_given_changed_together_commented_and_found_again_by_their_a
         assert http.put("/api/v1/agent/staff/amy", json={"name": "小艾"}).is_success
         for subject in ("洗碗机不排水", "发票重开"):
             http.post("/api/v1/tickets", json={"subject": subject, "priority": "low"})
-    content = opened(page, talked, "tickets?priority=low&order=oldest")
+    content = opened(page, talked, "tickets?priority=low&sort=oldest")
     rows = content.get_by_role("row")
     expect(rows.nth(1)).to_contain_text("洗碗机不排水")
     content.get_by_role("checkbox", name="选中这一页").check()

@@ -97,7 +97,7 @@ class GapQuery(Page, total=False):
 
 
 class TicketQuery(Page, total=False):
-    """overdue: beyond its time; unassigned: neither to a person nor to a team; order: `urgency`, `due`, `newest`,
+    """overdue: beyond its time; unassigned: neither to a person nor to a team; sort: `urgency`, `due`, `newest`,
     `oldest` or `updated`.
     """
 
@@ -111,7 +111,7 @@ class TicketQuery(Page, total=False):
     team: str
     unassigned: bool
     overdue: bool
-    order: str
+    sort: str
 
 
 class TicketOptions(TypedDict, total=False):

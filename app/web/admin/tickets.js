@@ -16,13 +16,13 @@ const t = words({
   zh: {
     title: "工单", text: "要有人跟进的事。没办完的在前，其中紧急的先。", search: "搜索编号、主题、说明、顾客或会话", ticket: "工单", state: "状态", priority: "优先级", category: "类别", assignee: "负责人", anybody: "负责人：全部", due: "时限", onlyOverdue: "只看超时", updated: "更新于", new: "新建工单", subject: "一句话说明", description: "详情", create: "登记", user: "顾客编号（可选）",
     list: "列表", board: "看板", views: "看法", order: "排序", o_urgency: "紧急的先", o_due: "先到时限的先", o_newest: "新登记的先", o_oldest: "先登记的先", o_updated: "刚变化的先", mine: "分给我的", export: "导出 CSV",
-    emptyTitle: "还没有工单", empty: "顾客在对话里说“帮我报个修”并确认，或没有客服在线时请求人工，这里就会有一张；电话里接到的事，也可以自己登记。", tryIt: "去对话里试一次",
+    empty: "还没有工单。顾客在对话里说“帮我报个修”并确认，或没有客服在线时请求人工，这里就会有一张；电话里接到的事，也可以自己登记。", tryIt: "去对话里试一次",
     choose: "选中工单 {number}", chooseAll: "选中这一页", chosen: "已选 {n} 张", setState: "改状态…", setPriority: "改优先级…", give: "分给…", unchoose: "取消选择", done: "{n} 张已改", outcomes: "{n} 张已改，{failed} 张没有改", changed: "已改", bulk: "批量处理", closing: "关闭 {n} 张工单？", closingText: "关闭之后只能重新打开。", invalid_transition: "现在的状态不能这样改", ticket_not_found: "没有这张工单",
   },
   en: {
     title: "Tickets", text: "What somebody has to see to. Open ones first, the most urgent of them before the rest.", search: "Search number, subject, text, customer or conversation", ticket: "Ticket", state: "State", priority: "Priority", category: "Category", assignee: "Assignee", anybody: "Assignee: all", due: "Due", onlyOverdue: "Overdue only", updated: "Changed", new: "New ticket", subject: "In one sentence", description: "Details", create: "Open", user: "Customer id (optional)",
     list: "List", board: "Board", views: "Views", order: "Order", o_urgency: "Most urgent first", o_due: "Due first", o_newest: "Newest first", o_oldest: "Oldest first", o_updated: "Last changed first", mine: "Given to me", export: "Export CSV",
-    emptyTitle: "No tickets yet", empty: "A customer who asks for a repair in a conversation and confirms it, or wants a person while nobody is there, has a ticket here. What comes by telephone you open yourself.", tryIt: "Try it in a conversation",
+    empty: "No tickets yet. A customer who asks for a repair in a conversation and confirms it, or wants a person while nobody is there, has a ticket here. What comes by telephone you open yourself.", tryIt: "Try it in a conversation",
     choose: "Choose ticket {number}", chooseAll: "Choose this page", chosen: "{n} chosen", setState: "Set state…", setPriority: "Set priority…", give: "Give to…", unchoose: "Choose none", done: "{n} changed", outcomes: "{n} changed, {failed} not", changed: "Changed", bulk: "Bulk actions", closing: "Close {n} tickets?", closingText: "Closed tickets can only be reopened.", invalid_transition: "Its state does not allow that", ticket_not_found: "There is no such ticket",
   },
 });
@@ -41,15 +41,15 @@ function All({ route, me }) {
   const [opening, setOpening] = useState(false);
   const [chosen, setChosen] = useState(new Set());
   const assignees = useAssignees();
-  const order = route.query.get("order") || "", board = route.query.get("view") === "board";
-  const list = useListing(route, ["q", "state", "priority", "category", "assignee", "session_id", "overdue"], (query, signal) => server.get(TICKETS, { ...narrowed(query), order }, { signal }), { also: [order] });
+  const board = route.query.get("view") === "board";
+  const list = useListing(route, ["q", "state", "priority", "category", "assignee", "session_id", "overdue"], (query, signal) => server.get(TICKETS, narrowed(query), { signal }));
   useEffect(() => setChosen(new Set()), [route.query.toString()]);
-  const query = { ...narrowed(list.asked), order };
+  const query = { ...narrowed(list.asked), sort: list.sort };
   const rows = list.data?.tickets || [];
   const toggle = (numbers, on) => setChosen((before) => { const after = new Set(before); for (const one of numbers) on ? after.add(one) : after.delete(one); return after; });
   const all = rows.length > 0 && rows.every((ticket) => chosen.has(ticket.number));
   const columns = [
-    { name: "ad-check", title: html`<input type="checkbox" aria-label=${t("chooseAll")} checked=${all} onChange=${(event) => toggle(rows.map((ticket) => ticket.number), event.target.checked)} />`, cell: (ticket) => html`<input type="checkbox" aria-label=${t("choose", ticket)} checked=${chosen.has(ticket.number)} onChange=${(event) => toggle([ticket.number], event.target.checked)} />` },
+    { name: "ad-chosen", title: html`<input type="checkbox" aria-label=${t("chooseAll")} checked=${all} onChange=${(event) => toggle(rows.map((ticket) => ticket.number), event.target.checked)} />`, cell: (ticket) => html`<input type="checkbox" aria-label=${t("choose", ticket)} checked=${chosen.has(ticket.number)} onChange=${(event) => toggle([ticket.number], event.target.checked)} />` },
     { title: t("ticket"), name: "ad-what", cell: (ticket) => html`<a href=${link(`tickets/${ticket.number}`)}>${ticket.subject}</a><span class="ad-sub"><${NumberLink} number=${ticket.number} />${(ticket.user_id || ticket.session_id) && html` · <${Customer} ticket=${ticket} />`}${ticket.session_id && html` · <${ConversationLink} session=${ticket.session_id} />`}</span>
       <span class="yd-row yd-wrap ad-phone"><${Named} kind="priority" value=${ticket.priority} /><${Assigned} ticket=${ticket} assignees=${assignees} /><${Due} ticket=${ticket} /></span>` },
     { title: t("state"), cell: (ticket) => html`<${Named} kind="state" value=${ticket.state} />` },
@@ -69,12 +69,12 @@ function All({ route, me }) {
     ${!board && html`<${Choice} list=${list} name="state" label=${t("state")} options=${options("state")} />`}<${Choice} list=${list} name="priority" label=${t("priority")} options=${options("priority")} /><${Choice} list=${list} name="category" label=${t("category")} options=${options("category")} />
     <select class="yd-input ad-choice" aria-label=${t("assignee")} value=${list.asked.assignee} onChange=${(event) => list.change({ assignee: event.target.value })}><option value="">${t("anybody")}</option>${me.agent_id && html`<option value=${me.agent_id}>${t("mine")}</option>`}<${AssigneeOptions} assignees=${{ ...assignees, people: assignees.people.filter((one) => one.id !== me.agent_id) }} /></select>
     <${Choice} list=${list} name="overdue" label=${t("due")} options=${[["true", t("onlyOverdue")]]} />
-    <select class="yd-input ad-choice" aria-label=${t("order")} value=${order || ORDERS[0]} onChange=${(event) => list.change({ order: event.target.value === ORDERS[0] ? "" : event.target.value })}>${ORDERS.map((one) => html`<option value=${one}>${t(`o_${one}`)}</option>`)}</select>`;
-  const nothing = html`<h2>${t("emptyTitle")}</h2><p>${t("empty")}</p><p class="yd-row yd-wrap ad-next"><button class="yd-btn yd-btn-primary" onClick=${() => setOpening(true)}>${t("new")}</button><a class="yd-btn" href="/">${t("tryIt")}</a></p>`;
+    <select class="yd-input ad-choice" aria-label=${t("order")} value=${list.sort || ORDERS[0]} onChange=${(event) => list.change({ sort: event.target.value === ORDERS[0] ? "" : event.target.value })}>${ORDERS.map((one) => html`<option value=${one}>${t(`o_${one}`)}</option>`)}</select>`;
+  const next = html`<span class="yd-row yd-wrap ad-next"><button class="yd-btn yd-btn-primary" onClick=${() => setOpening(true)}>${t("new")}</button><a class="yd-btn" href="/">${t("tryIt")}</a></span>`;
   return html`<${Head} title=${t("title")} text=${t("text")}><a class="yd-btn" href=${file} download="tickets.csv">${t("export")}</a><button class="yd-btn yd-btn-primary" onClick=${() => setOpening(true)}>${t("new")}</button><//>
     <${Tabs} label=${t("views")} tabs=${[{ title: t("list"), href: at(""), current: !board }, { title: t("board"), href: at("board"), current: board }]} />
     ${board ? html`<div class="yd-stack"><div class="ad-filters" role="search">${filters}</div><${Board} query=${query} assignees=${assignees} move=${move} /></div>`
-    : html`<${Listing} list=${list} caption=${t("title")} columns=${columns} rowsOf=${(data) => data.tickets} keyOf=${(ticket) => ticket.number} onOpen=${(ticket) => go(`tickets/${ticket.number}`)} empty=${nothing} filters=${filters} />
+    : html`<${Listing} list=${list} caption=${t("title")} columns=${columns} rowsOf=${(data) => data.tickets} keyOf=${(ticket) => ticket.number} onOpen=${(ticket) => go(`tickets/${ticket.number}`)} empty=${t("empty")} next=${next} filters=${filters} />
       ${chosen.size > 0 && html`<${Bulk} numbers=${[...chosen]} assignees=${assignees} onClear=${() => setChosen(new Set())} onDone=${() => { setChosen(new Set()); list.reload(); }} />`}`}
     ${opening && html`<${Opening} onClose=${() => setOpening(false)} />`}`;
 }

@@ -154,7 +154,7 @@ async def test_the_file_holds_what_the_list_holds_and_no_formula(
     await send(admin, "PATCH", f"{TICKETS}/{number}", {"assignee": "a01"})
     await opened(admin, "不在其中", priority="low")
     await opened(rival, "别家的工单", priority="high")
-    response = await admin.get(f"{TICKETS}/export", params={"priority": "high", "order": "newest"})
+    response = await admin.get(f"{TICKETS}/export", params={"priority": "high", "sort": "newest"})
     assert response.headers["content-type"].startswith("text/csv")
     (row,) = csv.DictReader(io.StringIO(response.content.decode("utf-8-sig")))
     assert (row["number"], row["subject"], row["description"]) == (number, f"'{formula}", "'+cmd|' /C calc'!A0")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0052"
-down_revision = "0051"
+revision = "0053"
+down_revision = "0052"
 
 _ORIGINS = {"bot": "conversation", "system": "desk"}
 """Of tickets that are there, by who stands first in their history; all others are of staff."""
