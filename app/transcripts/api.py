@@ -40,6 +40,7 @@ class ConversationOut(BaseModel):
     turns: int
     created_at: datetime
     updated_at: datetime
+    first_question: str = Field(description="首条消息")
     title: str = Field(description="最不顺的一轮里顾客的话；同样不顺的取最早的")
     trouble: Trouble = Field(
         description="那一轮怎么不顺，从重到轻：danger 有危险或高风险，wanted_person 要人工，thumbs_down 被踩，"

@@ -26,9 +26,9 @@ Forget = Callable[[Connection, str, Sequence[str]], int]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list; `title` is the message of its worst turn, the first of equals, `trouble` what was wrong
-    there and `worst` the id of that turn, empty where nothing was said; `verified` tells whether
-    the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
+    """A conversation in a list; `first_question` is its first message, `title` that of its worst turn, the first of
+    equals; `trouble` what was wrong there, `worst` the id of that turn, empty where nothing was said; `verified` tells
+    whether the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
     """
 
     session_id: str
@@ -38,6 +38,7 @@ class Summary:
     turns: int
     created_at: datetime
     updated_at: datetime
+    first_question: str
     last_outcome: str
     handoff: bool
     up: int
@@ -160,6 +161,7 @@ class TranscriptRepository:
         if wanted.after:
             last = select(*place).where(_key(tenant, wanted.after)).subquery()
             page.append(tuple_(*place) < select(last.c.updated_at, last.c.session_id).scalar_subquery())
+        first = select(StoredTurn.question).where(_OWN_TURN).order_by(StoredTurn.number).limit(1).scalar_subquery()
         last_outcome = (
             select(StoredTurn.outcome).where(_OWN_TURN).order_by(StoredTurn.number.desc()).limit(1).scalar_subquery()
         )
@@ -172,6 +174,7 @@ class TranscriptRepository:
                 Conversation.turns,
                 Conversation.created_at,
                 Conversation.updated_at,
+                func.coalesce(first, ""),
                 func.coalesce(last_outcome, ""),
                 exists().where(_AT_DESK),
                 _votes("up"),

@@ -1065,6 +1065,7 @@ class ConversationOut(TypedDict):
     turns: int
     created_at: str
     updated_at: str
+    first_question: str
     title: str
     trouble: Trouble
     worst: str

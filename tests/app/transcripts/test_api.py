@@ -68,7 +68,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
 async def test_the_list_starts_with_the_last_activity_and_goes_on_page_by_page(client: httpx.AsyncClient) -> None:
     page = (await client.get(PATH, params={"limit": 2})).json()
     assert [item["session_id"] for item in page["conversations"]] == ["third", "second"]
-    assert page["conversations"][0]["title"] == "third 1"
+    assert page["conversations"][0]["title"] == page["conversations"][0]["first_question"] == "third 1"
     rest = (await client.get(PATH, params={"limit": 2, "after": page["next"]})).json()
     assert [item["session_id"] for item in rest["conversations"]] == ["first"]
     assert rest["next"] is None
