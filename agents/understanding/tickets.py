@@ -36,7 +36,9 @@ class Category(StrEnum):
     REPAIR = "repair"
     FAULT = "fault"
     COMPLAINT = "complaint"
+    SAFETY = "safety"
     REQUEST = "request"
+    QUESTION = "question"
     HANDOFF = "handoff"
     OTHER = "other"
 

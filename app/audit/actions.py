@@ -34,6 +34,7 @@ MADE = {
     "create_team": "name",
     "create_webhook": "url",
     "import_from_url": "files",
+    "open_ticket": "number",
     "put_vocabulary_entry": "term",
     "start_evaluation_run": "set_name",
     "upload_documents": "files",

@@ -24,7 +24,7 @@ from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook
 
 Column = InstrumentedAttribute[str]
-NAMED_ITSELF = frozenset({"name", "kind"})
+NAMED_ITSELF = frozenset({"name", "kind", "number"})
 """Parameters of paths that are what people call the thing."""
 _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], ...]] = {
     "agent_id": ((DeskStaff.tenant_id, DeskStaff.agent_id, DeskStaff.name),),

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
+from agents.understanding.acts import Act
 from agents.understanding.reading import read
 from agents.understanding.state import ATTACHMENT
+from agents.understanding.tickets import Category, category_of
 from app.conversations.types import TurnRow
 from app.privacy import mask_personal_data
 
@@ -28,9 +30,11 @@ def build_card(
     the oldest first.
     """
     tried = [_describe_turn(turn) for turn in before[-TRIED:]]
+    asked = _open_question(question, request, before)
     return {
         "summary": _summarize_conversation(question, before),
-        "question": _clip_text(_open_question(question, request, before), ASKED_CHARS),
+        "question": _clip_text(asked, ASKED_CHARS),
+        "category": _category(asked, answer, request).value,
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
         "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
@@ -43,22 +47,33 @@ def build_card(
 
 
 def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> str:
-    """Summarises what was asked and how it was answered; the summary of earlier turns stands first."""
+    """What the customer said, a message a line; the rolling summary of what lies further back stands first."""
     lines = [f"此前聊过：{_clip_text(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
-    for turn in before[-TRIED:]:
-        asked, replied = _clip_text(turn.standalone, ASKED_CHARS), _clip_text(turn.reply, ASKED_CHARS)
-        lines.append(f"问：{asked} 答（{turn.outcome}）：{replied}")
-    if question.text:
-        lines.append(f"最后一句：{_clip_text(question.text, ASKED_CHARS)}")
-    return "\n".join(lines)
+    said = [*(turn.standalone for turn in before[-TRIED:]), question.text]
+    return "\n".join([*lines, *(_clip_text(text, ASKED_CHARS) for text in said if text)])
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
-    """Returns what the customer wants to know: 转人工 is no question, but the one before it is."""
+    """Returns what the customer wants to know: 转人工 is no question, but the one before it is, or what stands beside it."""
     if request.reason is not HandoffReason.ASKED:
         return question.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
-    return asked[-1] if asked else ""
+    if asked:
+        return asked[-1]
+    return question.resolved if question.reading.act in (Act.ASKS, Act.TELLS) else ""
+
+
+def _category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:
+    """By what the turn found: a danger first, then whether something is asked, reported or complained about."""
+    said = read(asked)
+    if (answer is not None and answer.instructs) or said.dangers or said.feeling.crisis:
+        return Category.SAFETY
+    if not asked:
+        return Category.HANDOFF
+    named = category_of(asked)
+    if said.act is not Act.ASKS and named is not Category.OTHER:
+        return named
+    return Category.QUESTION if request.reason is HandoffReason.ASKED else Category.COMPLAINT
 
 
 def _describe_turn(turn: TurnRow) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from agents.ticketing.types import NewTicket, TicketOwner
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
-from agents.understanding.tickets import Priority
 from app.desk.card import TRIED, build_card
 from app.desk.queue import Queue
+from app.desk.ticket_draft import draft_ticket
 from app.desk.queue_notices import build_queue_notice
 from app.desk.triggers import get_priority
 from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from app.desk.partners import Opener
 
 
-SUBJECT = "人工客服跟进"
-"""Of the ticket that is made while nobody is there; one a conversation."""
 ENTERED = "已转人工，正在等待客服接入。"
 _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 
@@ -29,14 +28,10 @@ _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 class TicketDesk(Protocol):
     """Where tickets are kept."""
 
-    async def open(
-        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
-    ) -> Numbered:
-        """The ticket; the one that is there, if its conversation has one of this subject that is not done."""
+    async def open(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Numbered:
+        """The ticket; the one that the desk made for the conversation already, if that is not done."""
 
-    def opener(
-        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
-    ) -> Opener:
+    def build_opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
         """As `open`, within a transaction."""
 
 
@@ -83,8 +78,9 @@ class Openings:
         forecast = await self._queue.compute_forecast(key.tenant, urgency, skill)
         queue = forecast.queue
         if queue.estimated_wait_s is None:
-            ticket = await self.open_ticket(key, question.caller, str(made["summary"]), urgency)
-            queue = QueueState(queue.state, queue.position, ticket=ticket)
+            owner = TicketOwner(key.session_id, question.caller)
+            opened = await self._tickets.open(key.tenant, owner, draft_ticket(made, urgency))
+            queue = QueueState(queue.state, queue.position, ticket=opened.number)
         late = queue.state is State.OUT_OF_HOURS
         opening = Opening(
             event=Event.REQUEST_AFTER_HOURS if late else Event.REQUEST,
@@ -102,20 +98,11 @@ class Openings:
         notice = build_queue_notice(queue, forecast.opening, english=english, answering=self._answering)
         return opening, queue, notice
 
-    async def open_ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
-        """The number of the ticket that stands for the customer while nobody is there."""
-        text, level = description or SUBJECT, _choose_level(urgency)
-        return (await self._tickets.open(key.tenant, key.session_id, user_id, SUBJECT, text, level)).number
-
     async def require_working(self, tenant: str, agent_id: str) -> None:
         """Raises Conflict where a member of staff is known to be off duty."""
         await self._queue.require_working(tenant, agent_id)
 
     def build_opener(self, session: DeskSession) -> Opener:
-        """As `open_ticket`, for a session that waits, within a transaction."""
-        text, level = str(session.card.get("summary", "")) or SUBJECT, _choose_level(session.priority)
-        return self._tickets.opener(session.tenant, session.session_id, session.caller, SUBJECT, text, level)
-
-
-def _choose_level(urgency: int) -> Priority:
-    return Priority.HIGH if urgency > 0 else Priority.NORMAL
+        """Opens the ticket that stands for a customer who waits, within a transaction."""
+        owner = TicketOwner(session.session_id, session.caller)
+        return self._tickets.opener(session.tenant, owner, draft_ticket(session.card, session.priority))

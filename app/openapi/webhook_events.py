@@ -105,7 +105,8 @@ class TicketChange(BaseModel):
 class TicketUpdated(TicketTold):
     """A ticket after a change."""
 
-    assignee: str
+    assignee: str = Field(description="负责人的账号；没有为空")
+    team: str = Field(description="客服组编号；没有为空")
     version: int
     before: TicketState = Field(description="变化之前的状态")
     change: TicketChange

@@ -39,8 +39,12 @@ class Person:
     signed_in_at: datetime | None
 
     @property
+    def disabled(self) -> bool:
+        return self.disabled_at is not None
+
+    @property
     def state(self) -> PersonState:
-        if self.disabled_at is not None:
+        if self.disabled:
             return PersonState.DISABLED
         return PersonState.ACTIVE if self.has_password or self.subject else PersonState.INVITED
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
@@ -25,11 +26,32 @@ CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
 """Actors that are not staff."""
 
 
+class TicketOrigin(StrEnum):
+    """Who opened a ticket: a customer in a conversation, the desk because nobody was there, or staff."""
+
+    CONVERSATION = "conversation"
+    DESK = "desk"
+    STAFF = "staff"
+
+
+class TicketOrder(StrEnum):
+    """How a list is ordered. URGENCY: what is not done first, the most urgent of it before the rest; DUE: what has to
+    be resolved first.
+    """
+
+    URGENCY = "urgency"
+    DUE = "due"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    UPDATED = "updated"
+
+
 @dataclass(frozen=True, slots=True)
 class TicketRow:
     """A ticket as it is stored; see the table."""
 
     number: str
+    origin: TicketOrigin
     session_id: str
     user_id: str
     verified: bool
@@ -39,6 +61,7 @@ class TicketRow:
     priority: Priority
     state: TicketState
     assignee: str
+    team: str
     version: int
     respond_by: datetime
     resolve_by: datetime
@@ -74,15 +97,19 @@ class TicketEventRow:
 
 @dataclass(frozen=True, slots=True)
 class TicketFilter:
-    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over;
-    `text`: in the number, the subject, the description or the user.
+    """What a list is narrowed to; empty for all. `unassigned`: neither to a person nor to a team; `overdue`: not done,
+    and the time to resolve it is over; `text`: in the number, the subject, the description, the user or the
+    conversation.
     """
 
     states: tuple[TicketState, ...] = ()
     priority: Priority | None = None
+    category: Category | None = None
     session_id: str = ""
     user_id: str = ""
     assignee: str = ""
+    team: str = ""
+    unassigned: bool = False
     overdue: bool = False
     text: str = ""
 
@@ -96,6 +123,14 @@ Together = Callable[[Connection, TicketRow], None]
 
 _COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
 _URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)
+_DONE = case((Ticket.state.in_([state.value for state in DONE]), 1), else_=0)
+_ORDERS: Mapping[TicketOrder, tuple[ColumnElement[Any], ...]] = {
+    TicketOrder.URGENCY: (_DONE, _URGENCY.desc(), Ticket.resolve_by.asc()),
+    TicketOrder.DUE: (_DONE, Ticket.resolve_by.asc()),
+    TicketOrder.NEWEST: (Ticket.created_at.desc(),),
+    TicketOrder.OLDEST: (Ticket.created_at.asc(),),
+    TicketOrder.UPDATED: (Ticket.updated_at.desc(),),
+}
 
 
 class TicketRepository:
@@ -133,13 +168,16 @@ class TicketRepository:
         return [TicketEventRow(*row[:4], TicketState(row.state), row.public, row.created_at) for row in rows]
 
     async def page(
-        self, tenant: str, wanted: TicketFilter, limit: int = 50, offset: int = 0
+        self,
+        tenant: str,
+        wanted: TicketFilter,
+        limit: int = 50,
+        offset: int = 0,
+        order: TicketOrder = TicketOrder.URGENCY,
     ) -> tuple[list[TicketRow], int]:
-        """The tickets that are left open first, the most urgent of them first, and how many there are."""
+        """The tickets that are wanted, and how many there are."""
         where = _wanted(tenant, wanted)
-        done = case((Ticket.state.in_([state.value for state in DONE]), 1), else_=0)
-        order = done, _URGENCY.desc(), Ticket.resolve_by, Ticket.number
-        query = select(*_COLUMNS).where(*where).order_by(*order).limit(limit).offset(offset)
+        query = select(*_COLUMNS).where(*where).order_by(*_ORDERS[order], Ticket.number).limit(limit).offset(offset)
         async with self._database.read() as connection:
             rows = [_ticket(row) for row in await connection.execute(query)]
             total = (await connection.execute(select(func.count()).select_from(Ticket).where(*where))).scalar_one()
@@ -196,7 +234,8 @@ def change(
     _log(connection, tenant, after, event)
     if event.kind != ERASED:
         change = {"kind": event.kind, "by": event.actor, "text": mask_personal_data(event.text), "public": event.public}
-        told = _told(after) | {"assignee": after.assignee, "version": after.version, "before": before.state}
+        told = _told(after) | {"assignee": after.assignee, "team": after.team}
+        told |= {"version": after.version, "before": before.state}
         emit_event(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
     return after
 
@@ -229,7 +268,8 @@ def _open_key(ticket: TicketRow) -> str:
     """Without a conversation, of the user; without a user, each ticket stands for itself."""
     whose = ticket.session_id or ticket.user_id or secrets.token_hex(8)
     subject = "".join(character for character in ticket.subject.casefold() if character.isalnum())
-    return hashlib.sha256(f"{whose}\0{subject}".encode()).hexdigest()
+    about = f"\0{TicketOrigin.DESK}" if ticket.origin is TicketOrigin.DESK else subject
+    return hashlib.sha256(f"{whose}\0{about}".encode()).hexdigest()
 
 
 def _number(moment: datetime) -> str:
@@ -259,11 +299,15 @@ def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
         where.append(Ticket.state.in_([state.value for state in wanted.states]))
     if wanted.priority is not None:
         where.append(Ticket.priority == wanted.priority.value)
-    for name in ("session_id", "user_id", "assignee"):
+    if wanted.category is not None:
+        where.append(Ticket.category == wanted.category.value)
+    if wanted.unassigned:
+        where += [Ticket.assignee == "", Ticket.team == ""]
+    for name in ("session_id", "user_id", "assignee", "team"):
         if value := getattr(wanted, name):
             where.append(getattr(Ticket, name) == value)
     if wanted.text:
-        columns = Ticket.number, Ticket.subject, Ticket.description, Ticket.user_id
+        columns = Ticket.number, Ticket.subject, Ticket.description, Ticket.user_id, Ticket.session_id
         where.append(or_(*(column.icontains(wanted.text, autoescape=True) for column in columns)))
     if wanted.overdue:
         where.append(Ticket.state.not_in([state.value for state in DONE]))
@@ -279,6 +323,7 @@ def _ticket(row: Any) -> TicketRow:
     ticket = TicketRow(*row)
     return replace(
         ticket,
+        origin=TicketOrigin(ticket.origin),
         category=Category(ticket.category),
         priority=Priority(ticket.priority),
         state=TicketState(ticket.state),

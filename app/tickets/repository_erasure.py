@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
-from app.tickets.repository import BOT, CUSTOMER, ERASED, SYSTEM, NewEvent, TicketRow, change
+from app.tickets.repository import CUSTOMER, ERASED, SYSTEM, NewEvent, TicketOrigin, TicketRow, change
 from app.tickets.states import ERASED_SUBJECT
 from app.tickets.tables import Ticket, TicketEvent
 
@@ -29,10 +29,10 @@ def _erased(connection: Connection, tenant: str, ticket: TicketRow) -> tuple[Tic
 
 
 def _texts(connection: Connection, own: ColumnElement[bool], ticket: TicketRow) -> tuple[str, str]:
-    """Subject and description without what was made of the conversation; the desk's subject is always the same."""
-    events = connection.execute(select(TicketEvent.kind, TicketEvent.actor, TicketEvent.text).where(own)).all()
-    opened_by = {event.actor for event in events if event.kind == "created"}
-    by_staff = {name for event in events if event.kind == "updated" for name in event.text.split("、")}
-    keeps_subject = BOT not in opened_by or "subject" in by_staff
-    keeps_description = opened_by.isdisjoint({BOT, SYSTEM}) or "description" in by_staff
-    return ticket.subject if keeps_subject else ERASED_SUBJECT, ticket.description if keeps_description else ""
+    """Subject and description without what was made of the conversation."""
+    rewritten = connection.execute(select(TicketEvent.text).where(own, TicketEvent.kind == "updated")).scalars()
+    by_staff = {name for text in rewritten for name in text.split("、")}
+    if ticket.origin is TicketOrigin.STAFF:
+        by_staff |= {"subject", "description"}
+    subject = ticket.subject if "subject" in by_staff else ERASED_SUBJECT
+    return subject, ticket.description if "description" in by_staff else ""

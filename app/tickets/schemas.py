@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from agents.ticketing.types import TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.http.fields import CLEANED, WHOLE
-from app.tickets.repository import TicketRow
+from app.tickets.repository import TicketOrigin, TicketRow
 from app.tickets.sla import Clock
 
 Subject = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
 Body = Annotated[str, CLEANED, Field(max_length=5000)]
 Words = Annotated[str, CLEANED, Field(min_length=1, max_length=5000)]
 Name = Annotated[str, CLEANED, Field(max_length=128)]
-Author = Annotated[str, CLEANED, Field(min_length=1, max_length=128)]
 Version = Annotated[StrictInt, WHOLE]
+MaybeAuthor = Annotated[str, CLEANED, Field(max_length=128)]
+TeamId = Annotated[str, CLEANED, Field(max_length=32)]
+Number = Annotated[str, CLEANED, Field(min_length=1, max_length=32, description="工单编号，如 TK260301482913")]
 STAFF = "staff"
+MAX_AT_ONCE = 100
+_AUTHOR = "谁做的；登录账号时就是本人，用密钥时留空为密钥的名称"
+_ASSIGNEE = "负责人的账号，见 GET /api/v1/tickets/assignees；空文字为没有"
+_TEAM = "客服组编号；空文字为没有"
 
 
 class TicketIn(BaseModel):
@@ -34,7 +40,7 @@ class TicketIn(BaseModel):
     priority: Priority = Priority.NORMAL
     session_id: Name = Field("", description="所属会话；同一会话里主题相同且未办完的工单只有一个")
     user_id: Name = ""
-    author: Author = Field(STAFF, description="谁登记的")
+    author: MaybeAuthor = Field("", description=_AUTHOR)
 
 
 class TicketPatch(BaseModel):
@@ -46,8 +52,9 @@ class TicketPatch(BaseModel):
     description: Body | None = None
     category: Category | None = None
     priority: Priority | None = None
-    assignee: Name | None = None
-    author: Author = STAFF
+    assignee: Name | None = Field(None, description=_ASSIGNEE)
+    team: TeamId | None = Field(None, description=_TEAM)
+    author: MaybeAuthor = Field("", description=_AUTHOR)
     version: Version | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
 
 
@@ -58,7 +65,7 @@ class CommentIn(BaseModel):
 
     text: Words
     public: StrictBool = Field(False, description="true 时顾客查询工单会看到")
-    author: Author = STAFF
+    author: MaybeAuthor = Field("", description=_AUTHOR)
 
 
 class TransitionIn(BaseModel):
@@ -68,8 +75,34 @@ class TransitionIn(BaseModel):
 
     to: TicketState
     note: Body = Field("", description="说明，顾客查询工单会看到")
-    author: Author = STAFF
+    author: MaybeAuthor = Field("", description=_AUTHOR)
     version: Version | None = None
+
+
+class TicketBulkIn(BaseModel):
+    """What is to be done to several tickets: fields to be set, or another state."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    numbers: list[Number] = Field(min_length=1, max_length=MAX_AT_ONCE, description="工单编号，重复的只算一次")
+    priority: Priority | None = None
+    category: Category | None = None
+    assignee: Name | None = Field(None, description=_ASSIGNEE)
+    team: TeamId | None = Field(None, description=_TEAM)
+    to: TicketState | None = Field(None, description="改成的状态；不能与其他改动同时给出")
+    note: Body = Field("", description="改变状态时的说明，顾客查询工单会看到")
+    author: MaybeAuthor = Field("", description=_AUTHOR)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What is set."""
+        return self.model_dump(exclude_none=True, include={"priority", "category", "assignee", "team"})
+
+    @model_validator(mode="after")
+    def _does_one_thing(self) -> Self:
+        if bool(self.fields) == (self.to is not None):
+            raise ValueError("to 与其他改动须给出其一，且只给其一")
+        return self
 
 
 class SlaOut(BaseModel):
@@ -88,6 +121,7 @@ class TicketOut(BaseModel):
     """A ticket."""
 
     number: str
+    origin: TicketOrigin = Field(description="从哪来：conversation 顾客在对话里登记，desk 没有客服在线，staff 客服登记")
     session_id: str
     user_id: str
     verified: bool = Field(description="user_id 是否已证明；客服登记时写的编号为 false")
@@ -96,7 +130,8 @@ class TicketOut(BaseModel):
     category: Category
     priority: Priority
     state: TicketState
-    assignee: str
+    assignee: str = Field(description="负责人的账号；没有为空")
+    team: str = Field(description="客服组编号；没有为空")
     version: int
     sla: SlaOut
     resolved_at: datetime | None
@@ -132,6 +167,38 @@ class TicketPage(BaseModel):
 
     tickets: list[TicketOut]
     total: int
+
+
+class TicketOutcome(BaseModel):
+    """What became of one of several tickets: the ticket as it is now, or why it stays as it was."""
+
+    number: str
+    ticket: TicketOut | None
+    code: str = Field(description="没有改成的原因，如 ticket_not_found、invalid_transition；改成了为空")
+    message: str = Field(description="同上，给人看的")
+
+
+class TicketOutcomes(BaseModel):
+    """One for each number, in their order."""
+
+    outcomes: list[TicketOutcome]
+    changed: int = Field(description="改成了几张")
+
+
+class AssigneeOut(BaseModel):
+    """A colleague or a team."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+
+
+class AssigneeList(BaseModel):
+    """Whom a ticket may be given to."""
+
+    people: list[AssigneeOut]
+    teams: list[AssigneeOut]
 
 
 def _sla(ticket: TicketRow) -> SlaOut:

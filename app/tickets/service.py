@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
-from agents.understanding.tickets import Category, Priority
+from agents.understanding.tickets import Priority
 from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.tickets.repository import (
+    BOT,
     CUSTOMER,
     SYSTEM,
     Change,
@@ -19,6 +20,8 @@ from app.tickets.repository import (
     Opener,
     TicketEventRow,
     TicketFilter,
+    TicketOrder,
+    TicketOrigin,
     TicketRepository,
     TicketRow,
     Together,
@@ -28,6 +31,8 @@ from app.tickets.sla import ServiceLevels
 from app.tickets.states import answered_by_customer, moved, responded
 
 MAX_SUBJECT_CHARS = 100
+_ORIGINS = {BOT: TicketOrigin.CONVERSATION, SYSTEM: TicketOrigin.DESK}
+"""By who opens a ticket; all others are staff."""
 _SOONER = {Priority.LOW: Priority.NORMAL, Priority.NORMAL: Priority.HIGH}
 
 
@@ -46,21 +51,11 @@ class TicketService:
         self._on_open = on_open
         self._clock = clock
 
-    async def open(
-        self,
-        tenant: str,
-        session_id: str,
-        user_id: str,
-        subject: str,
-        description: str,
-        priority: Priority = Priority.NORMAL,
-        *,
-        category: Category = Category.OTHER,
-        actor: str = SYSTEM,
-    ) -> TicketRow:
-        """The ticket; the one that is there, if its conversation has one of this subject that is not done."""
-        new = NewTicket(subject, description, category, Priority(priority))
-        return (await self.create(tenant, TicketOwner(session_id, user_id), new, actor))[0]
+    async def open(self, tenant: str, owner: TicketOwner, new: NewTicket) -> TicketRow:
+        """The ticket that stands for a customer while nobody is there; the one that the desk made for the conversation
+        already, if that is not done.
+        """
+        return (await self.create(tenant, owner, new, SYSTEM))[0]
 
     async def create(
         self,
@@ -75,23 +70,22 @@ class TicketService:
         """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word.
         together: see `Together`.
         """
-        ticket = self._made(owner, new, verified=verified)
+        ticket = self._made(owner, new, actor, verified=verified)
         opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True), together)
         self._on_open()
         return opened
 
-    def opener(
-        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
-    ) -> Opener:
+    def opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
         """As `open`, to be done within a transaction of the caller, who tells of it afterwards."""
-        ticket = self._made(TicketOwner(session_id, user_id), NewTicket(subject, description, priority=priority))
+        ticket = self._made(owner, new, SYSTEM)
         created = NewEvent("created", SYSTEM, public=True)
         return lambda connection: open_within(connection, tenant, ticket, created)[0]
 
-    def _made(self, owner: TicketOwner, new: NewTicket, *, verified: bool = True) -> TicketRow:
+    def _made(self, owner: TicketOwner, new: NewTicket, actor: str, *, verified: bool = True) -> TicketRow:
         moment = self._clock()
         return TicketRow(
             number="",
+            origin=_ORIGINS.get(actor, TicketOrigin.STAFF),
             session_id=owner.session,
             user_id=owner.caller,
             verified=verified and bool(owner.caller),
@@ -101,6 +95,7 @@ class TicketService:
             priority=new.priority,
             state=TicketState.OPEN,
             assignee="",
+            team="",
             version=1,
             respond_by=moment + self._levels.respond(new.priority),
             resolve_by=moment + self._levels.resolve(new.priority),
@@ -118,9 +113,16 @@ class TicketService:
             raise _unknown(number)
         return ticket, await self._repository.history(tenant, number)
 
-    async def page(self, tenant: str, wanted: TicketFilter, limit: int, offset: int) -> tuple[list[TicketRow], int]:
+    async def page(
+        self,
+        tenant: str,
+        wanted: TicketFilter,
+        limit: int,
+        offset: int = 0,
+        order: TicketOrder = TicketOrder.URGENCY,
+    ) -> tuple[list[TicketRow], int]:
         """See `TicketRepository.page`."""
-        return await self._repository.page(tenant, wanted, limit, offset)
+        return await self._repository.page(tenant, wanted, limit, offset, order)
 
     async def of(self, tenant: str, owner: TicketOwner, number: str = "") -> list[tuple[TicketRow, str]]:
         """See `TicketRepository.of`."""
@@ -149,7 +151,7 @@ class TicketService:
     async def edit(
         self, tenant: str, number: str, actor: str, fields: dict[str, Any], version: int | None = None
     ) -> TicketRow:
-        """Sets subject, description, category, priority or assignee. Raises NotFound, Conflict."""
+        """Sets subject, description, category, priority, assignee or team. Raises NotFound, Conflict."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
             _expect(ticket, version)
@@ -158,6 +160,25 @@ class TicketService:
             return after, NewEvent("updated", actor, "、".join(changed))
 
         return await self._change(tenant, number, work)
+
+    async def change_many(
+        self, tenant: str, numbers: Sequence[str], actor: str, fields: dict[str, Any], to: TicketState | None, note: str
+    ) -> list[TicketRow | NotFound | Conflict]:
+        """Sets the same fields of several tickets, or takes them to the same state where `to` is given.
+
+        Returns:
+            For each number the ticket, or why it stays as it was.
+        """
+        outcomes: list[TicketRow | NotFound | Conflict] = []
+        for number in numbers:
+            try:
+                if to is None:
+                    outcomes.append(await self.edit(tenant, number, actor, fields))
+                else:
+                    outcomes.append(await self.move(tenant, number, to, actor, note))
+            except (NotFound, Conflict) as refused:
+                outcomes.append(refused)
+        return outcomes
 
     async def add(self, tenant: str, owner: TicketOwner, number: str, text: str) -> TicketRow | None:
         """The customer's words; None when it is not the owner's. Raises Conflict once it is closed."""

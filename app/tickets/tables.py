@@ -13,8 +13,10 @@ from app.db.base import Base, tenant_key
 class Ticket(Base):
     """Something to be done for a customer, under a number that people can read.
 
-    `user_id` is the member it is for, `verified` tells whether that one was proved, or typed by staff.
-    `open_key` is the hash of conversation and subject while the ticket is not done, so that there is one of each.
+    `user_id` is the member it is for, `verified` tells whether that one was proved, or typed by staff. `origin` is who
+    opened it; `assignee` is the id of a colleague and `team` that of a team, each empty for nobody.
+    `open_key` is the hash of conversation and subject while the ticket is not done, so that there is one of each, and
+    one that the desk made.
     `respond_by` and `resolve_by` are the ends of the service level; a ticket that waits for its customer has
     `waiting_since`, and its clock stands still. `version` counts its changes.
     """
@@ -31,7 +33,9 @@ class Ticket(Base):
     category: Mapped[str] = mapped_column(String(32))
     priority: Mapped[str] = mapped_column(String(16))
     state: Mapped[str] = mapped_column(String(16))
+    origin: Mapped[str] = mapped_column(String(16), server_default="staff")
     assignee: Mapped[str] = mapped_column(String(128))
+    team: Mapped[str] = mapped_column(String(32), server_default="")
     open_key: Mapped[str | None] = mapped_column(String(64))
     version: Mapped[int]
     respond_by: Mapped[datetime]

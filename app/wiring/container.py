@@ -85,6 +85,7 @@ from app.settings import Settings
 from app.spending.service import Accounts
 from app.telemetry.service import Telemetry
 from app.tenants import Tenants
+from app.tickets.assignees import Assignees
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
@@ -202,6 +203,7 @@ class Container:
         )
         self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
         self.people = People(people, self.sign_ins, self.desk)
+        self.assignees = Assignees(self.desk.staff, people, self.desk.teams)
         self.desk_relay = open_relay(self.desk.signals, redis)
         self.widgets = WidgetLooks(database)
         self.attachments = build_attachment_service(settings, database)

@@ -54,7 +54,14 @@ async def test_a_text_means_what_it_says_in_every_list(database: Database) -> No
         database,
         Ticket,
         *(
-            {"number": f"TK{n}", "category": "other", "priority": "normal", "state": "open", "subject": text}
+            {
+                "number": f"TK{n}",
+                "origin": "staff",
+                "category": "other",
+                "priority": "normal",
+                "state": "open",
+                "subject": text,
+            }
             for n, text in numbered
         ),
     )

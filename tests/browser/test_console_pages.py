@@ -55,18 +55,41 @@ def test_a_conversation_shows_its_votes_and_how_each_reply_was_decided(talked: s
     expect(content.locator(f'a[href="{address}"]')).to_have_count(0)
 
 
-@pytest.mark.acceptance(only=True)
-def test_a_ticket_is_commented_moved_and_found_again(talked: str, page: Page) -> None:
-    content = opened(page, talked, "tickets?priority=urgent")
-    content.get_by_role("link", name="空调不制冷").click()
-    content.get_by_role("textbox", name="备注").fill("已联系师傅")
+def test_tickets_are_given_changed_together_commented_and_found_again_by_their_address(talked: str, page: Page) -> None:
+    with httpx.Client(base_url=talked, timeout=30) as http:
+        assert http.put("/api/v1/agent/staff/amy", json={"name": "小艾"}).is_success
+        for subject in ("洗碗机不排水", "发票重开"):
+            http.post("/api/v1/tickets", json={"subject": subject, "priority": "low"})
+    content = opened(page, talked, "tickets?priority=low&sort=oldest")
+    rows = content.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("洗碗机不排水")
+    content.get_by_role("checkbox", name="选中这一页").check()
+    content.get_by_role("combobox", name="分给…").select_option(label="小艾")
+    expect(rows.nth(2)).to_contain_text("小艾")
+    content.get_by_role("checkbox", name="选中这一页").check()
+    content.get_by_role("combobox", name="改状态…").select_option(label="处理中")
+    expect(rows.nth(2)).to_contain_text("处理中")
+    content.get_by_role("combobox", name="负责人").select_option(label="小艾")
+    content.get_by_role("link", name="看板").click()
+    expect(content.get_by_role("region", name="处理中").get_by_role("article")).to_have_count(2)
+    card = content.get_by_role("article").filter(has_text="发票重开")
+    card.get_by_role("combobox").select_option(label="已解决")
+    expect(content.get_by_role("region", name="已解决")).to_contain_text("发票重开")
+    assert serious(page) == []
+    page.reload()
+    expect(content.get_by_role("region", name="已解决")).to_contain_text("发票重开")
+    with page.expect_download() as taken:
+        content.get_by_role("link", name="导出 CSV").click()
+    assert taken.value.path().read_text("utf-8-sig").count("小艾") == 2
+
+    card.get_by_role("link", name="发票重开").click()
+    content.get_by_role("textbox", name="备注").fill("<b>已核对</b>")
     content.get_by_role("button", name="添加备注").click()
-    expect(content.get_by_role("list")).to_contain_text(["已联系师傅"])
+    expect(content.locator(".ad-comment")).to_contain_text("<b>已核对</b>")
     content.get_by_role("button", name="已关闭").click()
     confirm(page, "已关闭")
     expect(content.get_by_role("button", name="重新打开")).to_be_visible()
-    opened(page, talked, "tickets?state=closed")
-    expect(content.get_by_role("link", name="空调不制冷")).to_be_visible()
+    assert serious(page) == []
 
 
 def test_the_dashboard_has_figures_charts_and_the_same_as_tables(talked: str, page: Page) -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from scripts.scripted_llm import Behaviour, Say
 from tests.acceptance import some
 from tests.browser.chatting import Chat
+from tests.browser.console import loaded, opened
 from tests.browser.payloads import CANARY, PAYLOADS
 from tests.browser.shop import Shop, upload
 
@@ -119,6 +121,22 @@ def test_profile_and_tickets_run_nothing(shop: Shop, watched: Page) -> None:
             expect(chat.answers).to_have_count(2)
     finally:
         shop.admin.put("/profile", json={})
+
+
+def test_tickets_in_the_console_run_nothing(light: str, watched: Page) -> None:
+    """Subject, comments, customer and the name of a colleague; in the list, on the board, on their own page."""
+    with httpx.Client(base_url=f"{light}/api/v1", timeout=60) as http:
+        for number, text in enumerate(CHOSEN):
+            assert http.put(f"/agent/staff/xss-{number}", json={"name": text[:64]}).is_success
+            made = http.post("/tickets", json={"subject": text[:100], "description": text, "user_id": text[:128]})
+            place = f"/tickets/{made.json()['number']}"
+            assert http.patch(place, json={"assignee": f"xss-{number}"}).is_success
+            assert http.post(f"{place}/comments", json={"text": text, "author": text[:128]}).is_success
+            loaded(opened(watched, light, place[1:]))
+            expect(watched.locator(".ad-comment")).to_have_count(1)
+    for view in ("", "?view=board"):
+        loaded(opened(watched, light, f"tickets{view}"))
+        expect(watched.locator("a", has_text="TK")).not_to_have_count(0)
 
 
 def test_the_corpus_is_as_large_as_it_should_be() -> None:

@@ -157,6 +157,9 @@ def _aimed(value: Any, ids: Mapping[str, str]) -> Any:
     if not isinstance(value, dict):
         return value
     known = {**ids, "into": ids["gap_id"], "set": ids["set_id"], "url": NOWHERE, **dict.fromkeys(_ASKING, QUESTION)}
+    known["assignee"] = ""  # else it is refused for that one, before anybody looks at the ticket
+    if "numbers" in value:
+        return value | {"numbers": [ids["number"]]}
     return {
         name: known[name] if name in known and isinstance(inner, str) else _aimed(inner, ids)
         for name, inner in value.items()

@@ -97,15 +97,21 @@ class GapQuery(Page, total=False):
 
 
 class TicketQuery(Page, total=False):
-    """overdue: beyond its time."""
+    """overdue: beyond its time; unassigned: neither to a person nor to a team; sort: `urgency`, `due`, `newest`,
+    `oldest` or `updated`.
+    """
 
     state: list[TicketState]
     q: str
     priority: Priority
+    category: Category
     session_id: str
     user_id: str
     assignee: str
+    team: str
+    unassigned: bool
     overdue: bool
+    sort: str
 
 
 class TicketOptions(TypedDict, total=False):

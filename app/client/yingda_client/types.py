@@ -12,6 +12,11 @@ class AcceptIn(TypedDict):
 Actor: TypeAlias = Literal["bot", "customer", "staff", "system"]
 
 
+class AssigneeOut(TypedDict):
+    id: str
+    name: str
+
+
 class AttachmentOut(TypedDict):
     id: str
     name: str
@@ -73,7 +78,7 @@ class CannedOut(TypedDict):
     updated_at: str
 
 
-Category: TypeAlias = Literal["repair", "fault", "complaint", "request", "handoff", "other"]
+Category: TypeAlias = Literal["repair", "fault", "complaint", "safety", "request", "question", "handoff", "other"]
 
 
 Attachment: TypeAlias = str
@@ -799,6 +804,9 @@ class TeamOut(TypedDict):
     members: list[str]
 
 
+Number: TypeAlias = str
+
+
 class TicketIn(TypedDict):
     subject: str
     description: NotRequired[str]
@@ -809,12 +817,19 @@ class TicketIn(TypedDict):
     author: NotRequired[str]
 
 
+TicketOrder: TypeAlias = Literal["urgency", "due", "newest", "oldest", "updated"]
+
+
+TicketOrigin: TypeAlias = Literal["conversation", "desk", "staff"]
+
+
 class TicketPatch(TypedDict):
     subject: NotRequired[str | None]
     description: NotRequired[str | None]
     category: NotRequired[Category | None]
     priority: NotRequired[Priority | None]
     assignee: NotRequired[str | None]
+    team: NotRequired[str | None]
     author: NotRequired[str]
     version: NotRequired[int | None]
 
@@ -948,6 +963,11 @@ class AdviceOut(TypedDict):
     sources: list[SourceOut | RowSourceOut]
     candidates: list[CandidateBrief]
     degraded: list[str]
+
+
+class AssigneeList(TypedDict):
+    people: list[AssigneeOut]
+    teams: list[AssigneeOut]
 
 
 class BatchFindingOut(TypedDict):
@@ -1447,6 +1467,17 @@ class TeamList(TypedDict):
     teams: list[TeamOut]
 
 
+class TicketBulkIn(TypedDict):
+    numbers: list[Number]
+    priority: NotRequired[Priority | None]
+    category: NotRequired[Category | None]
+    assignee: NotRequired[str | None]
+    team: NotRequired[str | None]
+    to: NotRequired[TicketState | None]
+    note: NotRequired[str]
+    author: NotRequired[str]
+
+
 class TicketEventOut(TypedDict):
     number: int
     kind: Literal["created", "updated", "comment", "transition", "urged", "erased"]
@@ -1459,6 +1490,7 @@ class TicketEventOut(TypedDict):
 
 class TicketOut(TypedDict):
     number: str
+    origin: TicketOrigin
     session_id: str
     user_id: str
     verified: bool
@@ -1468,11 +1500,24 @@ class TicketOut(TypedDict):
     priority: Priority
     state: TicketState
     assignee: str
+    team: str
     version: int
     sla: SlaOut
     resolved_at: str | None
     created_at: str
     updated_at: str
+
+
+class TicketOutcome(TypedDict):
+    number: str
+    ticket: TicketOut | None
+    code: str
+    message: str
+
+
+class TicketOutcomes(TypedDict):
+    outcomes: list[TicketOutcome]
+    changed: int
 
 
 class TicketPage(TypedDict):
@@ -1607,6 +1652,7 @@ class SessionList(TypedDict):
 
 class TicketDetail(TypedDict):
     number: str
+    origin: TicketOrigin
     session_id: str
     user_id: str
     verified: bool
@@ -1616,6 +1662,7 @@ class TicketDetail(TypedDict):
     priority: Priority
     state: TicketState
     assignee: str
+    team: str
     version: int
     sla: SlaOut
     resolved_at: str | None

@@ -8,7 +8,7 @@ import { link } from "./route.js";
 import { server } from "./server.js";
 
 const AUDIT = "/api/v1/audit";
-const PLACES = { document_id: "documents", gap_id: "gaps", source_id: "sources", webhook_id: "webhooks" };  // whose pages are called by that id
+const PLACES = { document_id: "documents", gap_id: "gaps", source_id: "sources", webhook_id: "webhooks", number: "tickets" };  // whose pages are called by that id
 const NAMES = ["q", "actor", "kind", "action", "outcome", "since", "until"];
 const t = words({
   zh: { title: "审计日志", text: "管理员和组长改动了什么：动手之前先记下，不能修改。请求的内容不记，所以里面没有密钥；只看不改的，比如导入前的预览，不算改动。", when: "何时", what: "谁做了什么", outcome: "结果", actor: "谁", kind: "对象", search: "按名称或编号找", action: "接口", details: "细节", empty: "还没有记录：管理员改动了什么，这里就有什么。", next: "去看看文档", request: "请求编号 {id}" },

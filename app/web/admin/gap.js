@@ -73,7 +73,7 @@ function Answer({ gap, address, may, reload }) {
 const Questions = ({ gap }) => html`<section class="yd-card"><div class="ad-card-title"><h2>${t("questions")}</h2></div><ol class="ad-list">${gap.questions.map((one, place) => html`<li key=${place}>
   <div class="yd-row yd-wrap"><span class="ad-text yd-grow">${one.question}</span><${Named} kind="miss" value=${one.reason} />${one.handoff && one.reason !== "handoff" && html`<span class="yd-tiny yd-muted">${t("handoff")}</span>`}</div>
   ${one.note && html`<p class="ad-text yd-small">${one.note}</p>`}${one.before.map((said) => html`<p class="yd-small yd-muted">${t("before")}${said.question}</p>`)}
-  <p class="yd-tiny yd-muted">${moment(one.asked_at)} ${one.turn_id && html`<a href=${link(`conversations/${one.session_id}`)}>${t("session")}</a>`}</p></li>`)}</ol></section>`;
+  <p class="yd-tiny yd-muted">${moment(one.asked_at)} ${one.session_id && html`<a href=${link(`conversations/${encodeURIComponent(one.session_id)}`)}>${t("session")}</a>`}</p></li>`)}</ol></section>`;
 
 function Merge({ gap, address }) {
   const [into, setInto] = useState("");

@@ -36,7 +36,7 @@ const NAMES = {
   },
   draftOrigin: { model: ["", "大模型起草", "A model"], solution: ["", "人工台的解答", "An answer of the desk"], ticket: ["", "工单的答复", "A ticket"], handoff: ["", "人工会话", "Words to a customer"], edited: ["", "人写的", "Somebody's own"], empty: ["", "还没有人写", "Nobody's yet"] },
   priority: { low: ["", "低", "Low"], normal: ["", "普通", "Normal"], high: ["warn", "高", "High"], urgent: ["bad", "紧急", "Urgent"] },
-  category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], request: ["", "申请", "Request"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
+  category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], safety: ["bad", "安全", "Safety"], request: ["", "申请", "Request"], question: ["", "咨询", "Question"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
   role: { admin: ["accent", "管理员", "Admin"], lead: ["accent", "组长", "Lead"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
   personState: { invited: ["warn", "待设密码", "Invited"], active: ["good", "可登录", "Active"], disabled: ["bad", "已停用", "Disabled"] },
   keyState: { valid: ["good", "可用", "Valid"], expired: ["warn", "已到期", "Ended"], revoked: ["bad", "已停用", "Revoked"] },
@@ -83,6 +83,7 @@ const NAMES = {
     bot: ["", "智能客服", "Assistant"], queued: ["warn", "排队等人工", "Queued"], out_of_hours: ["warn", "等服务时间", "Out of hours"], assigned: ["accent", "人工接待中", "With a person"],
     resolved: ["good", "人工已解决", "Resolved"], closed: ["", "已结束", "Closed"],
   },
+  origin: { conversation: ["", "顾客在对话里登记", "The customer, in a conversation"], desk: ["", "没有客服在线时请求人工", "Wanted a person while nobody was there"], staff: ["", "客服登记", "Staff"] },
   history: { created: ["", "登记", "Created"], updated: ["", "修改", "Changed"], comment: ["", "备注", "Comment"], transition: ["", "改变状态", "Moved"], urged: ["warn", "顾客催办", "Urged"], erased: ["", "已抹去", "Erased"] },
   why: {
     "asks for one, or answers a proposal": ["", "要建工单，或在回答确认", "Asks for a ticket, or answers a proposal"], "asks for one": ["", "要建工单", "Asks for a ticket"], "is like a request to act": ["", "像是要求办事", "Like a request to act"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.ticketing.types import TicketOwner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from app.db.engine import Database
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
@@ -69,7 +69,7 @@ async def test_what_staff_took_up_stays_theirs(desk: HumanDesk, tickets: TicketS
 async def test_the_customers_own_ticket_and_what_they_closed_stay_as_they_are(
     desk: HumanDesk, tickets: TicketService
 ) -> None:
-    own = await tickets.open(TENANT, "s", "", "空调不制冷", "两天了", actor=BOT)
+    own, _ = await tickets.create(TENANT, TicketOwner("s"), NewTicket("空调不制冷", "两天了"), BOT)
     made = (await queued(desk)).ticket
     await tickets.close(TENANT, TicketOwner("s"), made)
     await desk.service.accept_session(key(), "amy")

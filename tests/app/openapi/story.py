@@ -272,7 +272,9 @@ class Story:
         ticket = {"number": (await self.call("open_ticket"))["number"]}
         for name in ("read_ticket", "edit_ticket", "comment_on_ticket", "move_ticket"):
             await self.call(name, **ticket)
-        await self.call("list_tickets")
+        await self.send("change_tickets", self.example("change_tickets") | {"numbers": list(ticket.values())})
+        for name in ("list_tickets", "export_tickets", "list_assignees"):
+            await self.call(name)
         await self.call("list_webhooks")
         await self.call("test_webhook", **webhook)
         async with asyncio.timeout(PATIENCE_S):

@@ -1,0 +1,96 @@
+"""Whom tickets may be given to: the colleagues and the teams of the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.errors import NotFound
+
+
+class Colleague(Protocol):
+    """A member of staff at the desk."""
+
+    @property
+    def agent_id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+class Account(Protocol):
+    """A colleague's account."""
+
+    @property
+    def login(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def disabled(self) -> bool: ...
+
+
+class Team(Protocol):
+    """Colleagues who serve together."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+class Staff(Protocol):
+    """Everybody who ever served at the desk."""
+
+    async def all(self, tenant: str) -> Sequence[Colleague]: ...
+
+
+class Accounts(Protocol):
+    """All accounts."""
+
+    async def list_people(self, tenant: str) -> Sequence[Account]: ...
+
+
+class Teams(Protocol):
+    """All teams."""
+
+    async def list_teams(self, tenant: str) -> Sequence[Team]: ...
+    async def require_all(self, tenant: str, team_ids: Sequence[str]) -> None:
+        """Raises NotFound for one that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignee:
+    """A person by the id that the desk knows them by, or a team."""
+
+    id: str
+    name: str
+
+
+class Assignees:
+    """Of all tenants."""
+
+    def __init__(self, staff: Staff, accounts: Accounts, teams: Teams) -> None:
+        self._staff = staff
+        self._accounts = accounts
+        self._teams = teams
+
+    async def list_people(self, tenant: str) -> list[Assignee]:
+        """Who may be given a ticket, by name: whoever has an account that is not disabled, or serves with a key."""
+        accounts = await self._accounts.list_people(tenant)
+        names = {one.agent_id: one.name for one in await self._staff.all(tenant)}
+        names |= {one.login: one.name for one in accounts}
+        gone = {one.login for one in accounts if one.disabled}
+        return sorted(
+            (Assignee(*one) for one in names.items() if one[0] not in gone), key=lambda one: (one.name, one.id)
+        )
+
+    async def list_teams(self, tenant: str) -> list[Assignee]:
+        """All teams, by name."""
+        return [Assignee(team.id, team.name) for team in await self._teams.list_teams(tenant)]
+
+    async def require(self, tenant: str, person: str | None, team: str | None) -> None:
+        """Raises NotFound where one of them, if given, is nobody of the tenant's who may work."""
+        if person and person not in {one.id for one in await self.list_people(tenant)}:
+            raise NotFound("没有这位同事，或账号已停用。", code="assignee_not_found", id=person)
+        if team:
+            await self._teams.require_all(tenant, [team])
