@@ -9,7 +9,7 @@ from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSou
 from agents.understanding.acts import Act
 from agents.understanding.reading import read
 from agents.understanding.state import ATTACHMENT
-from agents.understanding.tickets import Category, category_of
+from agents.understanding.tickets import Category, detect_category
 from app.conversations.types import TurnRow
 from app.privacy import mask_personal_data
 
@@ -34,7 +34,7 @@ def build_card(
     return {
         "summary": _summarize_conversation(question, before),
         "question": _clip_text(asked, ASKED_CHARS),
-        "category": _category(asked, answer, request).value,
+        "category": _detect_category(asked, answer, request).value,
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
         "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
@@ -54,23 +54,23 @@ def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> st
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
-    """Returns what the customer wants to know: 转人工 is no question, but the one before it is, or what stands beside it."""
+    """Returns what the customer wants to know: 转人工 is no question; the one before it, or what stands beside it, is."""
     if request.reason is not HandoffReason.ASKED:
         return question.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
     if asked:
         return asked[-1]
-    return question.resolved if question.reading.act in (Act.ASKS, Act.TELLS) else ""
+    return question.expanded_text if question.reading.act in (Act.ASKS, Act.TELLS) else ""
 
 
-def _category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:
+def _detect_category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:
     """By what the turn found: a danger first, then whether something is asked, reported or complained about."""
     said = read(asked)
-    if (answer is not None and answer.instructs) or said.dangers or said.feeling.crisis:
+    if (answer is not None and answer.instructs) or said.dangers or said.emotion.crisis:
         return Category.SAFETY
     if not asked:
         return Category.HANDOFF
-    named = category_of(asked)
+    named = detect_category(asked)
     if said.act is not Act.ASKS and named is not Category.OTHER:
         return named
     return Category.QUESTION if request.reason is HandoffReason.ASKED else Category.COMPLAINT

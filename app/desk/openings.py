@@ -8,8 +8,8 @@ from agents.ticketing.types import NewTicket, TicketOwner
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
 from app.desk.card import TRIED, build_card
 from app.desk.queue import Queue
-from app.desk.ticket_draft import draft_ticket
 from app.desk.queue_notices import build_queue_notice
+from app.desk.ticket_draft import draft_ticket
 from app.desk.triggers import get_priority
 from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
 from app.limits.service import RateLimits
@@ -105,4 +105,4 @@ class Openings:
     def build_opener(self, session: DeskSession) -> Opener:
         """Opens the ticket that stands for a customer who waits, within a transaction."""
         owner = TicketOwner(session.session_id, session.caller)
-        return self._tickets.opener(session.tenant, owner, draft_ticket(session.card, session.priority))
+        return self._tickets.build_opener(session.tenant, owner, draft_ticket(session.card, session.priority))

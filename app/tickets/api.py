@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.errors import Conflict, NotFound
-from app.http.deps import StaffTenant, Wiring, acting_agent, caller_name, read_proof
+from app.http.deps import StaffTenant, Wiring, get_acting_agent, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import RecordedRoute
@@ -189,7 +189,7 @@ def _author(request: Request, named: str) -> str:
     """Who did it: the account that is signed in, else whom the request names, else the key. Raises Forbidden for an
     account that names somebody else.
     """
-    return acting_agent(request, named) or caller_name(request) or STAFF
+    return get_acting_agent(request, named) or get_caller_name(request) or STAFF
 
 
 def _outcome(number: str, done: TicketRow | NotFound | Conflict) -> TicketOutcome:

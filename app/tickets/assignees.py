@@ -41,7 +41,7 @@ class Team(Protocol):
 class Staff(Protocol):
     """Everybody who ever served at the desk."""
 
-    async def all(self, tenant: str) -> Sequence[Colleague]: ...
+    async def list_all(self, tenant: str) -> Sequence[Colleague]: ...
 
 
 class Accounts(Protocol):
@@ -77,7 +77,7 @@ class Assignees:
     async def list_people(self, tenant: str) -> list[Assignee]:
         """Who may be given a ticket, by name: whoever has an account that is not disabled, or serves with a key."""
         accounts = await self._accounts.list_people(tenant)
-        names = {one.agent_id: one.name for one in await self._staff.all(tenant)}
+        names = {one.agent_id: one.name for one in await self._staff.list_all(tenant)}
         names |= {one.login: one.name for one in accounts}
         gone = {one.login for one in accounts if one.disabled}
         return sorted(

@@ -75,7 +75,7 @@ class TicketService:
         self._on_open()
         return opened
 
-    def opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
+    def build_opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
         """As `open`, to be done within a transaction of the caller, who tells of it afterwards."""
         ticket = self._made(owner, new, SYSTEM)
         created = NewEvent("created", SYSTEM, public=True)

@@ -13,7 +13,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of
+from app.keys.service import hash_key
 from tests.app.serving import Served, served
 
 ADMIN, PASSWORD = "the-first-admin-key", "correct horse battery"
@@ -40,8 +40,8 @@ async def admin(server: Served) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def rival(server: Served) -> AsyncIterator[httpx.AsyncClient]:
     """An administrator of another tenant."""
-    await KeyRepository(server.container.base.database).create("rival", Role.ADMIN, "别家", digest_of("theirs"))
-    server.container.keys.expire()
+    await KeyRepository(server.container.base.database).create("rival", Role.ADMIN, "别家", hash_key("theirs"))
+    server.container.keys.expire_copy()
     async with client_of(server, "theirs") as client:
         yield client
 
