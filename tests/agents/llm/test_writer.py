@@ -178,7 +178,9 @@ async def test_what_the_tenant_left_open_is_not_mentioned() -> None:
 
 async def test_the_conversation_and_the_customers_own_words_are_in_the_prompt() -> None:
     turn = Turn("退货怎么申请", "退货怎么申请", "在 App 提交。[1]")
-    messages, prompt = await prompted(request(RETURNS, question="退货 运费", asked="那运费呢", history=(turn,)))
+    messages, prompt = await prompted(
+        request(RETURNS, question="退货 运费", original_question="那运费呢", history=(turn,))
+    )
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[2]["content"] == "在 App 提交。"
     assert "顾客的问题：退货 运费\n顾客的原话：那运费呢" in prompt
