@@ -22,6 +22,7 @@ class IssueKind(StrEnum):
     SENSITIVE = "sensitive"
     TERM = "term"
     UNREACHED = "unreached"
+    ANSWER_CONFLICT = "answer_conflict"
 
 
 class Severity(StrEnum):
