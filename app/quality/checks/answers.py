@@ -7,12 +7,12 @@ another one says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.answering.conflicts import clauses_of
 from agents.passages.sentences import split_sentences
-from agents.verification.conditions import Assertion, assertions_of
+from agents.verification.conditions import assertions_of
 from agents.verification.evidence import Statement
 from agents.verification.polarity import contradicts
 from agents.verification.quantities import is_known
@@ -26,10 +26,13 @@ from knowledge.types import Chunk
 SHOWN = 60
 """Characters of either side in what people read."""
 KNOWN = 0.5
-"""Of the words of an answer's clause so many have to be said by the passage's sentence and headings, or the question."""
+"""Of an answer's clause so much has to be said by the passage's sentence and headings, or by the question; and of the
+question itself by these, before a no stands against a yes.
+"""
 NEW = 0.34
 """Of two clauses with numbers neither may say more than that of its own."""
 SHARED = 2
+"""Words that two clauses of which one has a number have to share."""
 NEAREST = 0.75
 """Clauses that share this part of what the nearest one shares may speak for the passage, too."""
 REACH = 3
@@ -52,13 +55,10 @@ class _Said:
 def answer_conflicts(corpus: QualityCorpus) -> Steps:
     """See above. An answer is looked at once, however many ways there are to ask for it."""
     for entry in first_wordings(corpus.chunks):
-        yield None
-        near = corpus.near.get(entry.entry or entry.id, ())
-        if near:
-            yield _find_conflict(entry, near)
+        yield from _find_conflict(entry, corpus.near.get(entry.entry or entry.id, ()))
 
 
-def first_wordings(chunks: Sequence[Chunk]) -> list[Chunk]:
+def first_wordings(chunks: Iterable[Chunk]) -> list[Chunk]:
     """One chunk of each answer that has a question."""
     found: dict[str, Chunk] = {}
     for chunk in chunks:
@@ -67,20 +67,26 @@ def first_wordings(chunks: Sequence[Chunk]) -> list[Chunk]:
     return list(found.values())
 
 
-def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> QualityIssue | None:
-    question = entry.question or ""
-    asked, checker = Statement(fold(question)), SupportChecker(dict(enumerate(near, 1)), question)
+def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> Steps:
+    """One at most."""
+    asked, passages = Statement(fold(entry.question or "")), list[_Said]()
+    for chunk in near:
+        passages += _read(chunk)
+        yield None
     titles = frozenset(pair for chunk in near for pair in Statement(fold(chunk.document.title)).pairs)
-    passages = [said for chunk in near for said in _read(chunk)]
-    for sentence in split_sentences(entry.text):
-        if checker.check(sentence.text).support is not Support.UNSUPPORTED:
-            continue
+    for sentence in split_sentences(entry.text) if near else ():
         for assertion in assertions_of(Chunk(entry.id, entry.document, 0, sentence.text)):
             for own in clauses_of(assertion):
                 other = _find_opposed(own.said, passages, asked, titles)
-                if other is not None:
-                    return _issue(entry, other.chunk, own.said.text, other.clause.text)
-    return None
+                yield None
+                if other is not None and not _is_held_up(sentence.text, entry, near):
+                    yield _issue(entry, other.chunk, own.said.text, other.clause.text)
+                    return
+
+
+def _is_held_up(sentence: str, entry: Chunk, near: Sequence[Chunk]) -> bool:
+    checker = SupportChecker(dict(enumerate(near, 1)), entry.question or "")
+    return checker.check(sentence).support is not Support.UNSUPPORTED
 
 
 def _read(chunk: Chunk) -> Iterator[_Said]:
@@ -92,14 +98,14 @@ def _read(chunk: Chunk) -> Iterator[_Said]:
         yield _Said(chunk, heading, assertion.said.pairs - heading.pairs, sentence, Statement(""))
 
 
-def _find_opposed(
-    own: Statement, passages: Sequence[_Said], asked: Statement, titles: frozenset[str]
-) -> _Said | None:
+def _find_opposed(own: Statement, passages: Sequence[_Said], asked: Statement, titles: frozenset[str]) -> _Said | None:
     """The clause that says otherwise, where none of those nearest to it says the same."""
     told = [said for said in passages if _is_of_the_same(own, said, asked)]
-    denied = next((said for said in told if _is_denied(own, said, asked, titles)), None)
-    if denied is not None or not own.numbers.said:
-        return denied
+    denied = [said for said in told if _is_denied(own, said, asked, titles)]
+    if denied:
+        return min(denied, key=lambda said: len(said.clause.text))
+    if not own.numbers.said:
+        return None
     shared = [len(own.pairs & said.clause.pairs) for said in told]
     near = [said for said, count in zip(told, shared, strict=True) if count >= max(SHARED, NEAREST * max(shared))]
     if any(all(is_known(one, said.sentence.numbers.known) for one in own.numbers.said) for said in near):
@@ -120,7 +126,10 @@ def _is_denied(own: Statement, said: _Said, asked: Statement, titles: frozenset[
     clause = said.clause
     if clause.numbers.said or not contradicts(own.polarised, clause.polarised):
         return False
-    if not clause.pairs & asked.pairs or not own.pairs & clause.pairs - titles:
+    shared = own.pairs & clause.pairs
+    if not clause.pairs & asked.pairs or not shared - titles or (own.numbers.said and len(shared) < SHARED):
+        return False
+    if _share(asked, said.sentence.pairs) < KNOWN:
         return False
     if _alike(own, said, asked) >= 1 - NEW and (own.polarised.negations or clause.polarised.negations):
         return True
@@ -128,6 +137,7 @@ def _is_denied(own: Statement, said: _Said, asked: Statement, titles: frozenset[
 
 
 def _negates(one: Statement, other: Statement) -> bool:
+    """Whether what one says no of is said by the other one: 不能与教育优惠同享 says nothing of 有教育优惠."""
     text = one.polarised.text
     spans = [text[at : at + REACH] for at in one.polarised.negations]
     return any(span[at : at + 2] in other.pairs for span in spans for at in range(len(span) - 1))
@@ -136,8 +146,8 @@ def _negates(one: Statement, other: Statement) -> bool:
 def _leads(own: Statement, clause: Statement, asked: Statement) -> bool:
     """Whether what a clause says before the last that both say is mostly known: conditions stand in front."""
     ordered = Statement(clause.polarised.text).ordered_pairs
-    last = max(place for place, pair in enumerate(ordered) if pair in own.pairs)
-    return 2 * sum(pair not in own.pairs | asked.pairs for pair in ordered[:last]) <= last
+    last = max((place for place, pair in enumerate(ordered) if pair in own.pairs), default=None)
+    return last is not None and 2 * sum(pair not in own.pairs | asked.pairs for pair in ordered[:last]) <= last
 
 
 def _differs(own: Statement, said: _Said, asked: Statement) -> bool:

@@ -7,10 +7,10 @@ import { Choice, Listing, Search, useListing } from "./listing.js";
 import { Named, named, options } from "./names.js";
 import { Head, Tabs } from "./page.js";
 import { go, link } from "./route.js";
+import { finished } from "./run.js";
 import { server } from "./server.js";
 
 const GAPS = "/api/v1/knowledge/gaps";
-const AGAIN = 500;  // ms between two looks at a run
 const OUTCOMES = ["no_evidence", "cannot_answer", "low_confidence", "clarify", "partially_answered"];
 const t = words({
   zh: {
@@ -38,14 +38,7 @@ function Mine({ onDone }) {
   const [busy, setBusy] = useState(false);
   const mine = async () => {
     setBusy(true);
-    await attempt(async () => {
-      let run = await server.post(`${GAPS}/mine`, {});
-      while (run.state === "queued" || run.state === "running") {
-        await new Promise((done) => { setTimeout(done, AGAIN); });
-        run = await server.get(`/api/v1/jobs/runs/${run.id}`);
-      }
-      if (run.error) throw new Error(run.error.message);
-    }, t("mine"));
+    await attempt(async () => finished(await server.post(`${GAPS}/mine`, {})), t("mine"));
     setBusy(false);
     onDone();
   };

@@ -52,7 +52,7 @@ const NAMES = {
   },
   version: { draft: ["", "草稿", "Draft"], review: ["warn", "待审", "In review"], scheduled: ["accent", "定时发布", "Scheduled"], published: ["good", "已发布", "Published"], archived: ["", "已归档", "Archived"] },
   correction: { applied: ["good", "生效", "Applied"], adopted: ["", "文档已改", "In the document"], unmatched: ["warn", "未匹配", "Unmatched"] },
-  issue: { contradiction: ["bad", "数字矛盾", "Contradiction"], expired: ["bad", "已过期", "Expired"], sensitive: ["bad", "敏感词", "Sensitive"], duplicate: ["warn", "近似重复", "Duplicate"], untitled: ["", "缺标题", "Untitled"], term: ["", "用词不一", "Term"], unreached: ["", "从没被检索到", "Never found"] },
+  issue: { contradiction: ["bad", "数字矛盾", "Contradiction"], answer_conflict: ["bad", "问答与文档矛盾", "Answer against a document"], expired: ["bad", "已过期", "Expired"], sensitive: ["bad", "敏感词", "Sensitive"], duplicate: ["warn", "近似重复", "Duplicate"], untitled: ["", "缺标题", "Untitled"], term: ["", "用词不一", "Term"], unreached: ["", "从没被检索到", "Never found"] },
   severity: { high: ["bad", "高", "High"], medium: ["warn", "中", "Medium"], low: ["", "低", "Low"] },
   turnVerdict: { correct: ["good", "正确", "Correct"], partly: ["warn", "说了一部分", "In part"], wrong: ["bad", "错误", "Wrong"] },
   effect: { worse: ["bad", "变差", "Worse"], better: ["good", "变好", "Better"], other: ["warn", "换了说法", "Other words"], same: ["", "没有变化", "Same"] },
