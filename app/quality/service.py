@@ -113,6 +113,7 @@ class QualityService:
         for number, check in enumerate(self._checks.values()):
             await context.progress(number, len(self._checks))
             found += await in_pieces(check(corpus), _heartbeat(context, number, len(self._checks)))
+        found = _once(found)
         if document_id:
             found = [issue for issue in found if document_id in _documents(issue)]
 
@@ -181,6 +182,13 @@ def _heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awa
         await context.progress(number, total)
 
     return beat
+
+
+def _once(found: Sequence[QualityIssue]) -> list[QualityIssue]:
+    """Without answers whose number is told as a contradiction of the same two documents already."""
+    told = {frozenset(_documents(issue)) for issue in found if issue.kind is IssueKind.CONTRADICTION}
+    twice = IssueKind.ANSWER_CONFLICT
+    return [issue for issue in found if issue.kind is not twice or frozenset(_documents(issue)) not in told]
 
 
 def _coverage(corpus: QualityCorpus) -> Coverage:
