@@ -29,7 +29,7 @@ def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, 
         expect(content).not_to_contain_text("没有发现问题")
         taken = http.post(f"{KNOWLEDGE}/documents?wait=30", files=files).json()["files"]
         checked(http)
-        content = opened(page, light, "quality")
+        page.reload()
         row = content.get_by_role("row").filter(has_text="同一件事两种说法")
         expect(row).to_contain_text("数字矛盾")
         row.get_by_role("button", name="忽略").click()
