@@ -152,12 +152,11 @@ def _leads(own: Statement, clause: Statement, asked: Statement) -> bool:
 
 def _differs(own: Statement, said: _Said, asked: Statement) -> bool:
     """Whether the two say the same but for one number of a unit."""
-    left = {measured(each, own.text) for each in own.numbers.said - said.clause.numbers.said}
-    right = {measured(each, said.clause.text) for each in said.clause.numbers.said - own.numbers.said}
-    if len(left) != 1 or len(right) != 1 or None in left | right:
+    left = [measured(each, own.text) for each in own.numbers.said - said.clause.numbers.said]
+    right = [measured(each, said.clause.text) for each in said.clause.numbers.said - own.numbers.said]
+    if len(left) != 1 or len(right) != 1 or left[0] is None or right[0] is None:
         return False
-    ((_, unit),), ((_, other),) = left, right
-    return unit == other and _alike(own, said, asked) >= 1 - NEW
+    return left[0][1] == right[0][1] and _alike(own, said, asked) >= 1 - NEW
 
 
 def _alike(own: Statement, said: _Said, asked: Statement) -> float:
