@@ -17,6 +17,7 @@ from app.desk.schemas import (
     CandidateBrief,
     PresenceIn,
     SolutionIn,
+    SolutionKept,
     SolutionList,
     SolutionOut,
     StaffIn,
@@ -71,8 +72,10 @@ async def assist_with_business(
 @router.post("/sessions/{session_id}/solution", status_code=201, responses=list_failures(404, 409))
 async def write_solution(
     session_id: SessionId, body: SolutionIn, request: Request, tenant: StaffTenant, wiring: Wiring
-) -> SolutionOut:
-    """Keeps question and answer of a resolved session for the knowledge base, without personal data."""
+) -> SolutionKept:
+    """Keeps question and answer of a resolved session for the knowledge base, without personal data: as the draft of
+    a gap, which somebody reviews.
+    """
     session = await require(wiring, tenant, session_id)
     if session.state not in _DONE or session.resolved_at is None:
         raise Conflict("会话还没有解决，解决之后才能整理成答案。", code="not_resolved", state=session.state.value)
@@ -82,11 +85,12 @@ async def write_solution(
     if not answer or (not question and not is_angry(session)):
         raise Conflict("这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said")
     agent_id = get_acting_agent(request, body.agent_id) or session.agent_id
-    return SolutionOut.model_validate(
-        await wiring.desk.solutions.put(
-            session.key, hash_question(question) if question else "", question, answer, agent_id
-        )
-    )
+    key = hash_question(question) if question else ""
+    kept = await wiring.desk.solutions.put(session.key, key, question, answer, agent_id)
+    gap_id = ""
+    if question:
+        gap_id = await wiring.gap_intake.take_solution(tenant, kept.id, session_id, question, answer, agent_id)
+    return SolutionKept(**SolutionOut.model_validate(kept).model_dump(), gap_id=gap_id)
 
 
 @router.get("/sessions/{session_id}/solution")

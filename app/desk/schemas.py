@@ -345,6 +345,12 @@ class SolutionOut(BaseModel):
     updated_at: datetime
 
 
+class SolutionKept(SolutionOut):
+    """A solution that was just written."""
+
+    gap_id: str = Field(description="成了哪个知识缺口的草稿，等审核；没有问题时为空")
+
+
 class SolutionList(BaseModel):
     """The latest first."""
 

@@ -24,7 +24,7 @@ CONTEXT = 2
 """Turns before a question that are shown with it."""
 SAID_CHARS = 200
 _GAP = ("id", "state", "question", "checked", "merged_into", "created_at", "updated_at")
-_COUNTS = tuple(Counts.__dataclass_fields__)
+_COUNTS = tuple(name for name in Counts.__dataclass_fields__ if name != "reasons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,17 @@ class GapRepository:
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(query.subquery()))).scalar_one()
             rows = await connection.execute(query.order_by(*order, GapRow.id).offset(offset).limit(limit))
-            return [_gap(row) for row in rows], total
+            found = rows.all()
+            reasons = await connection.run_sync(count_reasons, tenant, [row.id for row in found])
+            return [_gap(row, reasons[row.id]) for row in found], total
 
     async def get(self, tenant: str, gap_id: str) -> Gap | None:
         """The gap of that id."""
         query = _gaps(_counted(tenant)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-        return _gap(row) if row else None
+            reasons = await connection.run_sync(count_reasons, tenant, [gap_id])
+        return _gap(row, reasons[gap_id]) if row else None
 
     async def states(self, tenant: str) -> dict[GapState, int]:
         """How many there are of each state."""
@@ -195,6 +198,23 @@ def _counted(tenant: str) -> Any:
     )
 
 
+def count_reasons(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[MissReason, int]]:
+    """By gap, for which reasons its questions count and how many each, the most first."""
+    item, gap = GapItemRow, GapRow
+    root = case((gap.merged_into != "", gap.merged_into), else_=gap.id)
+    query = (
+        select(root.label("root"), item.reason, func.count().label("number"))
+        .join(gap, (gap.tenant_id == item.tenant_id) & (gap.id == item.gap_id))
+        .where(item.tenant_id == tenant, root.in_(ids))
+        .group_by(root, item.reason)
+        .order_by(func.count().desc(), item.reason)
+    )
+    found: dict[str, dict[MissReason, int]] = {gap_id: {} for gap_id in ids}
+    for row in connection.execute(query):
+        found[row.root][MissReason(row.reason)] = row.number
+    return found
+
+
 def _customers(since: datetime, until: datetime | None) -> ColumnElement[int]:
     """Conversations that asked within that time."""
     item = GapItemRow
@@ -227,11 +247,11 @@ def _where(tenant: str, wanted: GapFilters, counted: Any) -> list[ColumnElement[
     return where
 
 
-def _gap(row: Any) -> Gap:
+def _gap(row: Any, reasons: Mapping[MissReason, int]) -> Gap:
     values = dict(row._mapping)
     counts = {name: values.pop(name) for name in _COUNTS}
     known = {name: value for name, value in counts.items() if value is not None}
-    return Gap(**values | {"state": GapState(values["state"]), "counts": Counts(**known)})
+    return Gap(**values | {"state": GapState(values["state"]), "counts": Counts(**known, reasons=reasons)})
 
 
 def _bare(row: Any) -> Gap:

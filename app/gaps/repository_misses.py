@@ -11,6 +11,8 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 
 from agents.ticketing.types import DONE
 from agents.types import GIVEN, HandoffReason
+from agents.understanding.acts import Act
+from agents.understanding.reading import read
 from app.conversations.questions import hash_question
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import insert_into
@@ -42,9 +44,23 @@ def collect(connection: Connection, tenant: str, since: datetime) -> int:
     count = 0
     for found in (_turns, _handoffs, _solutions, _tickets):
         for miss in found(connection, tenant, since):
-            row = insert_into(connection, GapItemRow).values(tenant_id=tenant, **asdict(miss))
-            count += connection.execute(row.on_conflict_do_nothing()).rowcount
+            count += keep(connection, tenant, miss)
     return count
+
+
+def keep(connection: Connection, tenant: str, miss: Miss) -> int:
+    """1 where it was not kept yet."""
+    row = insert_into(connection, GapItemRow).values(tenant_id=tenant, **asdict(miss))
+    return connection.execute(row.on_conflict_do_nothing()).rowcount
+
+
+def find_gap(connection: Connection, tenant: str, question: str) -> str:
+    """The gap for which this question counts, in the same words; empty where nobody asked it in vain."""
+    item, gap = GapItemRow, GapRow
+    same = (gap.tenant_id == item.tenant_id) & (gap.id == item.gap_id)
+    query = select(gap.id, gap.merged_into).join(item, same).where(item.tenant_id == tenant, item.question == question)
+    row = connection.execute(query.order_by(item.asked_at.desc()).limit(1)).first()
+    return "" if row is None else row.merged_into or row.id
 
 
 def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
@@ -88,7 +104,7 @@ def _true_miss(response: dict[str, Any]) -> bool:
 
 def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
     """Questions with which customers went to a person, not out of anger nor in danger; what is kept already is marked
-    instead.
+    instead. Of those that were answered only the ones right behind which a person was asked for, and nothing else.
     """
     desk = DeskSessionRow
     query = select(desk.session_id, desk.card, desk.queued_at).where(
@@ -113,16 +129,26 @@ def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[
 
 
 def _asked(connection: Connection, tenant: str, session: str, before: datetime, question: str) -> Any | None:
-    """The turn that the handoff card quotes, if it is a true miss."""
+    """The turn that the handoff card quotes, if it is a true miss, and a person was called because of it."""
     turn, quoted = StoredTurn, question.removesuffix("…")
     if not quoted:
         return None
     mine = (turn.tenant_id == tenant) & (turn.session_id == session) & (turn.created_at <= before)
-    query = select(turn.id, turn.standalone, turn.response, turn.created_at).where(mine)
+    query = select(turn.id, turn.question, turn.standalone, turn.outcome, turn.response, turn.created_at).where(mine)
+    later: list[Any] = []
     for row in connection.execute(query.order_by(turn.number.desc()).limit(LOOKED_BACK)):
         if " ".join(mask_personal_data(row.standalone).split()).startswith(quoted):
-            return row if _true_miss(row.response) else None
+            because = row.outcome not in GIVEN or _asks_at_once(later)
+            return row if because and _true_miss(row.response) else None
+        later.append(row)
     return None
+
+
+def _asks_at_once(later: Sequence[Any]) -> bool:
+    """Whether nothing came between an answer and the request for a person: by a button, or by a message that says
+    nothing else. Who thanks first, or says what for, asks for another reason.
+    """
+    return not later or (len(later) == 1 and read(later[0].question).act is Act.ASKS_PERSON)
 
 
 def _solutions(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:

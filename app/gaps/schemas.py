@@ -30,6 +30,7 @@ class GapOut(BaseModel):
     week: int = Field(description="最近 7 天多少个会话问过")
     week_before: int = Field(description="再之前 7 天多少个会话问过")
     handoffs: int = Field(description="其中多少次转了人工")
+    reasons: dict[MissReason, int] = Field(description="因为什么算没帮上，各多少次，多的在前")
     first_seen: datetime | None
     last_seen: datetime | None
     merged_into: str = Field(description="并入了哪一个；没有则为空")
@@ -47,6 +48,7 @@ class GapOut(BaseModel):
             week=counts.week,
             week_before=counts.week_before,
             handoffs=counts.handoffs,
+            reasons=dict(counts.reasons),
             first_seen=counts.first_seen,
             last_seen=counts.last_seen,
             merged_into=gap.merged_into,

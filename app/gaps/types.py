@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class MissReason(StrEnum):
@@ -75,7 +77,7 @@ class EarlierTurn:
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How often a gap was asked. customers: different conversations; week and week_before: of the last seven days, and
-    of the seven before; handoffs: after how many a person was called.
+    of the seven before; handoffs: after how many a person was called; reasons: how often it was missed for each.
     """
 
     asked: int = 0
@@ -83,6 +85,7 @@ class Counts:
     week: int = 0
     week_before: int = 0
     handoffs: int = 0
+    reasons: Mapping[MissReason, int] = field(default_factory=lambda: MappingProxyType({}))
     first_seen: datetime | None = None
     last_seen: datetime | None = None
 

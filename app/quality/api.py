@@ -12,7 +12,7 @@ from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.quality.checks.types import IssueKind, IssueState, Severity
 from app.quality.repository import IssueFilters
-from app.quality.schemas import QualityDecisionIn, QualityIssueOut, QualityIssuePage
+from app.quality.schemas import QualityCheckOut, QualityDecisionIn, QualityIssueOut, QualityIssuePage
 
 router = APIRouter(prefix="/api/v1/knowledge/quality", tags=["quality"], route_class=GuardedRoute)
 IssueId = Annotated[str, Path(max_length=32)]
@@ -29,12 +29,13 @@ async def list_quality_issues(
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> QualityIssuePage:
-    """What the last check found, the gravest first."""
+    """What the last check found, the gravest first, and when it was."""
     filters = IssueFilters(kind, severity, state, document_id)
     found, total = await wiring.quality.page(tenant, filters, offset, limit)
     counts = await wiring.quality.counts(tenant)
-    items = list(map(QualityIssueOut.of, found))
-    return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts)
+    items, check = list(map(QualityIssueOut.of, found)), await wiring.quality.last_check(tenant)
+    last = QualityCheckOut.from_check(check) if check is not None else None
+    return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts, last_check=last)
 
 
 @router.patch("/issues/{issue_id}", responses=list_failures(400, 404))

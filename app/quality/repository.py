@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,10 +12,12 @@ from sqlalchemy import Connection, delete, exists, func, insert, or_, select, up
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
+from app.db.engine import insert_into
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
 from app.ids import create_id
-from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
+from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityIssue, Severity
+from app.quality.tables import QualityCheckRow
 from app.quality.tables import QualityIssueRow as Table
 
 EXCERPT_CHARS = 400
@@ -24,13 +26,16 @@ _BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class StoredIssue:
-    """A finding with the titles of its documents; other_* are empty where there is no second one."""
+    """A finding with the titles of its documents; other_* are empty where there is no second one. curated: the first is
+    a curated answer, whose title is its question.
+    """
 
     id: str
     kind: IssueKind
     severity: Severity
     document_id: str
     title: str
+    curated: bool
     chunk_id: str
     other_document_id: str
     other_title: str
@@ -55,6 +60,15 @@ class IssueFilters:
     document_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LastCheck:
+    """changed: documents that are answered from and were changed after it."""
+
+    coverage: Coverage
+    checked_at: datetime
+    changed: int
+
+
 def keep(connection: Connection, tenant: str, issues: Sequence[QualityIssue], document_id: str) -> Counter[str]:
     """Makes the findings of a run those that there are; how many are new, stayed and are gone. document_id: of a run
     for one document, else empty. What was said of a finding stays with it.
@@ -74,6 +88,26 @@ def keep(connection: Connection, tenant: str, issues: Sequence[QualityIssue], do
     for start in range(0, len(added), _BATCH):
         connection.execute(insert(Table), added[start : start + _BATCH])
     return Counter(new=len(added), stayed=len(known) - len(gone), gone=len(gone))
+
+
+def keep_check(connection: Connection, tenant: str, coverage: Coverage, moment: datetime) -> None:
+    """The base was looked at as a whole as it was at that moment."""
+    values = asdict(coverage) | {"checked_at": moment}
+    row = insert_into(connection, QualityCheckRow).values(tenant_id=tenant, **values)
+    connection.execute(row.on_conflict_do_update(index_elements=["tenant_id"], set_=values))
+
+
+def find_last_check(connection: Connection, tenant: str) -> LastCheck | None:
+    """None where the base was never looked at as a whole."""
+    table = QualityCheckRow
+    columns = (getattr(table, name) for name in Coverage.__dataclass_fields__)
+    row = connection.execute(select(table.checked_at, *columns).where(table.tenant_id == tenant)).first()
+    if row is None:
+        return None
+    moment, *counts = row
+    since = select(func.count()).select_from(Document).where(Document.tenant_id == tenant, Document.live)
+    changed = connection.execute(since.where(Document.updated_at > moment)).scalar_one()
+    return LastCheck(Coverage(*counts), moment, changed)
 
 
 def page(
@@ -164,8 +198,10 @@ def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
 
 def _issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[StoredIssue]:
     wanted = {row.document_id for row in rows} | {row.other_document_id for row in rows}
-    query = select(Document.id, Document.title).where(Document.tenant_id == tenant, Document.id.in_(wanted))
-    titles = {row.id: row.title for row in connection.execute(query)} if rows else {}
+    query = select(Document.id, Document.title, Document.kind)
+    query = query.where(Document.tenant_id == tenant, Document.id.in_(wanted))
+    found = {row.id: row for row in connection.execute(query)} if rows else {}
+    titles = {id: row.title for id, row in found.items()}
     return [
         StoredIssue(
             row.id,
@@ -173,6 +209,7 @@ def _issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[St
             Severity(row.severity),
             row.document_id,
             titles.get(row.document_id, ""),
+            row.document_id in found and found[row.document_id].kind == DocumentKind.FAQ,
             row.chunk_id,
             row.other_document_id,
             titles.get(row.other_document_id, ""),

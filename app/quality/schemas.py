@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.fields import CLEANED, VISIBLE
 from app.quality.checks.types import IssueKind, IssueState, Severity
-from app.quality.repository import StoredIssue
+from app.quality.repository import LastCheck, StoredIssue
 
 
 class QualityIssueOut(BaseModel):
@@ -19,19 +20,20 @@ class QualityIssueOut(BaseModel):
 
     id: str
     kind: IssueKind = Field(
-        description="duplicate：近似重复；contradiction：数字矛盾；expired：已过期；untitled：缺标题；sensitive：敏感词；"
+        description="duplicate：近似重复；contradiction：数字矛盾；answer_conflict：问答与文档矛盾；expired：已过期；untitled：缺标题；sensitive：敏感词；"
         "term：用词与词表不一致；unreached：从没被检索到"
     )
     severity: Severity = Field(description="high：可能误导顾客；medium：影响回答；low：不够整洁")
     document_id: str
     title: str
+    curated: bool = Field(description="document_id 是精选问答，title 是它的问题")
     chunk_id: str = Field(description="片段编号；说的是整篇文档时为空")
     other_document_id: str = Field(description="另一篇文档的编号，没有时为空")
     other_title: str = Field(description="另一篇文档的标题，没有时为空")
     other_chunk_id: str = Field(description="另一个片段的编号，没有时为空")
     detail: str = Field(description="给人看的说明")
     excerpts: list[str] = Field(description="涉及的片段原文，自己的在前")
-    values: list[str] = Field(description="互相冲突的数字、过去的日期或找到的词")
+    values: list[str] = Field(description="互相冲突的数字或说法、过去的日期或找到的词")
     state: IssueState = Field(description="open：待处理；ignored：已忽略")
     reason: str = Field(description="为什么忽略")
     decided_by: str = Field(description="谁忽略或重新打开的")
@@ -43,6 +45,21 @@ class QualityIssueOut(BaseModel):
         return cls.model_validate(issue)
 
 
+class QualityCheckOut(BaseModel):
+    """The last check of the whole knowledge base."""
+
+    checked_at: datetime
+    documents: int = Field(description="检查了多少篇文档")
+    passages: int = Field(description="其中多少个片段")
+    answers: int = Field(description="检查了多少条问答：精选问答，和文档里的问答条目")
+    searches: int = Field(description="据多少次检索判断从没被检索到的片段；检索不足 200 次、没有查时为 0")
+    changed: int = Field(description="检查之后又改过的文档和精选问答有多少")
+
+    @classmethod
+    def from_check(cls, check: LastCheck) -> Self:
+        return cls(checked_at=check.checked_at, changed=check.changed, **asdict(check.coverage))
+
+
 class QualityIssuePage(BaseModel):
     """One page, the gravest first."""
 
@@ -51,6 +68,7 @@ class QualityIssuePage(BaseModel):
     offset: int
     limit: int
     counts: dict[str, int] = Field(description="每一种有多少个待处理的")
+    last_check: QualityCheckOut | None = Field(description="最近一次全库检查；还没有检查过为 null")
 
 
 _WITH_REASON: dict[str, Any] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,9 +16,10 @@ from app.db.engine import Database
 from app.errors import InvalidRequest, NotFound
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
+from app.quality.checks.answers import first_wordings
 from app.quality.checks.base import QualityCheck, Steps
-from app.quality.checks.types import IssueKind, IssueState, QualityCorpus, QualityIssue
-from app.quality.repository import IssueFilters, StoredIssue
+from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
+from app.quality.repository import IssueFilters, LastCheck, StoredIssue
 from knowledge.vocabulary import VocabularyKind
 
 if TYPE_CHECKING:
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from knowledge.index import Index
+    from knowledge.index import Index, Snapshot
+    from knowledge.types import Chunk
     from knowledge.vocabulary import VocabularyEntry
 
 KIND = "quality_check"
+Nearest = Mapping[str, Sequence["Chunk"]]
 HOUR = 5
 PIECE_SECONDS = 0.01
 """Work between two pauses of the same length: customers have the interpreter at least half of the time."""
@@ -52,6 +56,9 @@ class QualitySources(Protocol):
     async def vocabulary(self, tenant: str) -> list[VocabularyEntry]: ...
 
     async def zone(self, tenant: str) -> ZoneInfo: ...
+
+    async def near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
+        """By question, the passages nearest to it, best first; entries of questions and answers are none."""
 
 
 class QualityService:
@@ -79,6 +86,11 @@ class QualityService:
         async with self._database.read() as connection:
             return await connection.run_sync(repository.counts, tenant)
 
+    async def last_check(self, tenant: str) -> LastCheck | None:
+        """When the whole base was looked at, and how much of it there was; None before the first check."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(repository.find_last_check, tenant)
+
     async def decide(self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str) -> StoredIssue:
         """Ignores a finding for a reason, or opens it again. Raises NotFound, InvalidRequest."""
         if state is IssueState.IGNORED and not reason:
@@ -95,21 +107,26 @@ class QualityService:
 
     async def run(self, context: JobContext) -> dict[str, Any]:
         """The job: looks at all of a tenant's knowledge base, and keeps what is wrong with it or with one document."""
-        tenant, document_id = context.tenant, context.parameters["document_id"]
+        tenant, document_id, began = context.tenant, context.parameters["document_id"], now()
         corpus = await self._corpus(tenant)
         found: list[QualityIssue] = []
         for number, check in enumerate(self._checks.values()):
             await context.report_progress(number, len(self._checks))
             found += await in_pieces(check(corpus), _heartbeat(context, number, len(self._checks)))
+        found = _once(found)
         if document_id:
             found = [issue for issue in found if document_id in _documents(issue)]
 
+        coverage = _coverage(corpus)
+
         def work(connection: Connection) -> Counter[str]:
+            if not document_id:
+                repository.keep_check(connection, tenant, coverage, began)
             return repository.keep(connection, tenant, found, document_id)
 
         kept = await self._database.transact(work)
         await context.report_progress(len(self._checks), len(self._checks))
-        return {"chunks": len(corpus.chunks), "found": dict(Counter(issue.kind.value for issue in found)), **kept}
+        return asdict(coverage) | {"found": dict(Counter(issue.kind.value for issue in found))} | kept
 
     async def _corpus(self, tenant: str) -> QualityCorpus:
         snapshot = (await self._sources.index(tenant)).get_snapshot()
@@ -122,7 +139,13 @@ class QualityService:
         chunks = await asyncio.to_thread(lambda: list(snapshot.walk()))
         chunks.sort(key=lambda chunk: (chunk.document.name, chunk.document.id, chunk.ordinal))
         today = now().astimezone(await self._sources.zone(tenant)).date()
-        return QualityCorpus(chunks, today, documents, terms, reach)
+        asked = {chunk.entry or chunk.id: chunk for chunk in first_wordings(chunks)}
+        found = await self._sources.near(tenant, snapshot, [chunk.question or "" for chunk in asked.values()])
+        near = {
+            entry: [passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id]
+            for entry, chunk in asked.items()
+        }
+        return QualityCorpus(chunks, today, documents, terms, reach, near)
 
 
 def quality_kind(quality: QualityService) -> JobKind:
@@ -159,6 +182,20 @@ def _heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awa
         await context.report_progress(number, total)
 
     return beat
+
+
+def _once(found: Sequence[QualityIssue]) -> list[QualityIssue]:
+    """Without answers whose number is told as a contradiction of the same two documents already."""
+    told = {frozenset(_documents(issue)) for issue in found if issue.kind is IssueKind.CONTRADICTION}
+    twice = IssueKind.ANSWER_CONFLICT
+    return [issue for issue in found if issue.kind is not twice or frozenset(_documents(issue)) not in told]
+
+
+def _coverage(corpus: QualityCorpus) -> Coverage:
+    documents = {chunk.document.id for chunk in corpus.chunks if chunk.question is None}
+    passages = sum(chunk.question is None for chunk in corpus.chunks)
+    searches = corpus.reach.turns if corpus.reach is not None else 0
+    return Coverage(len(documents), passages, len(first_wordings(corpus.chunks)), searches)
 
 
 def _documents(issue: QualityIssue) -> tuple[str, ...]:

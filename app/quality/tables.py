@@ -10,6 +10,19 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, tenant_key
 
 
+class QualityCheckRow(Base):
+    """The last check of the whole base, one row a tenant; see `app.quality.checks.types.Coverage`."""
+
+    __tablename__ = "quality_checks"
+
+    tenant_id: Mapped[str] = tenant_key()
+    documents: Mapped[int]
+    passages: Mapped[int]
+    answers: Mapped[int]
+    searches: Mapped[int]
+    checked_at: Mapped[datetime]
+
+
 class QualityIssueRow(Base):
     """One finding. `excerpts`: its passages, the document's own first; `values`: what stands against each other."""
 

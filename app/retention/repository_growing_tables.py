@@ -55,7 +55,7 @@ from app.people.tables import PersonRow, SignInRow
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.prompts.tables import StoredPrompt
-from app.quality.tables import QualityIssueRow
+from app.quality.tables import QualityCheckRow, QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow, CalibrationVerdicts
 from app.sources.tables import SourceItemRow, SourceRow
@@ -305,6 +305,7 @@ STAYING: Mapping[type[Base], str] = {
     GenerationRow: "one row a tenant",
     Content: "goes with the last version that has it",
     StoredChunk: "of current versions only",
+    QualityCheckRow: "one row a tenant",
     QualityIssueRow: "what the last check found; the next one replaces it",
     CorrectionRow: "what an administrator corrects, one a chunk; goes with its document",
     IngestionOriginal: "goes once its file is in, refused or cancelled; with the job, where the file ended its readers",

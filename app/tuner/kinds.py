@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.jobs.types import JobKind
-from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, Reports
+from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, TITLES, Reports
 
 NAMES = {CALIBRATION: "tuner_calibration", SWEEP: "tuner_sweep", JUDGEMENT: "tuner_judgement"}
 """By kind of report, the job that makes it."""
@@ -21,5 +21,4 @@ class ReportOptions(BaseModel):
 
 def tuner_kinds(reports: Reports) -> tuple[JobKind, ...]:
     """On demand."""
-    titles = {CALIBRATION: "门槛校准", SWEEP: "参数扫描", JUDGEMENT: "大模型出题校准"}
-    return tuple(JobKind(name, titles[kind], reports.make, parameters=ReportOptions) for kind, name in NAMES.items())
+    return tuple(JobKind(name, TITLES[kind], reports.make, parameters=ReportOptions) for kind, name in NAMES.items())

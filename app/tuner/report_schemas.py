@@ -136,7 +136,7 @@ class ReportOut(BaseModel):
 
     id: str
     kind: Literal["calibration", "sweep", "judgement"]
-    title: str
+    title: str = Field(description="起的名字；没有起名为空")
     parameters: dict[str, Any]
     run_id: str
     state: RunState | None = Field(description="运行状态；运行记录已过保留期时为 null")
@@ -160,6 +160,42 @@ class ReportOut(BaseModel):
         done, total = (run.done, run.total) if run is not None else (0, 0)
         own = {name: getattr(report, name) for name in report.__dataclass_fields__}
         return cls(**own, state=run.state if run is not None else None, done=done, total=total)
+
+
+class MeasuredPointOut(BaseModel):
+    """What came of the labelled questions at one value."""
+
+    value: float
+    answered: float | None = Field(description="能答的题答了多大比例；没有这样的题为 null")
+    refused: float | None = Field(description="不能答的题拒了多大比例；没有这样的题为 null")
+    right: float | None = Field(description="判断正确的比例；校准不数，为 null")
+    hit1: float | None = Field(description="排第一的出自标注文档的比例；没有标注文档为 null")
+
+
+class ParameterEffectOut(BaseModel):
+    """What the last measurement gave."""
+
+    report_id: str
+    measured_at: datetime
+    questions: int = Field(description="用了多少道标注的题")
+    outdated: bool = Field(description="量过之后，知识库或参数又改过")
+    now: MeasuredPointOut = Field(description="现在的值")
+    down: MeasuredPointOut | None = Field(description="调低一步；没有试过为 null")
+    up: MeasuredPointOut | None = Field(description="调高一步；没有试过为 null")
+
+
+class ParameterMeasurementOut(BaseModel):
+    """Of one parameter."""
+
+    name: str
+    measured_by: Literal["calibration", "sweep", ""] = Field(description="哪一种报告会量它；都不量为空")
+    effect: ParameterEffectOut | None = Field(description="最近一次量得的效果；没有量过，或那之后这些参数改过，为 null")
+
+
+class ParameterMeasurements(BaseModel):
+    """In the order of the parameters."""
+
+    items: list[ParameterMeasurementOut]
 
 
 class ReportPage(BaseModel):

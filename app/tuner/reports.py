@@ -14,6 +14,7 @@ from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
 from app.tuner import repository_reports as rows
 from app.tuner.calibrating import ScoredQuestion, calibrated
+from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, grid, standing, swept
 from app.tuner.labelled import TuningQuestion, enough
 from app.tuner.measuring import Measuring
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from app.tenants import Tenants
     from app.tuner.service import Tuner
 
-CALIBRATION = "calibration"
-SWEEP = "sweep"
 JUDGEMENT = "judgement"
+TITLES = {CALIBRATION: "门槛校准", SWEEP: "参数扫描", JUDGEMENT: "大模型出题校准"}
+"""Of what has no name of its own."""
 Trigger = Callable[[str, str, str], Awaitable[str]]
 """Begins the run that makes a report: tenant, kind and id of the report -> id of the run."""
 
@@ -109,6 +110,14 @@ class Reports:
         async with self._database.read() as connection:
             return await connection.run_sync(rows.page, tenant, kind, limit, offset)
 
+    async def effects(self, tenant: str) -> dict[str, ParameterEffect]:
+        """By parameter, what the last calibration and the last sweep of this base say of a step up and down."""
+        async with self._database.read() as connection:
+            found = {kind: await connection.run_sync(rows.find_latest, tenant, kind) for kind in (CALIBRATION, SWEEP)}
+        made = {kind: report for kind, report in found.items() if report is not None}
+        parts = await self._tenants.of(tenant)
+        return effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
+
     async def drop(self, tenant: str, report_id: str) -> None:
         """Deletes a report; a run that makes it finds nothing to do. Raises NotFound."""
         if not await self._database.transact(lambda connection: rows.drop(connection, tenant, report_id)):
@@ -135,7 +144,7 @@ class Reports:
             tenant,
             values,
             by=by,
-            note=note or f"采用{report.title}",
+            note=note or f"采用{report.title or TITLES[report.kind]}",
             expected=report.result["params_version"],
             action=Action.CALIBRATION,
         )

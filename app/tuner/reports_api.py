@@ -12,11 +12,15 @@ from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
+from app.tuner.effects import measured_by
 from app.tuner.report_schemas import (
     ApplyIn,
     CalibrationIn,
     EstimateOut,
     JudgementIn,
+    ParameterEffectOut,
+    ParameterMeasurementOut,
+    ParameterMeasurements,
     QuestionsIn,
     ReportOut,
     ReportPage,
@@ -27,6 +31,7 @@ from app.tuner.report_schemas import (
 from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, NewReport
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsOut
+from app.tuner.types import NAMES
 
 router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRoute)
 
@@ -36,7 +41,7 @@ ReportId = Annotated[str, Path(max_length=32)]
 @router.post("/calibrations", status_code=202, responses=list_failures(400, 404, 409))
 async def begin_calibration(body: CalibrationIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
     """Finds out where the gate should stand, in the background; nothing changes before it is applied."""
-    wish = NewReport(CALIBRATION, body.title or "门槛校准", {"refusal": body.refusal}, get_caller_name(request))
+    wish = NewReport(CALIBRATION, body.title, {"refusal": body.refusal}, get_caller_name(request))
     return await _begun(tenant, wiring, wish, body)
 
 
@@ -45,7 +50,7 @@ async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiri
     """Tries weights, constants and widths, in the background; nothing changes before it is applied."""
     grid = {"alphas": body.alphas, "ks": body.ks, "widths": body.widths}
     return await _begun(
-        tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, get_caller_name(request)), body
+        tenant, wiring, NewReport(SWEEP, body.title, grid, get_caller_name(request)), body
     )
 
 
@@ -60,7 +65,7 @@ async def begin_judgement(body: JudgementIn, request: Request, tenant: AdminTena
     """Has a model write questions about the base and judge them, in the background; nothing changes before it is
     applied.
     """
-    wish = NewReport(JUDGEMENT, body.title or "大模型出题校准", {"passages": body.passages}, get_caller_name(request))
+    wish = NewReport(JUDGEMENT, body.title, {"passages": body.passages}, get_caller_name(request))
     return await _told(tenant, wiring, await wiring.reports.begin(tenant, wish))
 
 
@@ -76,6 +81,20 @@ async def drop_verdicts(tenant: AdminTenant, wiring: Wiring) -> Response:
     """The gate is calibrated without them, if there are any."""
     await wiring.reports.judging.drop(tenant)
     return Response(status_code=204)
+
+
+@router.get("/effects")
+async def list_parameter_effects(tenant: StaffTenant, wiring: Wiring) -> ParameterMeasurements:
+    """What the last calibration and the last sweep of this base gave for each parameter a step up and down."""
+    found = await wiring.reports.effects(tenant)
+    told = {name: ParameterEffectOut.model_validate(asdict(effect)) for name, effect in found.items()}
+    items = [
+        ParameterMeasurementOut.model_validate(
+            {"name": name, "measured_by": measured_by(name), "effect": told.get(name)}
+        )
+        for name in NAMES
+    ]
+    return ParameterMeasurements(items=items)
 
 
 @router.get("/reports")

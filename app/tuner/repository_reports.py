@@ -82,6 +82,13 @@ def page(connection: Connection, tenant: str, kind: str, limit: int, offset: int
     return [TuningReport(**row._mapping) for row in connection.execute(query)], total
 
 
+def find_latest(connection: Connection, tenant: str, kind: str) -> TuningReport | None:
+    """The last one of a kind that is made."""
+    made = (Table.tenant_id == tenant) & (Table.kind == kind) & Table.finished_at.is_not(None)
+    row = connection.execute(select(*_COLUMNS).where(made).order_by(Table.finished_at.desc()).limit(1)).first()
+    return None if row is None else TuningReport(**row._mapping)
+
+
 def drop(connection: Connection, tenant: str, report_id: str) -> bool:
     """Whether there was one to delete."""
     return connection.execute(delete(Table).where(_of(tenant, report_id))).rowcount > 0

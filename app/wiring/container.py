@@ -42,6 +42,7 @@ from app.faqs.books import FaqBooks
 from app.faqs.entries import EntryPreparer
 from app.faqs.importer import FaqImporter
 from app.faqs.service import FaqService
+from app.gaps.intake import GapIntake
 from app.gaps.repository_unanswered import UnansweredRepository, note
 from app.history.repository import ConversationSearch
 from app.history.repository_contacts import ContactHistory
@@ -262,6 +263,7 @@ class Container:
         self.reindexing = build_reindexing(self, searches)
         self.sources = build_source_service(settings, base, fetcher)
         self.gaps, self.gap_mining, self.gap_review = build_gap_parts(self, models)
+        self.gap_intake = GapIntake(database)
         self.quality: QualityService = build_quality_service(settings, base, self.profiles)
         self.jobs, self.job_worker, self.scheduler, self.due_sources = build_background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)

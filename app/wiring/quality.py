@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from itertools import islice
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from loguru import logger
+
+from agents.understanding.reading import read
 from app.db.engine import Database
 from app.db.migrate import open_migrated
 from app.errors import Conflict
@@ -16,25 +21,34 @@ from app.profiles.repository import ProfileRepository
 from app.quality.checks.registry import checks
 from app.quality.checks.types import IssueKind, IssueState
 from app.quality.repository import IssueFilters, StoredIssue
-from app.quality.service import KIND, QualityOptions, QualityService
+from app.quality.service import KIND, Nearest, QualityOptions, QualityService
 from app.retrieval import build_default_profile
 from app.settings import split_list
 from app.wiring.knowledge import open_knowledge
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.fusion import reciprocal_rank_fusion
+from knowledge.index import embedded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.settings import Settings
     from app.wiring.knowledge import KnowledgeBase
-    from knowledge.index import Index
+    from knowledge.index import Index, Snapshot
+    from knowledge.types import Chunk, Vector
     from knowledge.vocabulary import VocabularyEntry
 
 LOOK_SECONDS = 0.5
+RECALLED, NEAR = 50, 5
+"""Passages and entries that are recalled for a question, and passages among them that its answer is held against."""
 MAX_LISTED = 10_000
 
 
 class _Sources:
     """See `app.quality.service.QualitySources`."""
 
-    def __init__(self, base: KnowledgeBase, profiles: ProfileRepository) -> None:
+    def __init__(self, settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> None:
+        self._weights = settings.rrf_vector_weight, settings.rrf_keyword_weight
         self._base = base
         self._profiles = profiles
 
@@ -47,10 +61,39 @@ class _Sources:
     async def zone(self, tenant: str) -> ZoneInfo:
         return ZoneInfo((await self._profiles.get(tenant)).timezone)
 
+    async def near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
+        """As the search recalls and fuses; by keywords alone where there are no vectors. As long as it works, it rests,
+        since customers ask meanwhile.
+        """
+        vectors = await self._vectors(tenant, questions) if embedded(snapshot) and questions else {}
+        analyzer = self._base.analyzers.history(tenant).at(snapshot.revision)
+        found: dict[str, Sequence[Chunk]] = {}
+        for question in questions:
+            began = perf_counter()
+            hits = [await snapshot.lexical(analyzer.asked(question), RECALLED)]
+            if question in vectors:
+                hits.insert(0, await snapshot.dense(vectors[question], RECALLED))
+            ranked = [[hit.chunk_id for hit in each] for each in hits]
+            fused = reciprocal_rank_fusion(zip(self._weights[-len(ranked) :], ranked, strict=True))
+            passages = (snapshot.chunk(chunk_id) for chunk_id in fused)
+            found[question] = list(islice((chunk for chunk in passages if chunk.question is None), NEAR))
+            await asyncio.sleep(perf_counter() - began)
+        return found
+
+    async def _vectors(self, tenant: str, questions: Sequence[str]) -> dict[str, Vector]:
+        embedder = await self._base.generations.embedder(tenant)
+        try:
+            made = await embedder.queries([read(question).normal for question in questions])
+        except EmbeddingUnavailable as error:
+            logger.bind(tenant=tenant).warning("answers are held against what keywords find alone: {}", error)
+            return {}
+        return dict(zip(questions, made, strict=True))
+
 
 def build_quality_service(settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> QualityService:
     """Builds the quality check over the parts of one process."""
-    return QualityService(base.database, _Sources(base, profiles), checks(split_list(settings.quality_sensitive_words)))
+    words = split_list(settings.quality_sensitive_words)
+    return QualityService(base.database, _Sources(settings, base, profiles), checks(words))
 
 
 @dataclass(frozen=True, slots=True)

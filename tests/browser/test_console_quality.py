@@ -24,9 +24,12 @@ def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, 
 
     with httpx.Client(base_url=light, timeout=30) as http:
         files = [("files", ("说明书.txt", FIRST.encode())), ("files", ("政策.md", SECOND.encode()))]
+        content = opened(page, light, "quality")
+        expect(content).to_contain_text("还没有检查过")
+        expect(content).not_to_contain_text("没有发现问题")
         taken = http.post(f"{KNOWLEDGE}/documents?wait=30", files=files).json()["files"]
         checked(http)
-        content = opened(page, light, "quality")
+        page.reload()
         row = content.get_by_role("row").filter(has_text="同一件事两种说法")
         expect(row).to_contain_text("数字矛盾")
         row.get_by_role("button", name="忽略").click()
@@ -44,8 +47,24 @@ def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, 
         expect(listed).to_contain_text("<i>写错了</i>")
         expect(content).to_contain_text("已修正")
         checked(http)
-        opened(page, light, "quality")
+        content = opened(page, light, "quality")
         expect(page.get_by_text("没有发现问题。")).to_be_visible()
+        expect(content).to_contain_text("检查了 2 篇文档的 2 个片段、0 条问答。之后没有改动。")
+        entry = {"question": "X10 能防水吗？", "answer": "X10 支持防水，可以水洗。"}
+        http.post(f"{KNOWLEDGE}/faqs", json=entry).raise_for_status()
+        files = [("files", ("防水.md", "# X10 防水\n\nX10 不支持防水，请勿水洗。\n".encode()))]
+        http.post(f"{KNOWLEDGE}/documents?wait=30", files=files).raise_for_status()
+        page.reload()
+        expect(content).to_contain_text("之后改过 2 篇")
+        content.get_by_role("button", name="现在检查").click()
+        row = content.get_by_role("row").filter(has_text="问答与文档矛盾")
+        expect(row).to_contain_text("X10 支持防水")
+        row.get_by_role("link", name="X10 能防水吗？").click()
+        expect(content.get_by_role("heading", level=1)).to_have_text("精选问答")
+        page.goto(f"{light}/admin?lang=en#/quality")
+        expect(content.get_by_role("row").filter(has_text="Answer against a document")).to_contain_text(
+            "The answer says"
+        )
 
 
 @pytest.mark.acceptance(only=True)

@@ -11,6 +11,9 @@ from tests.browser.console import opened
 @pytest.mark.acceptance(only=True)
 def test_a_parameter_is_set_and_found_in_the_history_and_a_calibration_is_drawn(light: str, page: Page) -> None:
     content = opened(page, light, "tuning")
+    row = content.get_by_role("row").filter(has_text="similarity_threshold")
+    expect(row).to_contain_text("调高：没把握的少答")
+    expect(row).to_contain_text("还没有量过")
     content.get_by_label("回答门槛").fill("0.65")
     content.get_by_label("为什么改").fill("误答偏多")
     content.get_by_role("button", name="保存").click()
@@ -28,3 +31,6 @@ def test_a_parameter_is_set_and_found_in_the_history_and_a_calibration_is_drawn(
     dialog.get_by_role("button", name="开始").click()
     content.get_by_role("row").filter(has_text="完成").get_by_role("link").click()
     expect(content.get_by_role("img", name="校准门槛")).to_be_visible()
+    content.get_by_role("link", name="参数").click()
+    expect(row).to_contain_text("实测：调到 0.7")
+    expect(row.get_by_role("link")).to_contain_text("40 道题")

@@ -103,7 +103,12 @@ def test_a_conversation_goes_from_the_queue_to_a_person_and_back_to_the_bot(seat
     dialog.get_by_role("textbox", name="答案").fill("质量问题由我们承担。")
     amy.is_accessible()
     dialog.get_by_role("button", name="解决").click()
-    expect(page.locator(".yd-toasts")).to_contain_text("答案已进入待审列表")
+    expect(dialog).to_contain_text("答案已是知识缺口“寄回的运费谁出”的草稿")
+    with page.expect_popup() as opened:
+        dialog.get_by_role("link", name="打开草稿").click()
+    expect(opened.value.get_by_label("给顾客的回答")).to_have_value("质量问题由我们承担。")
+    opened.value.close()
+    dialog.get_by_role("button", name="关闭").click()
     expect(page.get_by_role("navigation", name="排队")).to_contain_text("刚结束")
     [kept] = customer.http.get(f"{DESK}/desk-whole/solution").json()["solutions"]
     assert (kept["question"], kept["answer"], kept["agent_id"]) == ("寄回的运费谁出", "质量问题由我们承担。", "amy")

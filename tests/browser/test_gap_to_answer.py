@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 
@@ -40,6 +41,7 @@ def test_gaps_are_mined_answered_and_published_in_the_console(server: str, page:
     content.get_by_role("button", name="立即挖掘").click()
     rows = content.locator("tbody tr")
     expect(rows).to_have_count(len(SHOP), timeout=60_000)
+    expect(rows.first).to_contain_text(re.compile("没有依据|反问"))
     for topic in ANSWERS:
         opened(page, server, "gaps")
         loaded(content)

@@ -725,6 +725,19 @@ class SolutionIn(TypedDict):
     agent_id: NotRequired[str]
 
 
+class SolutionKept(TypedDict):
+    id: str
+    session_id: str
+    gap: str
+    question: str
+    answer: str
+    agent_id: str
+    state: Literal["reviewed"]
+    created_at: str
+    updated_at: str
+    gap_id: str
+
+
 class SolutionOut(TypedDict):
     id: str
     session_id: str
@@ -1226,6 +1239,7 @@ class GapOut(TypedDict):
     week: int
     week_before: int
     handoffs: int
+    reasons: dict[MissReason, int]
     first_seen: str | None
     last_seen: str | None
     merged_into: str
@@ -1636,6 +1650,7 @@ class GapDetailOut(TypedDict):
     week: int
     week_before: int
     handoffs: int
+    reasons: dict[MissReason, int]
     first_seen: str | None
     last_seen: str | None
     merged_into: str

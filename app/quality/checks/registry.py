@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from app.quality.checks.answers import answer_conflicts
 from app.quality.checks.base import QualityCheck
 from app.quality.checks.contradictions import contradictions
 from app.quality.checks.duplicates import duplicates
@@ -17,6 +18,7 @@ def checks(sensitive_words: Sequence[str]) -> Mapping[IssueKind, QualityCheck]:
     """A new check is one line here."""
     return {
         IssueKind.CONTRADICTION: contradictions,
+        IssueKind.ANSWER_CONFLICT: answer_conflicts,
         IssueKind.DUPLICATE: duplicates,
         IssueKind.EXPIRED: expired,
         IssueKind.SENSITIVE: sensitive(sensitive_words),

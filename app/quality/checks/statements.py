@@ -50,7 +50,7 @@ def statements_of(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
             for clause in clauses(part):
                 folded = fold(clause)
                 found = quantities(_VERSION.sub(" ", without_codes(folded)))
-                said = frozenset(filter(None, (_measured(one, folded) for one in found.said)))
+                said = frozenset(filter(None, (measured(one, folded) for one in found.said)))
                 if not said:
                     before.append(folded)
                     continue
@@ -62,7 +62,7 @@ def statements_of(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
                     )
 
 
-def _measured(quantity: Quantity, folded: str) -> Quantity | None:
+def measured(quantity: Quantity, folded: str) -> Quantity | None:
     """With what is counted as its unit: 48 个座位 is no 最多 16 张. None of a number that measures nothing: things are
     counted in whole numbers, 4.27 版 is a name.
     """

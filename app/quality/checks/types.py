@@ -17,6 +17,7 @@ class IssueKind(StrEnum):
 
     DUPLICATE = "duplicate"
     CONTRADICTION = "contradiction"
+    ANSWER_CONFLICT = "answer_conflict"
     EXPIRED = "expired"
     UNTITLED = "untitled"
     SENSITIVE = "sensitive"
@@ -82,9 +83,22 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a check looked at. answers: questions with an answer; searches: 0 where there were too few to say which
+    passages none of them found.
+    """
+
+    documents: int
+    passages: int
+    answers: int
+    searches: int
+
+
+@dataclass(frozen=True, slots=True)
 class QualityCorpus:
     """A knowledge base as it answers. terms: other forms of a word, each with the form to use; reach: None where too
-    little was asked to say anything.
+    little was asked to say anything; near: by the entry of an answer, the passages of other documents that are nearest
+    to its question, best first.
     """
 
     chunks: Sequence[Chunk]
@@ -92,3 +106,4 @@ class QualityCorpus:
     documents: Mapping[str, DocumentFacts] = field(default_factory=lambda: MappingProxyType({}))
     terms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     reach: Reach | None = None
+    near: Mapping[str, Sequence[Chunk]] = field(default_factory=lambda: MappingProxyType({}))

@@ -2,7 +2,7 @@
 import { moment, number, words } from "../shared/i18n.js";
 import { Field, Loaded, attempt, confirmed, html, useLoaded } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
-import { Named, named } from "./names.js";
+import { Named, Reasons, named } from "./names.js";
 import { Facts, Head } from "./page.js";
 import { go, link } from "./route.js";
 import { server } from "./server.js";
@@ -12,11 +12,11 @@ const WAITING = ["open", "drafted", "in_review"];
 const t = words({
   zh: {
     back: "全部缺口", answer: "答案", question: "标准问法", reply: "给顾客的回答", variants: "相似问，每行一个", draft: "起草", again: "重新起草", againText: "现在的草稿会被换掉。", save: "保存草稿", submit: "提交审核", approve: "通过并发布", reject: "退回", dismiss: "不处理", reopen: "重新打开", reopenText: "已发布的精选问答和回归用例会撤下，草稿保留。", note: "意见（记入历史）", edited: "改过的草稿要先保存，再提交审核。", saved: "已保存", done: "已完成", published: "已发布为精选问答", open: "打开",
-    questions: "顾客怎么问的", handoff: "转了人工", before: "之前：", session: "会话", near: "知识库里最接近的", none: "没有接近的内容。", history: "历史", about: "这个缺口", customers: "多少人问过", asked: "问过", week: "近 7 天", weekBefore: "前 7 天", handoffs: "转人工", last: "最近一次", author: "作者", approver: "审核人", origin: "来自", merge: "并入另一个缺口", mergeDo: "并入", choose: "选一个", merged: "已并入",
+    questions: "顾客怎么问的", handoff: "转了人工", before: "之前：", session: "会话", near: "知识库里最接近的", none: "没有接近的内容。", history: "历史", about: "这个缺口", why: "为什么算缺口", customers: "多少人问过", asked: "问过", week: "近 7 天", weekBefore: "前 7 天", handoffs: "转人工", last: "最近一次", author: "作者", approver: "审核人", origin: "来自", merge: "并入另一个缺口", mergeDo: "并入", choose: "选一个", merged: "已并入",
   },
   en: {
     back: "All gaps", answer: "Answer", question: "Question", reply: "Answer to customers", variants: "Other wordings, one a line", draft: "Draft", again: "Draft anew", againText: "The draft that is there is replaced.", save: "Save draft", submit: "Submit", approve: "Approve and publish", reject: "Send back", dismiss: "Dismiss", reopen: "Reopen", reopenText: "A published answer and its regression case are taken back; the draft stays.", note: "Note (for the history)", edited: "A changed draft is saved first, and submitted again.", saved: "Saved", done: "Done", published: "Published as a curated answer", open: "Open",
-    questions: "How customers asked", handoff: "Called a person", before: "Before: ", session: "Conversation", near: "Nearest in the knowledge base", none: "Nothing lies near.", history: "History", about: "This gap", customers: "Asked by", asked: "Asked", week: "Last 7 days", weekBefore: "The 7 before", handoffs: "Handoffs", last: "Last", author: "Author", approver: "Approved by", origin: "Made of", merge: "Merge into another gap", mergeDo: "Merge", choose: "Choose", merged: "Merged",
+    questions: "How customers asked", handoff: "Called a person", before: "Before: ", session: "Conversation", near: "Nearest in the knowledge base", none: "Nothing lies near.", history: "History", about: "This gap", why: "Why it is one", customers: "Asked by", asked: "Asked", week: "Last 7 days", weekBefore: "The 7 before", handoffs: "Handoffs", last: "Last", author: "Author", approver: "Approved by", origin: "Made of", merge: "Merge into another gap", mergeDo: "Merge", choose: "Choose", merged: "Merged",
   },
 });
 
@@ -36,6 +36,7 @@ export function Gap({ route, manages }) {
 }
 
 const facts = (gap) => [
+  [t("why"), html`<${Reasons} gap=${gap} />`],
   [t("customers"), number(gap.customers)], [t("asked"), number(gap.asked)], [t("week"), number(gap.week)], [t("weekBefore"), number(gap.week_before)], [t("handoffs"), gap.handoffs > 0 && number(gap.handoffs)], [t("last"), gap.last_seen && moment(gap.last_seen)],
   [t("author"), gap.draft?.author], [t("approver"), gap.draft?.approver], [t("origin"), gap.draft && named("draftOrigin", gap.draft.origin)],
 ];

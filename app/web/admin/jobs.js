@@ -60,7 +60,7 @@ function Begin({ kind, onClose, onDone }) {
     } catch (error) { setState({ error }); }
   };
   return html`<${Dialog} title=${named("jobKind", kind.name)} onClose=${onClose}><form class="yd-stack" onSubmit=${run}>
-    ${choices(kind).map(([name, parameter]) => html`<${Field} label=${parameter.description || name}><select class="yd-input" value=${parameters[name] ?? parameter.default} onChange=${(event) => setParameters({ ...parameters, [name]: event.target.value })}>${parameter.enum.map((value) => html`<option value=${value}>${value || t("same")}</option>`)}</select><//>`)}
+    ${choices(kind).map(([name, parameter]) => html`<${Field} label=${named("jobParameter", name)}><select class="yd-input" value=${parameters[name] ?? parameter.default} onChange=${(event) => setParameters({ ...parameters, [name]: event.target.value })}>${parameter.enum.map((value) => html`<option value=${value}>${value || t("same")}</option>`)}</select><//>`)}
     ${state.error && html`<${Failure} error=${state.error} />`}
     <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn yd-btn-primary" disabled=${state.busy}>${t("run")}</button></div></form><//>`;
 }

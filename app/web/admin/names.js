@@ -1,6 +1,6 @@
 // What the product's own words for states are called here, and how they look.
 import { Tag, html } from "../shared/ui.js";
-import { words } from "../shared/i18n.js";
+import { number, words } from "../shared/i18n.js";
 
 const NAMES = {
   outcome: {
@@ -53,7 +53,7 @@ const NAMES = {
   },
   version: { draft: ["", "草稿", "Draft"], review: ["warn", "待审", "In review"], scheduled: ["accent", "定时发布", "Scheduled"], published: ["good", "已发布", "Published"], archived: ["", "已归档", "Archived"] },
   correction: { applied: ["good", "生效", "Applied"], adopted: ["", "文档已改", "In the document"], unmatched: ["warn", "未匹配", "Unmatched"] },
-  issue: { contradiction: ["bad", "数字矛盾", "Contradiction"], expired: ["bad", "已过期", "Expired"], sensitive: ["bad", "敏感词", "Sensitive"], duplicate: ["warn", "近似重复", "Duplicate"], untitled: ["", "缺标题", "Untitled"], term: ["", "用词不一", "Term"], unreached: ["", "从没被检索到", "Never found"] },
+  issue: { contradiction: ["bad", "数字矛盾", "Contradiction"], answer_conflict: ["bad", "问答与文档矛盾", "Answer against a document"], expired: ["bad", "已过期", "Expired"], sensitive: ["bad", "敏感词", "Sensitive"], duplicate: ["warn", "近似重复", "Duplicate"], untitled: ["", "缺标题", "Untitled"], term: ["", "用词不一", "Term"], unreached: ["", "从没被检索到", "Never found"] },
   severity: { high: ["bad", "高", "High"], medium: ["warn", "中", "Medium"], low: ["", "低", "Low"] },
   turnVerdict: { correct: ["good", "正确", "Correct"], partly: ["warn", "说了一部分", "In part"], wrong: ["bad", "错误", "Wrong"] },
   effect: { worse: ["bad", "变差", "Worse"], better: ["good", "变好", "Better"], other: ["warn", "换了说法", "Other words"], same: ["", "没有变化", "Same"] },
@@ -107,8 +107,9 @@ const NAMES = {
     quality_check: ["", "知识库质量检查", "Quality check of the knowledge base"], gap_mining: ["", "知识缺口挖掘", "Mining of gaps"], source_sync: ["", "同步数据来源", "Sync of sources"], evaluation: ["", "评测", "Evaluation"], reindex: ["", "重建索引", "Rebuilding the index"], index_verification: ["", "索引校验与修复", "Checking and repairing the index"], reread: ["", "重新读取文档", "Reading documents anew"],
     tuner_calibration: ["", "门槛校准", "Calibration of the gate"], tuner_sweep: ["", "参数扫描", "Sweep of parameters"], tuner_judgement: ["", "大模型出题校准", "Calibration by a model"],
     desk: ["", "人工坐席：超时与提醒", "Desk: time limits and reminders"], validity: ["", "文档生效与失效", "Documents coming into and out of force"], publishing: ["", "定时发布", "Scheduled publishing"], model: ["", "跟上别处接的大模型", "Following a model connected elsewhere"], generations: ["", "跟上别处重建的索引", "Following an index rebuilt elsewhere"], series: ["", "保存指标曲线", "Keeping the metrics"],
-    keys: ["", "保存密钥的使用时间", "Keeping when keys were used"], jobs: ["", "安排到时间的任务", "Starting jobs that are due"], sources: ["", "安排到时间的来源同步", "Starting syncs that are due"], calibration: ["", "检索校准", "Calibration of retrieval"], retention: ["", "清理过期数据", "Deleting what is past its time"],
+    keys: ["", "保存密钥的使用时间", "Keeping when keys were used"], jobs: ["", "安排到时间的任务", "Starting jobs that are due"], sources: ["", "安排到时间的来源同步", "Starting syncs that are due"], calibration: ["", "检索校准", "Calibration of retrieval"], retention: ["", "清理过期数据", "Deleting what is past its time"], attachments: ["", "删除已清除的图片和文件", "Deleting erased pictures and files"],
   },
+  jobParameter: { embedder: ["", "改用的向量模型；不选则用现在的，只重建索引", "Embedder to change to; without one the index is rebuilt by the present one"] },
   parameter: {
     vector_top_k: ["", "向量召回条数", "Passages by vectors"], bm25_top_k: ["", "关键词召回条数", "Passages by keywords"], rrf_k: ["", "融合常数 k", "Constant k of fusion"], rrf_vector_weight: ["", "向量召回的权重", "Weight of vectors"], rrf_keyword_weight: ["", "关键词召回的权重", "Weight of keywords"], rerank_top_k: ["", "重排后保留的条数", "Passages kept after re-ranking"], rerank_candidates: ["", "交叉编码器最多看的候选数", "Candidates that a cross-encoder reads"],
     similarity_threshold: ["", "回答门槛", "Threshold to answer"], confident_threshold: ["", "把握门槛", "Threshold to be sure"], clarify_threshold: ["", "反问门槛", "Threshold to ask back"], min_surviving_chunks: ["", "至少几个片段过门槛", "Passages that have to pass"], page_boost: ["", "所在页面的加分", "Bonus of the customer's page"], hot_cache_max_size: ["", "热点回答缓存的条数", "Answers in the cache"], hot_cache_ttl: ["", "热点回答缓存的秒数", "Seconds an answer is cached"], retrieval_cache_max_size: ["", "检索缓存的条数", "Searches in the cache"], retrieval_cache_ttl: ["", "检索缓存的秒数", "Seconds a search is cached"],
@@ -126,3 +127,5 @@ export const named = (kind, value) => (NAMES[kind][value] ? t(`${kind}.${value}`
 export const toneOf = (kind, value) => NAMES[kind][value]?.[0] || "";
 export const options = (kind) => Object.keys(NAMES[kind]).map((value) => [value, named(kind, value)]);
 export const Named = ({ kind, value }) => html`<${Tag} tone=${toneOf(kind, value)}>${named(kind, value)}<//>`;
+// Why a gap is one, and how often for each reason.
+export const Reasons = ({ gap }) => html`<span class="yd-row yd-wrap">${Object.entries(gap.reasons).map(([reason, count]) => html`<${Tag} tone=${toneOf("miss", reason)}>${named("miss", reason)} ${number(count)}<//>`)}</span>`;

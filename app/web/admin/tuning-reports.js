@@ -43,7 +43,7 @@ function All({ route, may }) {
   const list = useListing(route, [], (query, signal) => server.get(`${TUNER}/reports`, query, { signal }), { limit: 20 });
   useAgain(list, list.data?.items.some(open));
   const columns = [
-    { title: t("name"), cell: (one) => html`<a href=${link(`tuning/reports/${one.id}`)}>${one.title}</a>` },
+    { title: t("name"), cell: (one) => html`<a href=${link(`tuning/reports/${one.id}`)}>${one.title || t(one.kind)}</a>` },
     { title: t("kind"), cell: (one) => t(one.kind) },
     { title: t("state"), cell: (one) => html`${one.state && html`<${Named} kind="run" value=${one.state} />`}${open(one) && one.total > 0 && html`<${Meter} share=${one.done / one.total} />`}` },
     { title: t("when"), name: "ad-wide", cell: (one) => html`<span class="ad-when">${moment(one.created_at)}</span>` },
@@ -97,7 +97,7 @@ function Report({ id, may }) {
   const adopt = async () => { await attempt(() => server.post(`${TUNER}/reports/${id}/apply`, {}), t("applied")); go("tuning/reports"); };
   const remove = async () => { await attempt(async () => { await server.delete(`${TUNER}/reports/${id}`); go("tuning/reports"); }, t("removed")); };
   return html`<${Loaded} state=${state}>${(report) => html`<div class="yd-stack"><div class="yd-row"><a href=${link("tuning/reports")}>← ${t("back")}</a><span class="yd-grow"></span>${may && !open(report) && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${remove}>${t("remove")}</button>`}</div>
-    <div class="ad-card-title"><h2>${report.title}</h2>${report.state && html`<${Named} kind="run" value=${report.state} />`}</div>
+    <div class="ad-card-title"><h2>${report.title || t(report.kind)}</h2>${report.state && html`<${Named} kind="run" value=${report.state} />`}</div>
     ${open(report) && report.total > 0 && html`<${Meter} share=${report.done / report.total} />`}
     ${report.result && html`<div class="yd-card yd-stack">${report.kind === "judgement" ? html`<${Judged} result=${report.result} />` : html`${report.kind === "calibration" ? html`<${Curve} result=${report.result} />` : html`<${Swept} result=${report.result} />`}<${Verdict} found=${report.result.difference} />`}
       ${report.kind === "judgement" ? may && report.result.fit && html`<div><button class="yd-btn yd-btn-primary" onClick=${adopt}>${t("useVerdicts")}</button></div>` : report.applied !== null ? html`<p>${t("adopted", { n: report.applied })}</p>` : Object.keys(report.result.values).length === 0 ? html`<p>${t("keep")}</p>` : may && html`<div><p class="yd-mono yd-small">${values(report.result.values)}</p><button class="yd-btn yd-btn-primary" onClick=${() => apply(report)}>${t("apply")}</button></div>`}</div>`}</div>`}<//>`;

@@ -5,6 +5,7 @@ import { Account, accountTitle } from "../shared/signin.js";
 import { attempt, confirmed, Dialog, Empty, Failure, Field, html, Tag, toast } from "../shared/ui.js";
 import { askNotices, notices, setSound, sound } from "./alerts.js";
 import { enterSends, setEnterSends } from "./keeping.js";
+import { gapLink } from "./route.js";
 import { api } from "./store.js";
 import { SHOWN } from "./variables.js";
 import { t } from "./words.js";
@@ -64,28 +65,27 @@ function SolutionFields({ texts, set }) {
 }
 
 export function Resolve({ desk, id, onClose }) {
-  const [note, setNote] = useState(""), [learn, setLearn] = useState(false), [texts, setTexts] = useState(() => proposed(desk, id));
+  const [note, setNote] = useState(""), [learn, setLearn] = useState(false), [texts, setTexts] = useState(() => proposed(desk, id)), [kept, setKept] = useState(null);
   async function work() {
     if (desk.holds(id)) await desk.resolve(id, note.trim());
-    if (learn) {
-      try { await desk.solution(id, texts.question.trim(), texts.answer.trim()); } catch (error) { toast(t("solutionFailed"), "bad"); throw error; }
-    }
-    toast(t(learn ? "solutionKept" : "resolved"), "good");
-    onClose();
+    if (!learn) { toast(t("resolved"), "good"); return onClose(); }
+    try { setKept(await desk.solution(id, texts.question.trim(), texts.answer.trim())); } catch (error) { toast(t("solutionFailed"), "bad"); throw error; }
   }
+  if (kept) return html`<${Kept} solution=${kept} onClose=${onClose} />`;
   return html`<${Dialog} title=${t("resolveTitle")} onClose=${onClose}><${Doing} work=${work} action=${t("resolve")} onClose=${onClose}><p>${t("resolveText")}</p>
     <${Field} label=${t("result")}><textarea class="yd-input" rows="2" maxlength="2000" value=${note} onInput=${(event) => setNote(event.target.value)}></textarea><//>
     <label class="yd-row"><input type="checkbox" checked=${learn} onChange=${(event) => setLearn(event.target.checked)} /> ${t("learn")}</label>
     ${learn && html`<${SolutionFields} texts=${texts} set=${setTexts} />`}<//><//>`;
 }
 
+// Where a solution went.
+const Kept = ({ solution, onClose }) => html`<${Dialog} title=${t("writeSolution")} onClose=${onClose}><p role="status">${t(solution.gap_id ? "solutionKept" : "keptAside", { question: solution.question })}</p>
+  <div class="yd-row"><span class="yd-grow"></span>${solution.gap_id && html`<a class="yd-btn yd-btn-primary" target="_blank" href=${gapLink(solution.gap_id)}>${t("openGap")}</a>`}</div><//>`;
+
 export function Solution({ desk, id, onClose }) {
-  const [texts, setTexts] = useState(() => proposed(desk, id));
-  async function work() {
-    await desk.solution(id, texts.question.trim(), texts.answer.trim());
-    toast(t("saved"), "good");
-    onClose();
-  }
+  const [texts, setTexts] = useState(() => proposed(desk, id)), [kept, setKept] = useState(null);
+  const work = async () => setKept(await desk.solution(id, texts.question.trim(), texts.answer.trim()));
+  if (kept) return html`<${Kept} solution=${kept} onClose=${onClose} />`;
   return html`<${Dialog} title=${t("writeSolution")} onClose=${onClose}><${Doing} work=${work} action=${t("keep")} onClose=${onClose}><${SolutionFields} texts=${texts} set=${setTexts} /><//><//>`;
 }
 

@@ -119,7 +119,11 @@ async def test_from_the_bot_to_a_person_and_back(http: httpx.AsyncClient) -> Non
     ]
     again = await post(http, f"{DESK}/s/solution", answer="质量问题时运费三天内退回，请打 13800138000")
     assert again["id"] == solved["id"] and again["answer"].endswith("[phone]")
+    gap_id = again.pop("gap_id")
     assert (await http.get("/api/v1/agent/solutions")).json() == {"solutions": [again], "total": 1}
+    gap = (await http.get(f"/api/v1/knowledge/gaps/{gap_id}")).json()
+    assert (solved["gap_id"], gap["state"], gap["reasons"]) == (gap_id, "drafted", {"solution": 1})
+    assert (gap["draft"]["answer"], gap["draft"]["origin"]) == (again["answer"], "solution")
 
 
 async def test_what_an_angry_customer_cried_is_no_question(http: httpx.AsyncClient) -> None:
@@ -136,6 +140,7 @@ async def test_what_an_angry_customer_cried_is_no_question(http: httpx.AsyncClie
     assert solved["question"] == UNKNOWN[0] and solved["gap"]
     empty = await post(http, f"{DESK}/cried/solution")
     assert (empty["question"], empty["gap"], empty["answer"]) == ("", "", "非常抱歉，已为您退款")
+    assert empty["gap_id"] == ""
     gaps = (await http.get("/api/v1/knowledge/gaps/questions")).json()["questions"]
     assert [gap["question"] for gap in gaps] == [UNKNOWN[0]]
     named = await post(http, f"{DESK}/cried/solution", question="多收的钱怎么退")

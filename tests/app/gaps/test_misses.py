@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,11 +15,14 @@ from app.db.engine import Database
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.tables import DeskSessionRow
 from app.gaps import repository as gaps
+from app.gaps import repository_drafts as drafts
 from app.gaps import repository_misses as misses
+from app.gaps.intake import GapIntake
 from app.gaps.repository import EVERYTHING, GapFilters, GapRepository
+from app.gaps.repository_drafts import DraftRepository
 from app.gaps.repository_unanswered import note
 from app.gaps.tables import GapItemRow
-from app.gaps.types import GapState, Miss, MissReason
+from app.gaps.types import DraftOrigin, GapState, Miss, MissReason
 from app.tickets.tables import Ticket, TicketEvent
 from app.types import SessionKey
 from app.wiring.erasure import forget_conversations
@@ -250,3 +254,56 @@ async def test_a_deleted_turn_takes_its_miss_along(database: Database) -> None:
     assert await unplaced(database) == []
     async with database.read() as connection:
         assert (await connection.execute(GapItemRow.__table__.select())).first() is None
+
+
+async def test_an_answered_question_counts_only_where_a_person_was_asked_for_right_behind_it(
+    database: Database,
+) -> None:
+    after = {
+        "button": (),
+        "asks": (("转人工", "handoff", "escalation"),),
+        "thanks": (("谢谢", "answered", "chitchat"), ("转人工", "handoff", "escalation")),
+        "other": (("我想改收货地址，转人工", "handoff", "escalation"),),
+    }
+    number = 0
+    for session, said in after.items():
+        for question, outcome, agent in ((f"{session}能包装吗", "answered", "knowledge"), *said):
+            number += 1
+            await keep(database, asked(number, question, outcome, agent=agent, session=session))
+        await call_a_person(database, session, f"{session}能包装吗")
+    await keep(database, asked(90, "能刻字吗", session="refused"), asked(91, "谢谢", "answered", session="refused"))
+    await call_a_person(database, "refused", "能刻字吗")
+    found = await collected(database)
+    assert {question: miss.reason.value for question, miss in found.items()} == {
+        "button能包装吗": "handoff",
+        "asks能包装吗": "handoff",
+        "能刻字吗": "no_evidence",
+    }
+    gap_id = await gap_of(database, *(miss.id for miss in found.values()))
+    gap = await GapRepository(database).get("t", gap_id)
+    assert gap is not None and gap.counts.reasons == {MissReason.HANDOFF: 2, MissReason.NO_EVIDENCE: 1}
+
+
+async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replaces_no_work(database: Database) -> None:
+    await keep(database, asked(1, WRAP))
+    await collected(database)
+    wrap = await gap_of(database, "turn:m1")
+    intake = GapIntake(database)
+    assert await intake.take_solution("t", "one", "s", WRAP, "可以，每件五元。", "小王") == wrap
+    stored = DraftRepository(database)
+    draft = await stored.get("t", wrap)
+    assert draft is not None and (draft.question, draft.answer, draft.author) == (WRAP, "可以，每件五元。", "小王")
+    await intake.take_solution("t", "two", "s2", WRAP, "可以，每件六元。", "小李")
+    changed = await stored.get("t", wrap)
+    assert changed is not None and changed.answer == "可以，每件六元。"
+
+    def edit(connection: Any) -> None:
+        drafts.put(connection, "t", wrap, replace(changed, answer="每件六元，三天做好。", origin=DraftOrigin.EDITED))
+
+    await database.transact(edit)
+    await intake.take_solution("t", "three", "s3", WRAP, "不行。", "小赵")
+    kept = await stored.get("t", wrap)
+    assert kept is not None and kept.answer == "每件六元，三天做好。"
+    other = await intake.take_solution("t", "four", "s4", "能刻字吗", "可以刻。", "小王")
+    gap = await GapRepository(database).get("t", other)
+    assert gap is not None and (gap.state, gap.counts.reasons) == (GapState.DRAFTED, {MissReason.SOLUTION: 1})

@@ -87,3 +87,36 @@ async def test_a_corrected_passage_and_a_deleted_document_have_no_fault_any_more
     assert {one["kind"] for one in await issues(http)} == {"sensitive"}
     await http.delete(f"{KNOWLEDGE}/documents/{second}")
     assert await issues(http) == []
+
+
+async def test_an_answer_against_a_document_is_found_and_a_check_says_what_it_saw(
+    http: httpx.AsyncClient,
+) -> None:
+    async def page() -> dict[str, Any]:
+        body: dict[str, Any] = (await http.get(f"{KNOWLEDGE}/quality/issues")).json()
+        return body
+
+    policy = await upload(http, "支付.md", "# 支付方式\n\n不支持货到付款与现金支付。\n")
+    entry = {"question": "支持货到付款吗？", "answer": "支持货到付款，收到货再付钱。"}
+    faq = (await http.post(f"{KNOWLEDGE}/faqs", json=entry)).json()["id"]
+    await check(http, document_id=policy)
+    assert (await page())["last_check"] is None, "one document is not the whole base"
+    await check(http)
+    body = await page()
+    (issue,) = body["items"]
+    assert (issue["kind"], issue["severity"]) == ("answer_conflict", "high")
+    assert (issue["document_id"], issue["other_document_id"]) == (faq, policy)
+    assert issue["values"] == ["支持货到付款", "不支持货到付款与现金支付"]
+    last = body["last_check"]
+    assert {name: last[name] for name in ("documents", "passages", "answers", "searches", "changed")} == {
+        "documents": 1,
+        "passages": 1,
+        "answers": 1,
+        "searches": 0,
+        "changed": 0,
+    }
+    entry["answer"] = "抱歉，不支持货到付款。"
+    await http.put(f"{KNOWLEDGE}/faqs/{faq}", json=entry)
+    assert (await page())["last_check"]["changed"] == 1
+    await check(http)
+    assert (await page())["items"] == []

@@ -77,6 +77,51 @@ async def test_a_sweep_tells_every_point_and_a_gain_that_is_no_luck(
     assert [(await http.delete(gone)).status_code for _ in range(2)] == [204, 404]
 
 
+async def test_each_parameter_tells_what_the_last_measurement_gave_beside_its_value(http: httpx.AsyncClient) -> None:
+    async def effects() -> dict[str, dict[str, Any]]:
+        items = (await http.get(f"{PATH}/effects")).json()["items"]
+        assert [one["name"] for one in items] == [one["name"] for one in await params()]
+        return {one["name"]: one for one in items}
+
+    async def params() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await http.get(f"{PATH}/params")).json()["params"]
+        return found
+
+    before = await effects()
+    assert {one["effect"] for one in before.values()} == {None}
+    assert [before[name]["measured_by"] for name in ("similarity_threshold", "rrf_k", "hot_cache_ttl")] == [
+        "calibration",
+        "sweep",
+        "",
+    ]
+    curve = {point["threshold"]: point for point in (await made(http, "calibrations"))["result"]["curve"]}
+    sweep = await made(http, "sweeps", alphas=[0.3, 0.6, 0.9], ks=[20, 60], widths=[25])
+    found = await effects()
+    gate = found["similarity_threshold"]["effect"]
+    assert (gate["questions"], gate["outdated"]) == (40, False)
+    for side, threshold in (("down", 0.55), ("now", 0.6), ("up", 0.65)):
+        assert (gate[side]["value"], gate[side]["answered"]) == (threshold, curve[threshold]["answered"])
+    vectors, keywords = (found[name]["effect"] for name in ("rrf_vector_weight", "rrf_keyword_weight"))
+    tried = {(point["alpha"], point["k"]): point["right"] for point in sweep["result"]["points"]}
+    assert [(vectors[side]["value"], vectors[side]["right"]) for side in ("down", "up")] == [
+        (0.3, tried[0.3, 60]),
+        (0.9, tried[0.9, 60]),
+    ]
+    assert [(keywords[side]["value"], keywords[side]["right"]) for side in ("down", "up")] == [
+        (0.1, tried[0.9, 60]),
+        (0.7, tried[0.3, 60]),
+    ]
+    constant = found["rrf_k"]["effect"]
+    assert (constant["report_id"], constant["down"]["value"], constant["up"]) == (sweep["id"], 20, None)
+
+    changed = {"values": {"similarity_threshold": 0.62, "rrf_k": 30}}
+    assert (await http.put(f"{PATH}/params", json=changed)).status_code == 200
+    after = await effects()
+    assert after["rrf_k"]["effect"] is None, "the sweep began from another constant"
+    gate = after["similarity_threshold"]["effect"]
+    assert (gate["now"]["value"], gate["outdated"]) == (0.62, True)
+
+
 REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("calibrations", {"questions": questions(5)}, 409, "too_few_questions"),
     ("calibrations", {"questions": [], "set": ""}, 422, "invalid_request"),

@@ -1,0 +1,62 @@
+"""What staff answered becomes the draft of a gap at once, so that whoever wrote it sees where it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.db.base import now
+from app.gaps import repository as gaps
+from app.gaps import repository_drafts as drafts
+from app.gaps import repository_misses as misses
+from app.gaps.drafting import wordings
+from app.gaps.types import DraftOrigin, GapDraft, GapEvent, GapState, Miss, MissReason
+from knowledge.chunking import MAX_ANSWER_CHARS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.db.engine import Database
+
+MOST_QUESTIONS = 200
+_WRITTEN = frozenset({DraftOrigin.MODEL, DraftOrigin.EDITED})
+"""Drafts that somebody may have thought about, and that are not replaced."""
+
+
+class GapIntake:
+    """Of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take_solution(
+        self, tenant: str, solution_id: str, session_id: str, question: str, answer: str, actor: str
+    ) -> str:
+        """Keeps a solution of the desk, without personal data, as the draft of the gap that its question belongs to;
+        the id of that gap. A draft that a person or a model wrote stays as it is, and so does a gap that is closed.
+        """
+        miss = Miss(f"solution:{solution_id}", MissReason.SOLUTION, session_id, None, question, now(), handoff=True)
+
+        def work(connection: Connection) -> str:
+            gap_id = misses.find_gap(connection, tenant, question) or gaps.add(connection, tenant, question, 0)
+            misses.keep(connection, tenant, miss)
+            misses.place(connection, tenant, [miss.id], gap_id)
+            _draft(connection, tenant, gap_id, answer, actor)
+            return gap_id
+
+        return await self._database.transact(work)
+
+
+def _draft(connection: Connection, tenant: str, gap_id: str, answer: str, actor: str) -> None:
+    gap, before = gaps.locked(connection, tenant, gap_id), drafts.find(connection, tenant, gap_id)
+    if gap is None or gap.state not in (GapState.OPEN, GapState.DRAFTED):
+        return
+    if before is not None and before.answer and before.origin in _WRITTEN:
+        return
+    asked = misses.of_gaps(connection, tenant, [gap_id], MOST_QUESTIONS)
+    question, *variants = wordings(gap.question, asked)
+    faq = before.faq_id if before else ""
+    text = answer[:MAX_ANSWER_CHARS]
+    made = GapDraft(question, text, tuple(variants), DraftOrigin.SOLUTION, author=actor, faq_id=faq)
+    drafts.put(connection, tenant, gap_id, made)
+    event = GapEvent("drafted", actor, "", now())
+    gaps.change(connection, tenant, gap_id, {"state": GapState.DRAFTED}, event)
