@@ -46,9 +46,10 @@ PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/retur
 """Files that the commands of the documents speak of."""
 APART = ("scripts/keys.py", "scripts/reindex.py")
 """Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
-PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "python")))}
+PACKAGES = Path("app/client/README.md"), Path("app/web/core/README.md")
+PYTHON = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "python")))}
 """Code -> one of the pages that have it: translations share theirs."""
-JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
+JAVASCRIPT = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "javascript")))}
 PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
 SEARCHED = {
     "调高 门槛": "recipes/gate/",
@@ -122,12 +123,23 @@ def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> Non
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("code", _blocks(JAVASCRIPT))
-def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
-    """In Node, which has the browser's fetch and streams."""
+@pytest.fixture(scope="module")
+def frontend(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has the npm package of this one."""
     require_program("node")
+    folder = tmp_path_factory.mktemp("frontend")
+    folder.joinpath("node_modules").mkdir()
+    folder.joinpath("node_modules", "yingda-client").symlink_to(ROOT / "app" / "web" / "core")
+    return folder
+
+
+@pytest.mark.parametrize("code", _blocks(JAVASCRIPT))
+def test_javascript_in_a_page_runs(code: str, server: Server, frontend: Path) -> None:
+    """In Node, which has the browser's fetch and streams."""
     code = code.replace(ADDRESS, server.address)
-    done = subprocess.run(["node", "--input-type=module"], input=code, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        ["node", "--input-type=module"], cwd=frontend, input=code, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
 
 
