@@ -344,7 +344,8 @@ READ: Mapping[str, Callable[[str], object]] = {"json": read_json, "yaml": yaml.s
 
 @pytest.mark.parametrize("page", pages(), ids=str)
 def test_every_block_of_a_page_is_run_or_says_why_not(page: Path) -> None:
-    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it. Blocks
+    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it.
+    Blocks
     with a title are files, which are written by who follows the guide for developers, as its own tests do.
     """
     fences = FENCE.findall(read_page(page))
