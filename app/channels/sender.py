@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 AT_ONCE = 32
 LEASE = timedelta(minutes=2)
 FIRST_PAUSE = timedelta(seconds=5)
-
-
 FILE, UNSENT = "attachment", "unsent"
 """Of the payload of a file: its id, and what the customer is told where the platform does not take it."""
 

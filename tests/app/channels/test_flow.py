@@ -101,7 +101,9 @@ async def test_what_staff_write_reaches_the_customer_and_the_bot_is_silent(tmp_p
         assert {"我的订单丢了", "[图片]"} <= {message["content"] for message in told}
 
 
-async def test_what_staff_sends_goes_out_and_a_refusal_is_told_in_words(tmp_path: Path) -> None:
+async def test_what_staff_sends_goes_out_and_a_refusal_is_told_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with simulated() as platform, product(tmp_path, platform, attachment_ocr_seconds=0) as (one, http):
         await say(http, "转人工客服")
         session = (await platform.wait(HOOK))[0].body["session_id"]
@@ -115,7 +117,7 @@ async def test_what_staff_sends_goes_out_and_a_refusal_is_told_in_words(tmp_path
         assert (attached["id"], attached["name"]) == (sent, "指示灯.png")
 
         channel = one.container.channels._opened["shop"].channel
-        channel.send_file = partial(Channel.send_file, channel)  # as on a platform that takes no files
+        monkeypatch.setattr(channel, "send_file", partial(Channel.send_file, channel))  # as where none are taken
         await send_file(http, desk, "", "说明.png")
         told = (await platform.wait(HOOK, 5))[-1].body
         assert "“说明.png”" in told["text"] and "attachments" not in told

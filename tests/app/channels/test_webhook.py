@@ -35,7 +35,8 @@ class TestWebhookChannel(SignedContract):
     def has_received(self, platform: Platform, file: OutgoingFile) -> bool:
         """Only what it is: the receiver fetches it."""
         (told,) = platform.calls[-1].body["attachments"]
-        return told == {"id": file.id, "name": file.name, "media_type": file.media_type, "bytes": len(file.content)}
+        wanted = {"id": file.id, "name": file.name, "media_type": file.media_type, "bytes": len(file.content)}
+        return bool(told == wanted)
 
     def text_of(self, payload: Payload) -> str:
         return json.dumps(payload, ensure_ascii=False)
