@@ -105,7 +105,7 @@ def count_files(folder: Path) -> int:
 @pytest.mark.parametrize("name", SCANNERS)
 async def test_a_verdict_is_told_and_none_is_no_leave(name: str) -> None:
     async with scanning(name) as setting:
-        scanner = open_scanner(setting, 30.0)
+        scanner = open_scanner(setting, 120.0)
         await scanner.scan("a.txt", CLEAN)
         with pytest.raises(AttachmentInfected):
             await scanner.scan("a.txt", CLEAN + EICAR)
@@ -118,7 +118,7 @@ async def test_without_a_server_nothing_is_taken(name: str) -> None:
     async with scanning(name) as setting:
         gone = "no-such-program -" if name == "command" else setting
     with pytest.raises(AttachmentsUnavailable):
-        await open_scanner(gone, 30.0).scan("a.txt", CLEAN)
+        await open_scanner(gone, 120.0).scan("a.txt", CLEAN)
 
 
 async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
@@ -135,7 +135,7 @@ async def test_an_infected_upload_is_kept_nowhere(tmp_path: Path) -> None:
     async with (
         scanning("clamd") as setting,
         served(tmp_path, attachment_scanner=setting, attachment_ocr_seconds=0) as one,
-        httpx.AsyncClient(base_url=one.address, timeout=60) as http,
+        httpx.AsyncClient(base_url=one.address, timeout=120) as http,
     ):
         opened = (await http.post("/api/v1/sessions", json={})).json()
         http.headers["X-Session-Token"] = opened["session_token"]
