@@ -72,7 +72,8 @@ settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env
 api-docs: install-dev ## 按代码重新生成文档里的接口参考
 	$(BIN)/python scripts/api_docs.py
 
-widget: install-dev ## 把挂件的各个模块合成一个文件（要 Node 与 npm；改了 app/web/widget 或它用到的 app/web/shared 之后运行）
+widget: install-dev ## 把挂件的各个模块合成一个文件，并按接口重新生成内核的类型（要 Node 与 npm；改了 app/web/widget、它用到的 app/web/core 与 app/web/shared，或顾客一侧的接口之后运行）
+	$(BIN)/python scripts/widget_types.py
 	$(BIN)/python scripts/widget_bundle.py
 
 diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表

@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,10 +52,10 @@ def build_sync_client() -> str:
 
 def build_types() -> str:
     """A typed dictionary for each schema of the operations of `TAGS`."""
-    document = create_app(Settings(_env_file=None, embedder="hash")).openapi()
+    document = narrow_document(TAGS)
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "openapi.json"), Path(folder, "types.py")
-        source.write_text(json.dumps(_narrowed(document), ensure_ascii=False), "utf-8")
+        source.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
         options = ["--input", str(source), "--input-file-type", "openapi", "--output", str(made)]
         style = ["--output-model-type", "typing.TypedDict", "--formatters", "builtin", "--target-python-version"]
         subprocess.run([sys.executable, "-m", "datamodel_code_generator", *options, *style, "3.11"], check=True)
@@ -66,11 +66,12 @@ def build_types() -> str:
     return _formatted(_HEADER.format("What the server takes and sends, by its OpenAPI document") + text.lstrip())
 
 
-def _narrowed(document: dict[str, Any]) -> dict[str, Any]:
-    """The document without the schemas that no operation of `TAGS` has to do with, directly or by another schema."""
+def narrow_document(tags: Set[str]) -> dict[str, Any]:
+    """The OpenAPI document's schemas that operations with one of these tags have to do with, directly or by another."""
+    document = create_app(Settings(_env_file=None, embedder="hash")).openapi()
     schemas = document["components"]["schemas"]
     paths = {
-        path: {method: told for method, told in methods.items() if not TAGS.isdisjoint(told.get("tags", ()))}
+        path: {method: told for method, told in methods.items() if not tags.isdisjoint(told.get("tags", ()))}
         for path, methods in document["paths"].items()
     }
     waiting, kept = list(_references({"paths": paths, "event": schemas["ChatEvent"]})), {"ChatEvent"}
@@ -80,7 +81,7 @@ def _narrowed(document: dict[str, Any]) -> dict[str, Any]:
             kept.add(name)
             waiting += _references(schemas[name])
     wanted = {name: schema for name, schema in schemas.items() if name in kept}
-    return {**document, "paths": {}, "components": {"schemas": wanted}}
+    return {**document, "paths": {}, "webhooks": {}, "components": {"schemas": wanted}}
 
 
 def _references(value: Any) -> Iterator[str]:

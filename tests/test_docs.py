@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 from playwright.sync_api import sync_playwright
 
 from agents.registry import AGENTS
@@ -26,6 +28,7 @@ from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
+from tests.docs.guide import GUIDES
 from tests.documents import (
     ADDRESS,
     ROOT,
@@ -46,9 +49,10 @@ PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/retur
 """Files that the commands of the documents speak of."""
 APART = ("scripts/keys.py", "scripts/reindex.py")
 """Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
-PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "python")))}
+PACKAGES = Path("app/client/README.md"), Path("app/web/core/README.md")
+PYTHON = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "python")))}
 """Code -> one of the pages that have it: translations share theirs."""
-JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
+JAVASCRIPT = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "javascript")))}
 PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
 SEARCHED = {
     "调高 门槛": "recipes/gate/",
@@ -122,12 +126,23 @@ def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> Non
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("code", _blocks(JAVASCRIPT))
-def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
-    """In Node, which has the browser's fetch and streams."""
+@pytest.fixture(scope="module")
+def frontend(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has the npm package of this one."""
     require_program("node")
+    folder = tmp_path_factory.mktemp("frontend")
+    folder.joinpath("node_modules").mkdir()
+    folder.joinpath("node_modules", "yingda-client").symlink_to(ROOT / "app" / "web" / "core")
+    return folder
+
+
+@pytest.mark.parametrize("code", _blocks(JAVASCRIPT))
+def test_javascript_in_a_page_runs(code: str, server: Server, frontend: Path) -> None:
+    """In Node, which has the browser's fetch and streams."""
     code = code.replace(ADDRESS, server.address)
-    done = subprocess.run(["node", "--input-type=module"], input=code, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        ["node", "--input-type=module"], cwd=frontend, input=code, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -312,18 +327,41 @@ def test_the_menu_of_the_site_is_translated() -> None:
     assert {label for label in menu if not label.isascii()} == {label for label in translated if not label.isascii()}
 
 
-FOLLOWED = [page for page in pages() if page.parent.name in ("tutorial", "recipes")]
-"""Pages that a newcomer follows to the letter."""
-FENCE = re.compile(r"^( *<!-- not run: .+ -->\n)? *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+def read_json(code: str) -> list[Any]:
+    """The one object of a block, or that of each of its lines. Raises ValueError."""
+    try:
+        return [json.loads(code)]
+    except ValueError:
+        return [json.loads(line) for line in code.splitlines()]
 
 
-@pytest.mark.parametrize("page", FOLLOWED, ids=str)
-def test_a_page_to_be_followed_says_why_a_block_is_not_run(page: Path) -> None:
-    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it."""
+FENCE = re.compile(r"^( *<!-- not run: .+ -->\n)? *```(\w*)( title=)?[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+RUN = "bash", "python", "javascript"
+"""By the tests above."""
+READ: Mapping[str, Callable[[str], object]] = {"json": read_json, "yaml": yaml.safe_load, "mermaid": str.strip}
+"""What gives them to somebody else is at least of the language that it says; diagrams are drawn with the site."""
+
+
+@pytest.mark.parametrize("page", pages(), ids=str)
+def test_every_block_of_a_page_is_run_or_says_why_not(page: Path) -> None:
+    """Commands and code run above; settings must exist; whatever else stands in a block has its reason before it.
+    Blocks
+    with a title are files, which are written by who follows the guide for developers, as its own tests do.
+    """
     fences = FENCE.findall(read_page(page))
-    assert all(reason or language in ("bash", "python", "javascript", "ini") for reason, language, _ in fences)
-    lines = [line.strip() for _, language, code in fences if language == "ini" for line in code.splitlines()]
-    named = {line.partition("=")[0].lower() for line in lines if line}
+    if page in GUIDES:
+        fences = [fence for fence in fences if not fence[2]]
+    unsaid = [
+        code
+        for reason, language, title, code in fences
+        if not reason and (language not in (*RUN, *READ, "ini") or (title and language in RUN))
+    ]
+    assert unsaid == []
+    for reason, language, _, code in fences:
+        if not reason and language in READ:
+            READ[language](code)
+    settings = (line.strip() for _, language, _, code in fences if language == "ini" for line in code.splitlines())
+    named = {line.partition("=")[0].lower() for line in settings if line and not line.startswith("#")}
     assert named <= Settings.model_fields.keys()
 
 

@@ -1,11 +1,12 @@
-"""Has files looked at for viruses before they are kept: by a command, over HTTP, or over ICAP. What cannot be scanned
-is not taken.
+"""Has files looked at for viruses before they are kept: by a command, by clamd, over HTTP, or over ICAP. What cannot
+be scanned is not taken.
 """
 
 from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
@@ -22,6 +23,9 @@ INFECTED_EXIT = 1
 INFECTED_STATUS = 406
 """Of ClamAV's REST services; 2xx is clean, and everything else is no verdict."""
 ICAP_PORT = 1344
+CLAMD_PORT = 3310
+CLAMD_CHUNK = 256 * 1024
+"""Far below what clamd takes at once (StreamMaxLength)."""
 ICAP_UNCHANGED, ICAP_ANSWERED = 204, 200
 """RFC 3507: 204 where nothing has to be changed; 200 brings what is to be shown instead."""
 
@@ -65,6 +69,40 @@ class CommandScanner:
             raise _infected(name)
         if process.returncode:
             raise _no_verdict()
+
+
+class ClamdScanner:
+    """The daemon of ClamAV, asked by its own protocol (INSTREAM, see clamd(8)). url: `clamd://host:port`."""
+
+    def __init__(self, url: str, seconds: float) -> None:
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname or "", parts.port or CLAMD_PORT
+        self._seconds = seconds
+
+    async def scan(self, name: str, content: bytes) -> None:
+        """See `Scanner`."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                verdict = await self._ask(content)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            raise _no_verdict() from error
+        if verdict.endswith(b" FOUND"):
+            raise _infected(name)
+        if verdict != b"stream: OK":
+            raise _no_verdict()
+
+    async def _ask(self, content: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(self._host, self._port)
+        try:
+            writer.write(b"zINSTREAM\0")
+            for start in range(0, len(content), CLAMD_CHUNK):
+                piece = content[start : start + CLAMD_CHUNK]
+                writer.write(len(piece).to_bytes(4) + piece)
+                await writer.drain()
+            writer.write(bytes(4))
+            return (await reader.readuntil(b"\0"))[:-1]
+        finally:
+            writer.close()
 
 
 class HttpScanner:
@@ -124,13 +162,19 @@ class IcapScanner:
 
 
 def open_scanner(setting: str, seconds: float) -> Scanner:
-    """setting: `icap://…`, `http(s)://…` or a command; empty for none."""
+    """setting: `clamd://…`, `icap://…`, `http(s)://…` or a command; empty for none."""
     if not setting:
         return NoScanner()
     protocol = urlsplit(setting).scheme
-    if protocol == "icap":
-        return IcapScanner(setting, seconds)
-    return HttpScanner(setting, seconds) if protocol in ("http", "https") else CommandScanner(setting, seconds)
+    return _SCANNERS.get(protocol, CommandScanner)(setting, seconds)
+
+
+_SCANNERS: Mapping[str, Callable[[str, float], Scanner]] = {
+    "clamd": ClamdScanner,
+    "icap": IcapScanner,
+    "http": HttpScanner,
+    "https": HttpScanner,
+}
 
 
 def _infected(name: str) -> AttachmentInfected:

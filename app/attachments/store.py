@@ -22,6 +22,10 @@ else:
 
 T = TypeVar("T")
 SECONDS = 30.0
+FOLDER = "attachments"
+"""In DATA_DIR, where no other place is set."""
+OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "oss"})
+"""Protocols without folders, where to make one is to make a bucket."""
 
 
 class AttachmentStore(Protocol):
@@ -45,19 +49,22 @@ class FsspecStore:
 
     def __init__(self, address: str, options: Mapping[str, Any]) -> None:
         try:
-            self._files, self._root = fsspec.core.url_to_fs(address, **options)
+            self._files, self._root = fsspec.core.url_to_fs(address, skip_instance_cache=True, **options)
         except (ImportError, ValueError) as error:
             protocol = address.partition("://")[0]
             raise MissingDependency(
                 f"ATTACHMENT_STORE={protocol}://… 打不开：{error}；S3 需要 .venv/bin/python -m pip install s3fs"
             ) from error
+        protocol = self._files.protocol
+        self._has_folders = OBJECT_STORES.isdisjoint([protocol] if isinstance(protocol, str) else protocol)
 
     async def write(self, tenant: str, id: str, content: bytes) -> None:
         """See `AttachmentStore`."""
         place = self._place(tenant, id)
 
         def work() -> None:
-            self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
+            if self._has_folders:
+                self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
             self._files.pipe_file(place, content)
 
         await self._ask(work)
@@ -99,4 +106,4 @@ class FsspecStore:
 
 def open_store(address: str, options: Mapping[str, Any], data_dir: Path) -> FsspecStore:
     """address: empty for a folder beside the database."""
-    return FsspecStore(address or str((data_dir / "attachments").absolute()), options)
+    return FsspecStore(address or str((data_dir / FOLDER).absolute()), options)

@@ -69,3 +69,8 @@ def words_for(content: str, attached: Sequence[dict[str, Any]]) -> str:
     if content.strip() or not attached:
         return content
     return PICTURE_SENT if any(one["width"] for one in attached) else FILE_SENT
+
+
+def said_beside(content: str, attached: Sequence[dict[str, Any]]) -> str:
+    """The words that were written beside files: without those of `words_for`."""
+    return "" if attached and content in (PICTURE_SENT, FILE_SENT) else content

@@ -7,10 +7,12 @@ import hashlib
 import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from app import __version__
+from app.attachments.store import FOLDER as ATTACHMENTS
 from app.backup import postgres
 from app.backup.sqlite import copy_database, put_database
 from app.backup.types import MANIFEST, BackedUp, BackupFailed, Kind, Manifest, read_manifest
@@ -122,6 +124,17 @@ def _beside(settings: Settings, folder: Path, *, vectors: bool) -> None:
         shutil.copyfile(marker, folder / MARKER)
     if vectors and settings.embedding_cache == "local" and kept.is_file():
         copy_database(kept, folder / EMBEDDINGS)
+    if not settings.attachment_store:
+        _copy_attachments(settings.data_dir, folder)
+
+
+def _copy_attachments(source: Path, target: Path) -> None:
+    """The pictures and files of conversations, a file in its tenant's folder. What is deleted meanwhile is left out."""
+    for path in source.glob(f"{ATTACHMENTS}/*/*"):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(path, copy)
 
 
 def _configured(settings: Settings, folder: Path) -> Mapping[str, str]:
@@ -167,6 +180,7 @@ def _put(settings: Settings, folder: Path, manifest: Manifest) -> None:
         shutil.copyfile(folder / MARKER, settings.data_dir / MARKER)
     if EMBEDDINGS in names:
         put_database(folder / EMBEDDINGS, settings.data_dir / EMBEDDINGS)
+    _copy_attachments(folder, settings.data_dir)
     if manifest.kind == "postgresql":
         postgres.restore(settings.sql_url, folder / DUMP)
     else:

@@ -20,6 +20,7 @@ from app.channels.types import (
     ChannelReply,
     InboundMessage,
     MediaFile,
+    OutgoingFile,
     Payload,
     PulledMessages,
 )
@@ -88,6 +89,12 @@ class Channel(ABC):
         PlatformUnavailable, PlatformRefused.
         """
 
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """Sends a picture or file; key: see `send`. Raises PlatformUnavailable, and PlatformRefused also where the
+        platform takes none, none of its kind or none so large: then the customer is told in words.
+        """
+        raise PlatformRefused("the platform takes no files")
+
     async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """The pictures and files that came with a message; most: bytes of each. Raises PlatformUnavailable,
         PlatformRefused, also where the platform gives none.
@@ -105,6 +112,12 @@ class Channel(ABC):
         keeps a message. Raises PlatformUnavailable, PlatformRefused.
         """
         raise NotImplementedError(f"{type(self).__name__} is sent to, or fetches")
+
+
+def require_small(file: OutgoingFile, most: int) -> None:
+    """Raises PlatformRefused for a file of more bytes than a platform takes."""
+    if len(file.content) > most:
+        raise PlatformRefused(f"the platform takes files of up to {most} bytes")
 
 
 def require_fresh(timestamp: str, moment: datetime, *, window: timedelta = WINDOW, milliseconds: bool = False) -> None:

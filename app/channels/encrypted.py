@@ -12,11 +12,14 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
-from app.channels.base import Channel, ChannelOptions, ChannelParts, require_fresh, revealed, unsigned
+from app.channels.base import Channel, ChannelOptions, ChannelParts, require_fresh, require_small, revealed, unsigned
 from app.channels.crypto import WechatCipher, same, sorted_sha1
 from app.channels.tokens import Fetched
-from app.channels.types import CallbackRequest, CallbackResult, MediaFile, Payload
+from app.channels.types import CallbackRequest, CallbackResult, MediaFile, OutgoingFile, Payload
 from app.channels.wechat_api import WechatApi, fetched, read_fields
+
+MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 20 * 1024 * 1024
+"""Of what WeCom takes as a picture, and as a file."""
 
 
 class EncryptedOptions(ChannelOptions):
@@ -94,6 +97,12 @@ class CorpChannel(EncryptedChannel):
     async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """See `Channel`."""
         return await self.api.media(media, most)
+
+    async def upload_file(self, file: OutgoingFile) -> Payload:
+        """The message that shows a file. Raises PlatformUnavailable, PlatformRefused."""
+        kind = "image" if file.is_picture and len(file.content) <= MAX_PICTURE_BYTES else "file"
+        require_small(file, MAX_FILE_BYTES)
+        return {"msgtype": kind, kind: {"media_id": await self.api.upload(file, kind)}}
 
     async def _fetch_token(self) -> Fetched:
         params = {"corpid": self.options.corp_id, "corpsecret": revealed(self.options.secret)}

@@ -16,6 +16,7 @@ from app.channels.base import (
     ChannelOptions,
     ChannelParts,
     require_fresh,
+    require_small,
     required,
     revealed,
     unreadable,
@@ -33,12 +34,21 @@ from app.channels.types import (
     InboundKind,
     InboundMessage,
     MediaFile,
+    OutgoingFile,
     Payload,
 )
 from app.limits.types import Rate
 
 MAX_BYTES = 20_000
 """A card has 30 KB with all that is around its text."""
+MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 30 * 1024 * 1024
+FILE_KINDS = {
+    "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "doc",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
+}
+"""What the platform shows a preview of; everything else is `stream`."""
 EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
 BUSY = frozenset({99991400, 230020, 11232, 11233})
 """Codes of the platform: too often."""
@@ -120,15 +130,33 @@ class FeishuChannel(Channel):
 
     async def send(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
-        card = {"config": {"wide_screen_mode": True}, **payload}
-        body = {"receive_id": address["chat"], "msg_type": "interactive", "content": json.dumps(card), "uuid": key}
-        url = f"{self.options.api_base}/open-apis/im/v1/messages"
+        await self._send(address, "interactive", {"config": {"wide_screen_mode": True}, **payload}, key)
 
-        async def ask(token: str) -> None:
-            headers, params = {"Authorization": f"Bearer {token}"}, {"receive_id_type": "chat_id"}
-            _checked(await self.parts.client.call("POST", url, params=params, headers=headers, json=body, codes=True))
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """See `Channel`: a picture too large for one goes as a file."""
+        kind = "image" if file.is_picture and len(file.content) <= MAX_PICTURE_BYTES else "file"
+        require_small(file, MAX_FILE_BYTES)
+        about = {"image_type": "message"}
+        if kind == "file":
+            about = {"file_type": FILE_KINDS.get(file.media_type, "stream"), "file_name": file.name}
+        sent = {kind: (file.name, file.content, file.media_type)}
+        told = (await self._call(f"/open-apis/im/v1/{kind}s", data=about, files=sent)).get("data")
+        id = told.get(f"{kind}_key") if isinstance(told, dict) else None
+        if not isinstance(id, str) or not id:
+            raise PlatformUnavailable("the response has no key of the file")
+        await self._send(address, kind, {f"{kind}_key": id}, key)
 
-        await self.parts.tokens.use(self.parts.name, self._token, ask)
+    async def _send(self, address: Address, kind: str, content: Payload, key: str) -> None:
+        body = {"receive_id": address["chat"], "msg_type": kind, "content": json.dumps(content), "uuid": key}
+        await self._call("/open-apis/im/v1/messages", params={"receive_id_type": "chat_id"}, json=body)
+
+    async def _call(self, path: str, **options: Any) -> dict[str, Any]:
+        async def ask(token: str) -> dict[str, Any]:
+            headers = {"Authorization": f"Bearer {token}"}
+            url = f"{self.options.api_base}{path}"
+            return _checked(await self.parts.client.call("POST", url, headers=headers, codes=True, **options))
+
+        return await self.parts.tokens.use(self.parts.name, self._token, ask)
 
     def _opened(self, request: CallbackRequest) -> Mapping[str, Any]:
         told = _read(request.body)

@@ -34,6 +34,7 @@ from app.channels.types import (
     InboundKind,
     InboundMessage,
     MediaFile,
+    OutgoingFile,
     Payload,
     PulledMessages,
 )
@@ -114,6 +115,10 @@ class MailChannel(Channel):
         """See `Channel`."""
         await asyncio.to_thread(self._deliver, address, payload["text"], key)
 
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """See `Channel`: attached to a mail of its own; a server refuses what is too large for it."""
+        await asyncio.to_thread(self._deliver, address, file.name, key, file)
+
     def _fetch(self, cursor: str) -> PulledMessages:
         with self._mailbox() as mailbox:
             _done(mailbox.select(self.options.folder, readonly=True))
@@ -150,7 +155,7 @@ class MailChannel(Channel):
         media = {"uid": uid} if any(part.get_filename() for part in mail.walk()) else {}
         return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind, media=media)
 
-    def _deliver(self, address: Address, text: str, key: str) -> None:
+    def _deliver(self, address: Address, text: str, key: str, file: OutgoingFile | None = None) -> None:
         mail = EmailMessage()
         subject = address["subject"] or self.options.address
         mail["From"], mail["To"] = self.options.address, address["to"]
@@ -159,6 +164,9 @@ class MailChannel(Channel):
         mail["In-Reply-To"] = mail["References"] = address["reference"]
         mail["Auto-Submitted"] = "auto-replied"  # so that no other robot answers (RFC 3834)
         mail.set_content(text)
+        if file is not None:
+            kind, _, subkind = file.media_type.partition("/")
+            mail.add_attachment(file.content, maintype=kind, subtype=subkind, filename=file.name)
         try:
             with self._postbox() as postbox:
                 postbox.send_message(mail)

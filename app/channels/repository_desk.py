@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,15 +19,15 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessages:
-    """Of one session. seen, last: numbers of the last message that was looked at, and that is there; said: who and
-    what, in order, of those that are for the customer.
+    """Of one session. seen, last: numbers of the last message that was looked at, and that is there; said: who, what
+    and with which attachments, in order, of those that are for the customer.
     """
 
     account: tuple[str, str]
     session_id: str
     seen: int
     last: int
-    said: tuple[tuple[Sender, str], ...]
+    said: tuple[tuple[Sender, str, list[dict[str, Any]]], ...]
 
 
 class DeskNewsRepository:
@@ -54,12 +55,12 @@ class DeskNewsRepository:
 
 async def _said(
     connection: AsyncConnection, tenant: str, _: str, session: str, seen: int, last: int
-) -> tuple[tuple[Sender, str], ...]:
+) -> tuple[tuple[Sender, str, list[dict[str, Any]]], ...]:
     table = DeskMessageRow
     query = (
-        select(table.sender, table.content)
+        select(table.sender, table.content, table.attachments)
         .where(table.tenant_id == tenant, table.session_id == session, table.seq > seen, table.seq <= last)
         .where(table.sender.in_([Sender.AGENT.value, Sender.SYSTEM.value]))
         .order_by(table.seq)
     )
-    return tuple((Sender(sender), content) for sender, content in await connection.execute(query))
+    return tuple((Sender(sender), content, files) for sender, content, files in await connection.execute(query))

@@ -71,6 +71,21 @@ class MediaFile:
 
 
 @dataclass(frozen=True, slots=True)
+class OutgoingFile:
+    """A picture or file of staff, to be sent to a customer. id: in the session's attachments."""
+
+    session_id: str
+    id: str
+    name: str
+    media_type: str
+    content: bytes
+
+    @property
+    def is_picture(self) -> bool:
+        return self.media_type.startswith("image/")
+
+
+@dataclass(frozen=True, slots=True)
 class CitedSource:
     """What a reply rests on. index: as the reply cites it; url: empty where the document has none."""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
-from app.channels.base import ChannelParts, require_fresh, required, revealed, unsigned
+from app.channels.base import ChannelParts, require_fresh, require_small, required, revealed, unsigned
 from app.channels.crypto import same, sorted_sha1
 from app.channels.encrypted import EncryptedChannel, EncryptedOptions
 from app.channels.errors import PlatformRefused
@@ -24,12 +24,14 @@ from app.channels.types import (
     InboundKind,
     InboundMessage,
     MediaFile,
+    OutgoingFile,
     Payload,
 )
 from app.channels.wechat_api import KINDS, WechatApi, fetched, media_of, read_fields, sent_at, write_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
+MAX_PICTURE_BYTES = 10 * 1024 * 1024
 SUCCESS = b"success"
 
 
@@ -105,6 +107,15 @@ class WechatChannel(EncryptedChannel):
             items = [{"id": str(number), "content": item} for number, item in enumerate(menu, 1)]
             told = {"head_content": payload["text"], "list": items, "tail_content": ""}
             body = {"touser": address["openid"], "msgtype": "msgmenu", "msgmenu": told}
+        await self._api.call("/cgi-bin/message/custom/send", body)
+
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """See `Channel`: pictures; customer-service messages know no files."""
+        if self.holds or not file.is_picture:
+            raise PlatformRefused("the platform takes pictures only, from accounts that may send them")
+        require_small(file, MAX_PICTURE_BYTES)
+        image = {"media_id": await self._api.upload(file, "image")}
+        body = {"touser": address["openid"], "msgtype": "image", "image": image}
         await self._api.call("/cgi-bin/message/custom/send", body)
 
     def _message(self, fields: Mapping[str, str]) -> InboundMessage | None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from app.channels.base import ChannelParts, unreadable
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.tokens import Fetched
-from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile
+from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile, OutgoingFile
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
@@ -75,6 +75,21 @@ class WechatApi:
             return checked(await self._parts.client.call("POST", url, params=params, content=content))
 
         return await self._parts.tokens.use(self._parts.name, self._fetch, ask)
+
+    async def upload(self, file: OutgoingFile, kind: str) -> str:
+        """The id of a temporary file ("新增临时素材"). kind: `image`, `file`. Raises PlatformUnavailable,
+        PlatformRefused.
+        """
+        url, sent = f"{self._base}/cgi-bin/media/upload", {"media": (file.name, file.content, file.media_type)}
+
+        async def ask(token: str) -> dict[str, Any]:
+            params = {"access_token": token, "type": kind}
+            return checked(await self._parts.client.call("POST", url, params=params, files=sent))
+
+        id = (await self._parts.tokens.use(self._parts.name, self._fetch, ask)).get("media_id")
+        if not isinstance(id, str) or not id:
+            raise PlatformUnavailable("the response has no media_id")
+        return id
 
     async def media(self, media: Mapping[str, Any], most: int) -> Sequence[MediaFile]:
         """A temporary file ("获取临时素材"). Raises PlatformUnavailable, PlatformRefused."""

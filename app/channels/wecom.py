@@ -17,6 +17,7 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    OutgoingFile,
     Payload,
 )
 from app.channels.wechat_api import KINDS, media_of, read_fields, sent_at
@@ -77,3 +78,7 @@ class WecomChannel(CorpChannel):
         if "template_card" in payload:
             body["template_card"] = {**payload["template_card"], "task_id": key}
         await self.api.call("/cgi-bin/message/send", body)
+
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """See `Channel`."""
+        await self.send(address, await self.upload_file(file), key)

@@ -18,6 +18,7 @@ from app.channels.types import (
     ChannelReply,
     InboundKind,
     InboundMessage,
+    OutgoingFile,
     Payload,
     PulledMessages,
 )
@@ -78,6 +79,10 @@ class WecomKfChannel(CorpChannel):
         """See `Channel`."""
         body = {**payload, "touser": address["user"], "open_kfid": self.options.open_kfid, "msgid": key}
         await self.api.call("/cgi-bin/kf/send_msg", body)
+
+    async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
+        """See `Channel`."""
+        await self.send(address, await self.upload_file(file), key)
 
 
 def _message(told: Any) -> InboundMessage | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from loguru import logger
@@ -85,8 +85,12 @@ class MessageWorker(WorkLoop):
 
 def pieces_of(channel: Channel, *replies: ChannelReply) -> list[tuple[str, Payload]]:
     """Replies as the channel draws them, with ids that rise in their order."""
+    return with_ids([payload for reply in replies for payload in channel.render(reply)])
+
+
+def with_ids(drawn: Sequence[Payload]) -> list[tuple[str, Payload]]:
+    """Messages with ids that rise in their order."""
     start = create_id()
-    drawn = [payload for reply in replies for payload in channel.render(reply)]
     return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]
 
 

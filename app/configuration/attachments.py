@@ -30,8 +30,8 @@ class AttachmentSettings(BaseModel):
     attachment_scanner: str = Field(
         "",
         description="收下之前用什么查毒：一条从标准输入读文件的命令（如 clamdscan --no-summary -，"
-        "退出码 0 干净、1 有毒），http(s):// 地址（2xx 干净、406 有毒），或 icap:// 地址；"
-        "查不了就不收；留空则不查",
+        "退出码 0 干净、1 有毒），clamd:// 地址（ClamAV 的守护进程），http(s):// 地址（2xx 干净、406 有毒），"
+        "或 icap:// 地址；查不了就不收；留空则不查",
     )
     attachment_scan_timeout: float = Field(20.0, gt=0, le=300, description="查一个文件的秒数上限")
     attachment_ocr_seconds: int = Field(

@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HERE = Path(__file__).parent
-FOLDERS = "vendor", "shared", "widget", "chat", "desk", "admin"
+FOLDERS = "vendor", "shared", "core", "widget", "chat", "desk", "admin"
 """Each is served below /web; nothing in them is secret."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from agents.language import in_english
+from agents.types import Question
+from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
 from app.channels.client import PlatformClient
 from app.channels.dispatcher import ChatDesk, Dispatcher
+from app.channels.errors import PlatformRefused
 from app.channels.registry import CHANNELS
 from app.channels.repository import ChannelRepository
 from app.channels.repository_desk import DeskNewsRepository
@@ -17,9 +21,11 @@ from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
 from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
 from app.channels.tokens import TokenCache
-from app.channels.types import MediaFile, StoredMessage
+from app.channels.types import MediaFile, OutgoingFile, StoredMessage
 from app.channels.worker import MessageWorker
 from app.desk.openings import ENTERED
+from app.errors import NotFound
+from app.types import SessionKey
 from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
@@ -39,7 +45,13 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
     channels = {one.account: one.channel for one in opened}
     repository = ChannelRepository(database)
     replies = ReplyWorker(
-        repository, DeskNewsRepository(database), channels, counters, settings.channel_max_attempts, [ENTERED]
+        repository,
+        DeskNewsRepository(database),
+        channels,
+        counters,
+        StaffAttachments(parts),
+        settings.channel_max_attempts,
+        [ENTERED],
     )
 
     async def find_url(tenant: str, document: str, quotes: list[str]) -> str:
@@ -63,6 +75,26 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
     )
     messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
     return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
+
+
+class StaffAttachments:
+    """What staff sends to customers on channels; see `StaffFiles`."""
+
+    def __init__(self, parts: Container) -> None:
+        self._parts = parts
+
+    async def open(self, key: SessionKey, id: str) -> OutgoingFile:
+        """See `StaffFiles`."""
+        try:
+            found, content = await self._parts.attachments.open(key, id)
+        except NotFound as error:
+            raise PlatformRefused("the file was deleted before it was sent") from error
+        return OutgoingFile(key.session_id, id, found.name, found.media_type, content)
+
+    async def unsent(self, tenant: str, said: str, name: str) -> str:
+        """See `StaffFiles`."""
+        english = in_english(Question(said), await self._parts.profiles.get(tenant))
+        return say("channel_file_unsent", english, name=name)
 
 
 def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:

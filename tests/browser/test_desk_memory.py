@@ -197,6 +197,7 @@ def test_on_a_phone_history_and_customer_are_one_column(seats: Seats, customers:
 
 
 @pytest.mark.acceptance
+@pytest.mark.timeout(3600)  # all payloads, three pages each
 def test_no_name_label_or_page_is_run(seats: Seats, customers: list[Customer], light: str) -> None:
     texts = some(PAYLOADS, 6)
     customer = arrive(customers, light, "memory-payloads")

@@ -73,6 +73,7 @@ def test_what_is_shown_of_anybody_runs_nothing(server: str, watched: Page) -> No
         expect(chat.dialog).to_have_count(0)
 
 
+@pytest.mark.timeout(3600)  # all payloads, a document and two turns each
 def test_messages_answers_and_documents_run_nothing(shop: Shop, watched: Page) -> None:
     """All the way through the server: as messages, as documents of such names, as a model's answers."""
     for number, group in enumerate(GROUPS):

@@ -1,5 +1,5 @@
 // The console's own client. Whoever is signed out in the middle of it is shown the sign-in form again.
-import { client } from "../shared/api.js";
+import { client } from "../core/api.js";
 
 const SIGNIN = "/api/v1/signin";
 export const SIGNED_OUT = "yd-signed-out";

@@ -1,5 +1,5 @@
 // A small chat with the saved profile, so that one sees at once what a change does.
-import { events } from "../shared/api.js";
+import { events } from "../core/api.js";
 import { words } from "../shared/i18n.js";
 import { Prose } from "../shared/markdown.js";
 import { Failure, html, useLoaded } from "../shared/ui.js";

@@ -1,5 +1,5 @@
 // The chat page: the widget as large as the page. Whoever may see traces also gets the drawer that explains a turn.
-import { client } from "../shared/api.js";
+import { client } from "../core/api.js";
 import { language, setLanguage, words } from "../shared/i18n.js";
 import { html } from "../shared/ui.js";
 import "../widget/main.js";

@@ -1,5 +1,5 @@
 // The drawer that explains one turn: what was searched, what was found, who answered and why, and how long it took.
-import { client } from "../shared/api.js";
+import { client } from "../core/api.js";
 import { number, percent, words } from "../shared/i18n.js";
 import { Loaded, Tag, html, render, useLoaded } from "../shared/ui.js";
 import { named } from "../admin/names.js";

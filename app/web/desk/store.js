@@ -1,5 +1,5 @@
 // All that the desk knows, and what people do with it; components look at it and are drawn again when it changes.
-import { client } from "../shared/api.js";
+import { client } from "../core/api.js";
 import { toast } from "../shared/ui.js";
 import { alerted } from "./alerts.js";
 import { NOTHING } from "./filter.js";

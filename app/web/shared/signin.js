@@ -1,6 +1,6 @@
 // Signing in with an account or a key, the first password by a link, and what one may change of one's own account.
 import { html, useState } from "../vendor/preact-htm.js";
-import { client } from "./api.js";
+import { client } from "../core/api.js";
 import { words } from "./i18n.js";
 import { Dialog, Failure, Field, toast } from "./ui.js";
 

@@ -2,7 +2,7 @@
 // needs to allow nothing but this server's scripts and requests.
 import { setLanguage } from "../shared/i18n.js";
 import { html, render } from "../vendor/preact-htm.js";
-import { Conversation } from "./conversation.js";
+import { Conversation } from "../core/conversation.js";
 import { documentFilter, pageContext } from "./page.js";
 import { Floating, Full } from "./view.js";
 
@@ -61,7 +61,7 @@ class YingdaChat extends HTMLElement {
   }
 
   disconnectedCallback() {
-    queueMicrotask(() => { if (!this.isConnected) this.conversation?.line.close(); });
+    queueMicrotask(() => { if (!this.isConnected) this.conversation?.close(); });
   }
 
   attributeChangedCallback(_name, before, after) {
@@ -81,7 +81,7 @@ class YingdaChat extends HTMLElement {
   // Asks a question as if the customer had typed it.
   ask(text) { this.show(true); return this.conversation.start(this.tongue()).then(() => this.conversation.send(text)); }
   // For a customer who signs out: forgets the conversation in this browser.
-  reset() { this.conversation.proof.clear(); return this.conversation.fresh(true); }
+  reset() { this.conversation.proof.clear(); return this.conversation.startOver(true); }
 
   show(opened) {
     this.opened = opened;

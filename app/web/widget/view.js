@@ -72,21 +72,21 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
   const act = {
     ask: (text) => { conversation.send(text); input.current?.focus(); },
     open: (entry, source) => setPassage({ entry, source }),
-    load: (entry, source) => conversation.passage(entry, source),
-    blob: (one) => conversation.blob(one),
-    rate: (entry, rating, reason) => attempt(() => conversation.rate(entry.key, rating, reason)),
-    person: () => desk(() => conversation.person()),
+    load: (entry, source) => conversation.readPassage(entry, source),
+    blob: (one) => conversation.readFile(one),
+    rate: (entry, rating, reason) => attempt(() => conversation.rateAnswer(entry.key, rating, reason)),
+    person: () => desk(() => conversation.requestPerson()),
     askPerson: () => setSure({ title: t("person"), text: t("personSure"), action: t("personYes"), work: act.person }),
-    leave: () => desk(() => conversation.leave()),
-    end: () => setSure({ title: t("end"), text: t("endSure"), action: t("end"), work: () => desk(() => conversation.end()) }),
-    note: (text, contact) => conversation.note(text, contact),
+    leave: () => desk(() => conversation.leaveQueue()),
+    end: () => setSure({ title: t("end"), text: t("endSure"), action: t("end"), work: () => desk(() => conversation.endService()) }),
+    note: (text, contact) => conversation.send([t("noteLine", { text }), contact && t("noteContactLine", { contact })].filter(Boolean).join("\n")), // goes on the ticket
     retry: (entry) => conversation.deliver(entry.key),
     trace,
   };
-  const fresh = () => { attempt(() => conversation.fresh()); input.current?.focus(); };
+  const fresh = () => { attempt(() => conversation.startOver()); input.current?.focus(); };
   const free = !["queued", "out_of_hours", "assigned"].includes(state.handoff.state);
   const name = state.greeting?.name || t("title");
-  const files = useWaiting((file) => conversation.upload(file), setFailure);
+  const files = useWaiting((file) => conversation.uploadFile(file), setFailure);
   const send = (text) => { conversation.send(text, files.waiting.map(({ key, ...one }) => one)); files.clear(); input.current?.focus(); };
   useEffect(() => {
     const read = () => document.hidden || conversation.tell("seen");
@@ -104,7 +104,7 @@ function Chat({ conversation, state, look = {}, onClose, tools, trace, full }) {
     <${Log} look=${look} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
     ${failure && html`<div class="bar" data-tone="bad" role="alert"><span class="yd-grow">${told(failure)} ${failure.requestId && html`<span class="yd-tiny yd-mono">${t("request", { id: failure.requestId })}</span>`}</span><button class="link" onClick=${() => setFailure(null)}>${t("close")}</button></div>`}
     <${Composer} input=${input} state=${state} files=${files} onSend=${send} onType=${() => { conversation.proof.open().catch(() => {}); conversation.tell("typing"); }} onStop=${() => conversation.stop()} />
-    ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
+    ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.readPassage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
     ${looking && html`<${Dialog} title=${t("past")} onClose=${() => setLooking(null)}><div class="questions">${looking.map((one) => html`<button class="question" onClick=${() => { setLooking(null); attempt(() => conversation.goBack(one)); }}><div class="yd-clip">${one.title}</div><small class="yd-muted">${moment(one.at)}</small></button>`)}</div><//>`}
     ${sure && html`<${Dialog} title=${sure.title} onClose=${() => setSure(null)}><p>${sure.text}</p>
       <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setSure(null)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${({ target }) => { target.closest("dialog").close(); sure.work(); }}>${sure.action}</button></div><//>`}`;
@@ -120,7 +120,7 @@ function Log({ look, log, conversation, state, act, free, full, attempt }) {
   const onScroll = ({ target }) => setFollowing(target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END);
   return html`<div class="log" ref=${log} role="log" aria-label=${t("log")} tabindex="0" onScroll=${onScroll}><div class="column">
       ${state.problem ? html`<${Problem} error=${state.problem} retry=${() => conversation.start(language())} />` : state.phase !== "ready" ? html`<div class="skeleton" role="status" aria-label=${t("loading")}><i></i><i></i></div>` : html`
-      ${state.previous && html`<button class="yd-btn yd-btn-small earlier" onClick=${() => attempt(() => conversation.earlier())}>${t("earlier")}</button>`}
+      ${state.previous && html`<button class="yd-btn yd-btn-small earlier" onClick=${() => attempt(() => conversation.loadEarlier())}>${t("earlier")}</button>`}
       <${Welcome} greeting=${{ ...state.greeting, ...(look[`greeting_${language()}`] && { welcome_message: look[`greeting_${language()}`] }) }} empty=${entries.length === 0} ask=${act.ask} full=${full} />
       ${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} last=${entry === lastAnswer && !state.busy} free=${free} act=${act} />`)}
       ${state.busy && newest?.who === "customer" && html`<article class="entry bot"><div class="bubble"><p class="thinking" role="status"><i></i><i></i><i></i><span class="yd-sr">${t("thinking")}</span></p></div></article>`}`}

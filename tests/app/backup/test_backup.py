@@ -17,6 +17,7 @@ from app.backup.types import MANIFEST, BackupFailed
 from app.main import create_app
 from app.settings import Settings
 from scripts import backup
+from tests.app.attachments.pictures import png
 from tests.services import postgres_database, require_program
 
 QUESTION, NEEDLE = "路由器整机保修几年", "保修三年"
@@ -51,12 +52,23 @@ async def turns(http: httpx.AsyncClient) -> int:
     return int((await http.get("/api/v1/conversations")).json()["total"])
 
 
+async def send_picture(http: httpx.AsyncClient) -> tuple[str, str, bytes]:
+    """Session and id of a picture that a customer sent, and what is shown of it."""
+    session = (await http.post("/api/v1/sessions", json={})).json()["session_id"]
+    place = f"/api/v1/conversations/{session}/attachments"
+    sent = (await http.post(place, files={"file": ("照片.png", png())})).json()["id"]
+    told = await http.post("/api/v1/chat", json={"message": "这是什么", "session_id": session, "attachments": [sent]})
+    assert told.status_code == 200
+    return session, sent, (await http.get(f"{place}/{sent}")).content
+
+
 async def test_what_was_backed_up_while_a_server_wrote_answers_in_a_fresh_place(tmp_path: Path) -> None:
     live, fresh = configured(tmp_path / "live"), configured(tmp_path / "fresh")
     async with served(live) as http:
         await upload(http)
         first = await ask(http)
         before = await turns(http)
+        session, picture, shown = await send_picture(http)
         writing = asyncio.gather(*(ask(http, f"门店{number}几点开门") for number in range(20)))
         folder = await back_up(live, tmp_path / "backups")
         await writing
@@ -67,7 +79,9 @@ async def test_what_was_backed_up_while_a_server_wrote_answers_in_a_fresh_place(
     async with served(fresh) as http:
         assert NEEDLE in first
         assert await ask(http) == first
-        assert before + 1 <= await turns(http) <= before + 21
+        assert before + 1 <= await turns(http) <= before + 22
+        restored = await http.get(f"/api/v1/conversations/{session}/attachments/{picture}")
+        assert (restored.headers["content-type"], restored.content) == ("image/png", shown)
 
 
 async def test_postgresql_is_restored_into_an_empty_database(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from app.channels.types import (
     CitedSource,
     InboundKind,
     InboundMessage,
+    OutgoingFile,
     Payload,
     ReplySender,
 )
@@ -39,6 +40,10 @@ from tests.app.serving import served
 MOMENT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 TEXT = "怎么退货"
 LONG = "这是一段很长的说明。" * 2000
+PICTURE = OutgoingFile("s1", "a" * 32, "指示灯.png", "image/png", b"\x89PNG picture")
+DOCUMENT = OutgoingFile("s1", "b" * 32, "说明书.pdf", "application/pdf", b"%PDF-1.7 document")
+UPLOADED = "media-1"
+"""What a platform calls a file that was uploaded."""
 
 
 class ChannelContract(ABC):
@@ -49,6 +54,10 @@ class ChannelContract(ABC):
     """Where messages to customers go."""
     most_bytes = 100_000
     """Of a message that the platform takes."""
+    takes: tuple[OutgoingFile, ...] = (PICTURE, DOCUMENT)
+    """Of staff, to be sent to customers."""
+    most_file_bytes: int | None = None
+    """Of a file that the platform takes, None where it does not say."""
 
     @abstractmethod
     def options(self, platform: Platform) -> dict[str, str]:
@@ -148,6 +157,35 @@ class ChannelContract(ABC):
     def read_by_customer(self, call: Call) -> str:
         """What a message that was sent says."""
         return json_of(call.body)
+
+    def has_received(self, platform: Platform, file: OutgoingFile) -> bool:
+        """Whether the platform has a file and was told to show it to the customer."""
+        *_, upload, message = platform.calls
+        return file.content in upload.raw and file.name.encode() in upload.raw and UPLOADED.encode() in message.raw
+
+    @pytest.mark.parametrize("file", [PICTURE, DOCUMENT], ids=["picture", "document"])
+    async def test_what_staff_sends_reaches_the_customer_or_is_refused(
+        self, channel: Channel, platform: Platform, file: OutgoingFile
+    ) -> None:
+        address = await self.address(channel)
+        if file in self.takes:
+            await channel.send_file(address, file, "k1")
+            assert self.has_received(platform, file)
+        else:
+            calls = len(platform.calls)
+            with pytest.raises(PlatformRefused):
+                await channel.send_file(address, file, "k1")
+            assert len(platform.calls) == calls
+
+    async def test_a_file_that_the_platform_would_not_take_is_not_uploaded(
+        self, channel: Channel, platform: Platform
+    ) -> None:
+        if self.most_file_bytes is not None:
+            address = await self.address(channel)
+            calls = len(platform.calls)
+            with pytest.raises(PlatformRefused):
+                await channel.send_file(address, replace(PICTURE, content=bytes(self.most_file_bytes + 1)), "k1")
+            assert len(platform.calls) == calls
 
     def sent(self, platform: Platform) -> list[Call]:
         """The messages that customers were sent."""

@@ -17,7 +17,7 @@ from app.channels.errors import PlatformRefused
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.db.base import now
 from app.errors import InvalidRequest
-from tests.app.channels.contract import MOMENT, TEXT, SignedContract, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, UPLOADED, SignedContract, TokenContract
 from tests.app.channels.simulators import Call, Platform, simulated
 from tests.app.serving import served
 
@@ -29,6 +29,7 @@ SESSION, SINGLE, GROUP = "/robot/sendBySession", "/v1.0/robot/oToMessages/batchS
 class TestDingtalkChannel(SignedContract):
     kind, send_path = "dingtalk", SESSION
     most_bytes = 20_000
+    most_file_bytes = 20 * 2**20
     covers_body = False
     until = timedelta(hours=2)
 
@@ -62,6 +63,9 @@ class TestDingtalkChannel(SignedContract):
         if call.path == "/v1.0/oauth2/accessToken":
             assert call.body == {"appKey": "ding1", "appSecret": SECRET}
             return {"accessToken": "t1", "expireIn": 7200}
+        if call.path == "/media/upload":
+            assert call.query["access_token"] == "t1"
+            return {"errcode": 0, "media_id": UPLOADED}
         return {"errcode": 0, "errmsg": "ok"} if call.path == SESSION else {"processQueryKey": "q1"}
 
     def text_of(self, payload: Payload) -> str:

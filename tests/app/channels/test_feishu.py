@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.errors import Forbidden
-from tests.app.channels.contract import MOMENT, TEXT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, UPLOADED, TokenContract
 from tests.app.channels.simulators import Call, Platform
 
 KEY, TOKEN = "an-encrypt-key", "v-token-of-feishu"
@@ -37,6 +37,7 @@ class TestFeishuChannel(TokenContract):
     kind, send_path = "feishu", "/open-apis/im/v1/messages"
     token_path = "/open-apis/auth/v3/tenant_access_token/internal"
     most_bytes = 30_000
+    most_file_bytes = 30 * 2**20
 
     def options(self, platform: Platform) -> dict[str, str]:
         secrets = {"app_secret": "secret-of-app", "verification_token": TOKEN, "encrypt_key": KEY}
@@ -69,7 +70,7 @@ class TestFeishuChannel(TokenContract):
             assert call.body == {"app_id": "cli_1", "app_secret": "secret-of-app"}
             return {"code": 0, "tenant_access_token": "t1", "expire": 7200}
         assert call.headers["authorization"] == "Bearer t1"
-        return {"code": 0, "msg": "success"}
+        return {"code": 0, "msg": "success", "data": {"image_key": UPLOADED, "file_key": UPLOADED}}
 
     def read_by_customer(self, call: Call) -> str:
         return json.dumps(json.loads(call.body["content"]), ensure_ascii=False)

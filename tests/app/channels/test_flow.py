@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import pytest
 
 from app.auth.principal import Role
 from app.channels import worker
+from app.channels.base import Channel
 from app.channels.repository import digest_of
 from app.channels.webhook import WebhookChannel
 from app.db.base import now
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
 from app.limits.types import Rate
+from tests.app.attachments.pictures import png
 from tests.app.channels.simulators import Platform, simulated
 from tests.app.channels.test_webhook import SECRET, signed
 from tests.app.serving import Served, served
@@ -95,6 +98,39 @@ async def test_what_staff_write_reaches_the_customer_and_the_bot_is_silent(tmp_p
         assert len(platform.of(HOOK)) == before
         told = (await http.get(f"{desk}/messages")).json()["messages"]
         assert {"我的订单丢了", "[图片]"} <= {message["content"] for message in told}
+
+
+async def test_what_staff_sends_goes_out_and_a_refusal_is_told_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with simulated() as platform, product(tmp_path, platform, attachment_ocr_seconds=0) as (one, http):
+        await say(http, "转人工客服")
+        session = (await platform.wait(HOOK))[0].body["session_id"]
+        desk = f"/api/v1/agent/sessions/{session}"
+        assert (await http.post(f"{desk}/accept", json={"agent_id": "a01"})).is_success
+        await platform.wait(HOOK, 2)
+        sent = await send_file(http, desk, "看这里", "指示灯.png")
+        *_, words, file = await platform.wait(HOOK, 4)
+        assert (words.body["text"], file.body["text"]) == ("看这里", "")
+        (attached,) = file.body["attachments"]
+        assert (attached["id"], attached["name"]) == (sent, "指示灯.png")
+
+        channel = one.container.channels._opened["shop"].channel
+        monkeypatch.setattr(channel, "send_file", partial(Channel.send_file, channel))  # as where none are taken
+        await send_file(http, desk, "", "说明.png")
+        told = (await platform.wait(HOOK, 5))[-1].body
+        assert "“说明.png”" in told["text"] and "attachments" not in told
+        async with asyncio.timeout(30):
+            while not (dead := (await http.get("/api/v1/channels/shop/replies?status=dead")).json())["total"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert "takes no files" in dead["replies"][0]["error"]
+
+
+async def send_file(http: httpx.AsyncClient, desk: str, words: str, name: str) -> str:
+    """The id of a picture that staff sent."""
+    sent = (await http.post(f"{desk}/attachments", files={"file": (name, png())})).json()["id"]
+    assert (await http.post(f"{desk}/messages", json={"content": words, "attachments": [sent]})).is_success
+    return str(sent)
 
 
 async def test_a_picture_is_told_that_nobody_sees_it(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from app.channels.base import Channel
 from app.channels.mail import MAX_BYTES
-from app.channels.types import CallbackRequest, ChannelReply, InboundKind, InboundMessage, Payload
+from app.channels.types import CallbackRequest, ChannelReply, InboundKind, InboundMessage, OutgoingFile, Payload
 from app.errors import NotFound
 from tests.app.channels.contract import MOMENT, TEXT, ChannelContract
 from tests.app.channels.simulators import Call, Platform
@@ -129,6 +129,11 @@ class TestMailChannel(ChannelContract):
 
     def read_by_customer(self, call: Call) -> str:
         return str(email.message_from_bytes(call.raw, policy=policy.default).get_content())
+
+    def has_received(self, platform: Platform, file: OutgoingFile) -> bool:
+        message = email.message_from_bytes(platform.calls[-1].raw, policy=policy.default)
+        (attached,) = message.iter_attachments()
+        return (attached.get_filename(), attached.get_content()) == (file.name, file.content)
 
     def busy(self) -> Any:
         return "451 try again later"

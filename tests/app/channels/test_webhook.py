@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from app.channels.base import Channel
-from app.channels.types import CallbackRequest, ChannelReply, Payload
+from app.channels.types import CallbackRequest, ChannelReply, OutgoingFile, Payload
 from app.webhooks.signature import EVENT, SIGNATURE, TIMESTAMP, sign_body
 from tests.app.channels.contract import MOMENT, TEXT, SignedContract
 from tests.app.channels.simulators import Call, Platform
@@ -31,6 +31,12 @@ class TestWebhookChannel(SignedContract):
 
     def answer(self, call: Call) -> Any:
         return {}
+
+    def has_received(self, platform: Platform, file: OutgoingFile) -> bool:
+        """Only what it is: the receiver fetches it."""
+        (told,) = platform.calls[-1].body["attachments"]
+        wanted = {"id": file.id, "name": file.name, "media_type": file.media_type, "bytes": len(file.content)}
+        return bool(told == wanted)
 
     def text_of(self, payload: Payload) -> str:
         return json.dumps(payload, ensure_ascii=False)

@@ -16,7 +16,7 @@ from app.channels.types import CallbackRequest, ChannelReply, InboundKind, Paylo
 from app.channels.wechat import WechatChannel
 from app.db.base import now
 from app.errors import Forbidden, InvalidRequest
-from tests.app.channels.contract import MOMENT, TEXT, TokenContract
+from tests.app.channels.contract import MOMENT, PICTURE, TEXT, UPLOADED, TokenContract
 from tests.app.channels.simulators import Call, Platform, simulated
 from tests.app.channels.wechat_signing import KEY, NONCE, TOKEN, decrypt, encrypted_request, sha1, xml
 from tests.app.serving import served
@@ -40,6 +40,8 @@ def plain_request(body: bytes, moment: datetime) -> CallbackRequest:
 class TestWechatChannel(TokenContract):
     kind, send_path, token_path = "wechat", SEND, STABLE
     most_bytes = 2048
+    takes = (PICTURE,)
+    most_file_bytes = 10 * 2**20
     covers_body = False
 
     def options(self, platform: Platform) -> dict[str, str]:
@@ -53,7 +55,7 @@ class TestWechatChannel(TokenContract):
         if call.path == STABLE:
             assert call.body == {"grant_type": "client_credential", "appid": APP, "secret": "secret-of-app"}
             return {"access_token": "t1", "expires_in": 7200}
-        return {"errcode": 0, "errmsg": "ok"}
+        return {"errcode": 0, "errmsg": "ok", "media_id": UPLOADED}
 
     def text_of(self, payload: Payload) -> str:
         return str(payload["text"])

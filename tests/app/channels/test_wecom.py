@@ -8,7 +8,7 @@ import pytest
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, ChannelReply, Payload
 from app.errors import Forbidden, InvalidRequest
-from tests.app.channels.contract import MOMENT, TEXT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, UPLOADED, TokenContract
 from tests.app.channels.simulators import Call, Platform
 from tests.app.channels.wechat_signing import KEY, TOKEN, encrypted_request, encrypted_verification, xml
 
@@ -18,6 +18,7 @@ CORP = "wx5823bf96d3bd56c7"
 class TestWecomChannel(TokenContract):
     kind, send_path, token_path = "wecom", "/cgi-bin/message/send", "/cgi-bin/gettoken"
     most_bytes = 2048
+    most_file_bytes = 20 * 2**20
 
     def options(self, platform: Platform) -> dict[str, str]:
         secrets = {"secret": "secret-of-app", "token": TOKEN, "encoding_aes_key": KEY}
@@ -32,7 +33,7 @@ class TestWecomChannel(TokenContract):
         if call.path == self.token_path:
             assert call.query == {"corpid": CORP, "corpsecret": "secret-of-app"}
             return {"errcode": 0, "access_token": "t1", "expires_in": 7200}
-        return {"errcode": 0, "errmsg": "ok"}
+        return {"errcode": 0, "errmsg": "ok", "media_id": UPLOADED}
 
     def text_of(self, payload: Payload) -> str:
         return str(payload["markdown"]["content"])

@@ -19,6 +19,7 @@ RESPONSE = "/cgi-bin/aibot/response"
 class TestWecomBotChannel(SignedContract):
     kind, send_path = "wecom_bot", RESPONSE
     most_bytes = 20_480
+    takes = ()
 
     def options(self, platform: Platform) -> dict[str, str]:
         self.url = platform.url

@@ -10,7 +10,7 @@ import httpx
 from app.channels.base import Channel
 from app.channels.types import CallbackRequest, InboundMessage, Payload
 from app.db.base import now
-from tests.app.channels.contract import MOMENT, TEXT, TokenContract
+from tests.app.channels.contract import MOMENT, TEXT, UPLOADED, TokenContract
 from tests.app.channels.simulators import Call, Platform, simulated
 from tests.app.channels.wechat_signing import KEY, TOKEN, encrypted_request, xml
 from tests.app.serving import served
@@ -32,6 +32,7 @@ def message(id: str, user: str, text: str, moment: datetime, kind: str = "text",
 class TestWecomKfChannel(TokenContract):
     kind, send_path, token_path = "wecom_kf", SEND, "/cgi-bin/gettoken"
     most_bytes = 2048
+    most_file_bytes = 20 * 2**20
 
     def options(self, platform: Platform) -> dict[str, str]:
         secrets = {"secret": "secret-of-app", "token": TOKEN, "encoding_aes_key": KEY}
@@ -47,7 +48,7 @@ class TestWecomKfChannel(TokenContract):
         if call.path == SYNC:
             assert call.body["open_kfid"] == ACCOUNT
             return {"errcode": 0, "next_cursor": "c1", "has_more": 0, "msg_list": self.waiting}
-        return {"errcode": 0, "errmsg": "ok"}
+        return {"errcode": 0, "errmsg": "ok", "media_id": UPLOADED}
 
     async def read(self, channel: Channel, request: CallbackRequest) -> tuple[InboundMessage, ...]:
         result = await channel.receive(request)

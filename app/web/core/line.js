@@ -10,7 +10,7 @@ export class Line {
     Object.assign(this, { base, key, hello, onFrame, onState });
     this.session = "";
     this.tries = 0;
-    addEventListener("online", () => this.session && !this.socket && this.connect());
+    globalThis.addEventListener?.("online", () => this.session && !this.socket && this.connect());
   }
 
   open(session) {
@@ -28,7 +28,7 @@ export class Line {
   }
 
   send(frame) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
+    if (this.socket?.readyState === 1) this.socket.send(JSON.stringify(frame));
   }
 
   drop() {
@@ -40,6 +40,7 @@ export class Line {
 
   connect() {
     clearTimeout(this.again);
+    if (!globalThis.WebSocket) return this.onState(false);
     const address = `${this.base.replace(/^http/, "ws")}/api/v1/conversations/${encodeURIComponent(this.session)}/ws`;
     const socket = new WebSocket(address, this.key ? ["yingda", `key.${this.key}`] : ["yingda"]);
     this.socket = socket;

@@ -1,6 +1,6 @@
 // One message on its way: sent, answered as it is written, and sent again under the same id after a lost connection, so
 // that nothing is answered or done twice.
-import { ApiError, events } from "../shared/api.js";
+import { ApiError, events } from "./api.js";
 
 const SILENCE_MS = 45_000; // the server says something every 15 s
 const TRIES = 6;
@@ -58,10 +58,10 @@ async function* once(api, body, signal) {
 // After so many milliseconds, with a little chance so that not all come back at once; sooner when the network is back.
 function online(signal, milliseconds) {
   return new Promise((resolve, reject) => {
-    const end = () => { clearTimeout(timer); removeEventListener("online", end); signal.removeEventListener("abort", stop); resolve(); };
+    const end = () => { clearTimeout(timer); globalThis.removeEventListener?.("online", end); signal.removeEventListener("abort", stop); resolve(); };
     const stop = () => { end(); reject(new DOMException("stopped", "AbortError")); };
     const timer = setTimeout(end, milliseconds + Math.random() * 500);
-    addEventListener("online", end);
+    globalThis.addEventListener?.("online", end);
     signal.addEventListener("abort", stop);
   });
 }

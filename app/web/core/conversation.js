@@ -1,9 +1,8 @@
-// A conversation as the widget knows it, and all that can be done with it. Views subscribe; nothing here touches the page.
-import { client } from "../shared/api.js";
+// A conversation, and all that can be done with it. Views subscribe; nothing here touches the page, nor needs one.
+import { client } from "./api.js";
 import { Line } from "./line.js";
 import { Proof } from "./proof.js";
 import { newId, turn } from "./turn.js";
-import { t } from "./words.js";
 
 const WITH_DESK = ["queued", "out_of_hours", "assigned"];
 const LOST = ["session_token_required", "session_forbidden", "session_token_expired"];
@@ -12,21 +11,21 @@ const TYPING_MS = 6000;
 const TELL_MS = 2500; // how often typing is told of
 
 export class Conversation {
-  // base: origin (and path) of the server. page: () => what is sent of the page, or null; filter: () => the documents
-  // that answers may rest on, or undefined for all.
-  constructor({ base, key, userToken, page, filter }) {
-    const own = new URL(base).origin === location.origin;
+  // See index.d.ts.
+  constructor({ base, key = "", channel = "web", userToken = () => "", page = () => null, filter = () => undefined }) {
+    const own = new URL(base).origin === globalThis.location?.origin;
+    this.channel = channel;
     this.page = page;
     this.filter = filter;
     this.key = key;
     this.api = client({ base, headers: () => ({ ...(key && { "X-API-Key": key }), ...this.proof.headers() }), credentials: own ? "same-origin" : "omit" });
-    this.proof = new Proof({ api: this.api, own, name: `yingda ${base} ${key.slice(0, 12)}`, userToken });
+    this.proof = new Proof({ api: this.api, own, channel, name: `yingda ${base} ${key.slice(0, 12)}`, userToken });
     this.line = new Line({ base, key, hello: () => this.hello(userToken()), onFrame: (frame) => this.onFrame(frame), onState: (connected) => this.set({ connected }) });
     this.last = this.own = this.told = 0;
     this.listeners = new Set();
     this.state = { phase: "idle", entries: [], handoff: { state: "bot" }, busy: false, connected: true, greeting: null, unread: 0, previous: null };
-    addEventListener("online", () => this.set({ offline: false }));
-    addEventListener("offline", () => this.set({ offline: true }));
+    globalThis.addEventListener?.("online", () => this.set({ offline: false }));
+    globalThis.addEventListener?.("offline", () => this.set({ offline: true }));
   }
 
   subscribe(listener) {
@@ -109,25 +108,25 @@ export class Conversation {
     return this.api.get(`/api/v1/conversations/${this.proof.id}/history`, { before, limit: 50 });
   }
 
-  async earlier() {
+  async loadEarlier() {
     const history = await this.history(this.state.previous);
     this.set({ entries: [...history.entries.map(shown), ...this.state.entries], previous: history.previous });
   }
 
   // Uploads a picture or file, which goes out with the next message.
-  async upload(file) {
+  async uploadFile(file) {
     const form = new FormData();
     form.append("file", file, file.name || "picture.png");
     return this.api.upload(`/api/v1/conversations/${await this.proof.open()}/attachments`, form);
   }
 
   // The bytes of one, as a Blob: on other sites no address alone opens it.
-  async blob({ id }) {
+  async readFile({ id }) {
     return (await this.api.raw("GET", `/api/v1/conversations/${this.proof.id}/attachments/${id}`)).blob();
   }
 
   async send(text, attachments = []) {
-    const body = { message: text, ...(attachments.length && { attachments: attachments.map(({ id }) => id) }), client_id: newId(), channel: "web", page: this.page() || undefined, filter: this.filter() };
+    const body = { message: text, ...(attachments.length && { attachments: attachments.map(({ id }) => id) }), client_id: newId(), channel: this.channel, page: this.page() || undefined, filter: this.filter() };
     const { key } = this.add({ who: "customer", text, body, attachments });
     await this.deliver(key);
   }
@@ -173,7 +172,7 @@ export class Conversation {
       this.update(key, { delivery: "delivered" });
       if (reply) this.set({ entries: this.state.entries.filter((entry) => entry.key !== reply.key) });
     } else {
-      const about = { text: response.reply, id: response.message_id, streaming: false, outcome: response.outcome, sources: data.sources, suggestions: data.suggestions, related: data.related, buttons: data.buttons, escalate: data.escalate_to_human, degraded: data.degraded, stopped: data.stopped, proposal: data.proposal };
+      const about = { ...data, text: response.reply, id: response.message_id, streaming: false, outcome: response.outcome, escalate: data.escalate_to_human };
       if (reply) this.update(reply.key, about);
       else this.add({ who: "bot", ...about });
     }
@@ -198,38 +197,33 @@ export class Conversation {
     if (open && this.entry(open.key)?.streaming) this.update(open.key, { streaming: false, stopped: true, outcome: "partially_answered" });
   }
 
-  async person() {
+  async requestPerson() {
     await this.proof.open();
-    const told = await this.api.post(`/api/v1/conversations/${this.proof.id}/handoff`, { channel: "web" });
+    const told = await this.api.post(`/api/v1/conversations/${this.proof.id}/handoff`, { channel: this.channel });
     this.proof.keep(told.session_token);
     this.stand(told);
   }
 
-  async leave() {
+  async leaveQueue() {
     this.stand(await this.api.delete(`/api/v1/conversations/${this.proof.id}/handoff`));
   }
 
-  async end() {
+  async endService() {
     this.stand(await this.api.post(`/api/v1/conversations/${this.proof.id}/close`));
   }
 
-  // Goes on the ticket that was opened while nobody was there.
-  async note(text, contact) {
-    await this.send([t("noteLine", { text }), contact && t("noteContactLine", { contact })].filter(Boolean).join("\n"));
-  }
-
-  async rate(key, rating, reason = "") {
+  async rateAnswer(key, rating, reason = "") {
     const { id } = this.entry(key);
     await this.api.put(`/api/v1/conversations/${this.proof.id}/messages/${id}/feedback`, { rating, ...(reason && { reason }) });
     this.update(key, { rating, reason });
   }
 
-  passage(entry, source) {
+  readPassage(entry, source) {
     return this.api.get(`/api/v1/conversations/${this.proof.id}/messages/${entry.id}/sources/${source.index}`);
   }
 
   // silent: the conversation before is not kept among the past ones.
-  fresh(silent) {
+  startOver(silent) {
     if (!silent) this.proof.shelve(this.state.entries.find((entry) => entry.who === "customer")?.text);
     this.leaveBehind();
     this.proof.forget();
@@ -237,9 +231,14 @@ export class Conversation {
     return this.proof.opening;
   }
 
-  leaveBehind() {
+  // Ends what is under way; the conversation itself goes on with `start` of another object.
+  close() {
     this.aborting?.abort();
     this.line.close();
+  }
+
+  leaveBehind() {
+    this.close();
     this.last = 0;
     this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0, asked: false, thanked: false });
   }
@@ -304,6 +303,5 @@ export class Conversation {
   }
 }
 
-function shown(entry) {
-  return { key: newId(), who: entry.who, text: entry.text, attachments: entry.attachments, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, related: entry.related, buttons: entry.buttons, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
-}
+// What was said before, and what an answer brings, as an entry.
+const shown = ({ created_at: at, message_id: id, escalate_to_human: escalate, ...entry }) => ({ ...entry, key: newId(), at, id, escalate });
