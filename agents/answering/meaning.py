@@ -32,14 +32,14 @@ class Meaning:
     """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
         self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
 
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
-        if self._embedder.has_meaning:
+        if self.embedder.has_meaning:
             texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
-            await self._embedder.passages(list(texts))
+            await self.embedder.passages(list(texts))
 
     async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
         """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
@@ -55,7 +55,7 @@ class Meaning:
 
     async def vectors(self, texts: Sequence[str]) -> Matrix | None:
         """Of sentences in their place, shape (sentences, dimension); None where not all have one in time."""
-        if not self._embedder.has_meaning or not await self._knows(texts):
+        if not self.embedder.has_meaning or not await self._knows(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
@@ -64,7 +64,7 @@ class Meaning:
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:
-                vectors = await asyncio.wait_for(self._embedder.passages(unknown), PATIENCE_SECONDS)
+                vectors = await asyncio.wait_for(self.embedder.passages(unknown), PATIENCE_SECONDS)
             except TimeoutError:
                 return False
             except EmbeddingUnavailable as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,16 @@ import pytest
 from agents.claim_reader import CLAIMS, ClaimReader
 from agents.judging import ReaderOptions, measuring_examples
 from agents.verification.support import Support, SupportChecker
-from scripts.evaluation.claims import count_flagged, judge_claims, judge_with_model, load_chunks, load_claims
+from knowledge.embeddings.base import EmbeddingCache
+from knowledge.embeddings.e5 import E5Embedder
+from scripts.evaluation.claims import (
+    count_flagged,
+    embed_claims,
+    judge_claims,
+    judge_with_model,
+    load_chunks,
+    load_claims,
+)
 from tests.agents.models import scripted
 from tests.agents.support import candidate
 
@@ -22,6 +33,8 @@ FOLDERS = [
     ROOT / "tests/evaluation/insurer/documents",
     SET / "documents",
 ]
+MEANT = ("停车收费标准.md", "安心医疗险计划对比.md", "笙友会等级与权益.md", "换货规则.md", "装修管理规定.md")
+"""Documents few enough to be embedded in a test."""
 PAID = (
     "质量问题、发错货的，寄回运费由云笙承担；无理由退货的，寄回运费由顾客承担，有运费险的由运费险赔付。\n"
     "金笙会员生日当月送一张优惠券。"
@@ -30,9 +43,9 @@ PAID = (
 
 @pytest.mark.parametrize(
     ("half", "found", "flagged"),
-    [("development", 0.65, 0.09), ("blind", 0.64, 0.31)],
+    [("development", 0.66, 0.12), ("blind", 0.61, 0.25)],
 )
-def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
+def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell(
     half: str, found: float, flagged: float
 ) -> None:
     claims = load_claims(SET / f"{half}.jsonl")
@@ -41,6 +54,28 @@ def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
     assert counts["bad"][0] >= found * counts["bad"][1]
     assert counts["supported"][0] <= flagged * counts["supported"][1]
     assert counts["number_changed"][0] >= 0.9 * counts["number_changed"][1]
+
+
+async def test_meaning_holds_back_fewer_rewordings_and_finds_more_than_words(embedding_cache: EmbeddingCache) -> None:
+    claims = [claim for claim in load_claims(SET / "blind.jsonl") if claim.document in MEANT]
+    chunks = load_chunks(claims, FOLDERS)
+    with closing(E5Embedder(embedding_cache)) as embedder:
+        meanings = await embed_claims(claims, chunks, embedder)
+    flagged, found = (
+        [count_flagged(claims, judge_claims(claims, chunks, known))[kind][0] for known in (None, meanings)]
+        for kind in ("supported", "bad")
+    )
+    assert flagged[1] <= flagged[0]
+    assert found[1] > found[0]
+
+
+def test_passages_stand_in_a_file_of_claims_in_the_place_of_documents(tmp_path: Path) -> None:
+    row = {"passages": [PAID], "question": "", "label": "supported"}
+    file = tmp_path / "claims.jsonl"
+    file.write_text(json.dumps({**row, "claim": "质量问题的寄回运费由云笙承担。", "kind": "reworded"}) + "\n", "utf-8")
+    claims = load_claims(file)
+    assert claims[0].good
+    assert judge_claims(claims, load_chunks(claims, [])) == [True]
 
 
 @pytest.mark.parametrize(
