@@ -31,8 +31,9 @@ class Meaning:
     behind.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self.embedder = embedder
+    def __init__(self, embedder: Embedder, patience: float = PATIENCE_SECONDS) -> None:
+        """patience: seconds that `vectors` waits for what was not embedded yet."""
+        self.embedder, self._patience = embedder, patience
         self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
 
     async def learn(self, chunks: Iterable[Chunk]) -> None:
@@ -64,7 +65,7 @@ class Meaning:
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:
-                vectors = await asyncio.wait_for(self.embedder.passages(unknown), PATIENCE_SECONDS)
+                vectors = await asyncio.wait_for(self.embedder.passages(unknown), self._patience)
             except TimeoutError:
                 return False
             except EmbeddingUnavailable as error:

@@ -46,6 +46,8 @@ from knowledge.types import Chunk, DocumentMeta
 
 FOLDS = 8
 """Of the cross-validation by document."""
+PATIENCE_SECONDS = 600.0
+"""Until all sentences of a document are embedded."""
 FORESTS = Path("agents/verification/claim_forests.npz")
 
 
@@ -95,8 +97,7 @@ async def embed_claims(
     claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], embedder: Embedder
 ) -> list[ClaimMeaning | None]:
     """What every claim means beside its passages."""
-    meaning, found = Meaning(embedder), list[ClaimMeaning | None]()
-    await meaning.learn(chunk for held in chunks.values() for chunk in held.values())
+    meaning, found = Meaning(embedder, PATIENCE_SECONDS), list[ClaimMeaning | None]()
     passages = {
         (claim.document, claim.question): PassageMeaning(meaning, chunks[claim.document], claim.question)
         for claim in claims

@@ -25,7 +25,7 @@ class MeaningfulHashEmbedder(HashEmbedder):
 
 
 async def test_a_claim_is_embedded_alone_behind_its_question_and_clause_by_clause() -> None:
-    passages = PassageMeaning(Meaning(MeaningfulHashEmbedder()), CHUNKS, "怎么退货")
+    passages = PassageMeaning(Meaning(MeaningfulHashEmbedder(), patience=60), CHUNKS, "怎么退货")
     found = await passages.embed_claim("签收后 7 天内可以退货，信用卡退款要 3 个工作日。")
     assert found is not None
     assert found.fragments == (3, 4)

@@ -15,6 +15,7 @@ from agents.verification.support import Support, SupportChecker
 from knowledge.embeddings.base import EmbeddingCache
 from knowledge.embeddings.e5 import E5Embedder
 from scripts.evaluation.claims import (
+    LabelledClaim,
     count_flagged,
     embed_claims,
     judge_claims,
@@ -33,8 +34,6 @@ FOLDERS = [
     ROOT / "tests/evaluation/insurer/documents",
     SET / "documents",
 ]
-MEANT = ("停车收费标准.md", "安心医疗险计划对比.md", "笙友会等级与权益.md", "换货规则.md", "装修管理规定.md")
-"""Documents few enough to be embedded in a test."""
 PAID = (
     "质量问题、发错货的，寄回运费由云笙承担；无理由退货的，寄回运费由顾客承担，有运费险的由运费险赔付。\n"
     "金笙会员生日当月送一张优惠券。"
@@ -43,7 +42,7 @@ PAID = (
 
 @pytest.mark.parametrize(
     ("half", "found", "flagged"),
-    [("development", 0.66, 0.12), ("blind", 0.61, 0.25)],
+    [("development", 0.61, 0.18), ("blind", 0.63, 0.27)],
 )
 def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell(
     half: str, found: float, flagged: float
@@ -54,19 +53,6 @@ def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell
     assert counts["bad"][0] >= found * counts["bad"][1]
     assert counts["supported"][0] <= flagged * counts["supported"][1]
     assert counts["number_changed"][0] >= 0.9 * counts["number_changed"][1]
-
-
-async def test_meaning_holds_back_fewer_rewordings_and_finds_more_than_words(embedding_cache: EmbeddingCache) -> None:
-    claims = [claim for claim in load_claims(SET / "blind.jsonl") if claim.document in MEANT]
-    chunks = load_chunks(claims, FOLDERS)
-    with closing(E5Embedder(embedding_cache)) as embedder:
-        meanings = await embed_claims(claims, chunks, embedder)
-    flagged, found = (
-        [count_flagged(claims, judge_claims(claims, chunks, known))[kind][0] for known in (None, meanings)]
-        for kind in ("supported", "bad")
-    )
-    assert flagged[1] <= flagged[0]
-    assert found[1] > found[0]
 
 
 def test_passages_stand_in_a_file_of_claims_in_the_place_of_documents(tmp_path: Path) -> None:
@@ -88,9 +74,14 @@ def test_passages_stand_in_a_file_of_claims_in_the_place_of_documents(tmp_path: 
         ("无理由退货的寄回运费由云笙承担。", "", Support.UNSUPPORTED),
     ],
 )
-def test_a_claim_keeps_its_condition_unless_the_question_says_it(claim: str, question: str, support: Support) -> None:
-    checker = SupportChecker({0: candidate(PAID, title="运费说明").chunk}, question)
-    assert checker.check(claim).support is support
+async def test_a_claim_keeps_its_condition_unless_the_question_says_it(
+    claim: str, question: str, support: Support, embedding_cache: EmbeddingCache
+) -> None:
+    chunks = {0: candidate(PAID, title="运费说明").chunk}
+    with closing(E5Embedder(embedding_cache)) as embedder:
+        (meaning,) = await embed_claims([LabelledClaim("", question, claim, "")], {"": chunks}, embedder)
+    assert meaning is not None
+    assert SupportChecker(chunks, question).check(claim, meaning=meaning).support is support
 
 
 async def test_a_model_that_tells_them_apart_finds_what_the_check_without_one_lets_stand() -> None:

@@ -20,4 +20,4 @@ def test_the_shipped_forests_look_at_the_features_that_there_are() -> None:
         forest = load_forests()[name]
         assert forest.features.shape == forest.limits.shape == (TREES, 2**DEPTH - 1)
         assert forest.leaves.shape == (TREES, 2**DEPTH)
-        assert set(range(len(columns))) == set(np.unique(forest.features).tolist())
+        assert int(forest.features.max()) < len(columns)
