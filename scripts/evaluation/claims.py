@@ -169,7 +169,7 @@ def fit(
             print(f"{name:8} {threshold:.2f}  bad found {found:.3f}  good flagged {flagged:.3f}")
         forest = fit_forest(rows, good)
         written |= {f"{name}_{part}": getattr(forest, part) for part in ("features", "limits", "leaves")}
-    np.savez_compressed(FORESTS, **written)
+    np.savez_compressed(FORESTS, allow_pickle=False, **written)
 
 
 async def _ask_configured(claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]]) -> list[bool]:
