@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import PurePath
 
 from knowledge.errors import UnsupportedType
@@ -31,6 +31,15 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
     writer.writerow(columns)
     writer.writerows(map(_written, rows))
     return out.getvalue().encode("utf-8-sig")
+
+
+async def stream_csv(columns: Sequence[str], batches: AsyncIterator[Iterable[Sequence[Cell]]]) -> AsyncIterator[bytes]:
+    """The same as `write_csv`, of rows that are not all in memory."""
+    yield write_csv(columns, ())
+    async for rows in batches:
+        out = io.StringIO()
+        csv.writer(out).writerows(map(_written, rows))
+        yield out.getvalue().encode()
 
 
 def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:

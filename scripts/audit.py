@@ -56,7 +56,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
     async with migrated(url) as database:
-        wanted = AuditFilter(options.actor, options.action, options.outcome)
+        wanted = AuditFilter(options.actor, [options.action] if options.action else None, outcome=options.outcome)
         return await AuditRepository(database).page(options.tenant, wanted, options.limit, 0)
 
 

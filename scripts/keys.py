@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -105,7 +106,8 @@ async def _run(options: argparse.Namespace, url: str) -> int:
         action = await _action(keys, options)
         await log.add(action)
         code, made = await _carried_out(keys, options)
-        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE, dict(action.target) | made)
+        action = replace(action, target=dict(action.target) | made)
+        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
         return code
     finally:
         await database.close()
@@ -114,12 +116,13 @@ async def _run(options: argparse.Namespace, url: str) -> int:
 async def _action(keys: KeyRepository, options: argparse.Namespace) -> AuditAction:
     """As the audit log calls it over HTTP."""
     if options.command == "create":
-        return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {})
-    of = {row.id: row.tenant for row in await keys.all()}
+        return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {}, subject=options.name)
+    of = {row.id: row for row in await keys.all()}
+    row = of.get(options.id)
     name = {"expire": "change_key"}.get(options.command, f"{options.command}_key")
-    return AuditAction(
-        of.get(options.id, DEFAULT_TENANT), COMMAND_LINE, "", name, {"key_id": options.id[:MAX_TARGET_CHARS]}
-    )
+    target = {"key_id": options.id[:MAX_TARGET_CHARS]}
+    tenant, subject = (row.tenant, row.name) if row else (DEFAULT_TENANT, "")
+    return AuditAction(tenant, COMMAND_LINE, "", name, target, subject=subject)
 
 
 async def _carried_out(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Text, cast, func, insert, or_, select, update
 
-from app.audit.actions import AuditAction, AuditOutcome
+from app.audit.actions import AuditAction, AuditOutcome, digest_of
 from app.audit.tables import AuditRow as Table
 from app.db.engine import Database
+
+LOCAL = "local"
+"""Whoever asked from this machine without a key, who has neither id nor name, as a filter calls them."""
+BATCH = 1000
+"""Actions that an export reads at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which actions are listed. actor: a key's id or name; since, until: moments, the first included."""
+    """Which actions are listed. actor: an account's or key's id or name; actions: one of these, None for any; text: in
+    the name of the thing, or one of its ids; since, until: moments, the first included.
+    """
 
     actor: str = ""
-    action: str = ""
+    actions: Collection[str] | None = None
+    text: str = ""
     outcome: AuditOutcome | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -41,32 +49,68 @@ class AuditRepository:
             "actor": action.actor,
             "action": action.action,
             "target": dict(action.target),
+            "subject": action.subject,
+            "changed": list(action.changed),
             "outcome": action.outcome,
             "request_id": action.request_id,
         }
         await self._database.transact(lambda connection: connection.execute(insert(Table).values(values)))
 
-    async def finish(self, action: AuditAction, outcome: AuditOutcome, target: Mapping[str, str]) -> None:
-        """Says what came of it. target: with what was made."""
+    async def finish(self, action: AuditAction, outcome: AuditOutcome) -> None:
+        """Says what came of it, with target and subject of what was made."""
         mine = (Table.tenant_id == action.tenant) & (Table.id == action.id) & Table.outcome.is_(None)
-        query = update(Table).where(mine).values(outcome=outcome, target=dict(target))
+        values = {"outcome": outcome, "target": dict(action.target), "subject": action.subject}
+        query = update(Table).where(mine).values(values)
         await self._database.transact(lambda connection: connection.execute(query), durable=False)
 
-    async def page(self, tenant: str, wanted: AuditFilter, limit: int, offset: int) -> tuple[list[AuditAction], int]:
-        """A tenant's actions, the latest first, and how many there are."""
+    async def page(
+        self, tenant: str, wanted: AuditFilter, limit: int, offset: int, *, oldest: bool = False
+    ) -> tuple[list[AuditAction], int]:
+        """A tenant's actions, the latest first unless `oldest`, and how many there are."""
         where = _conditions(tenant, wanted)
-        query = select(Table.__table__).where(*where).order_by(Table.id.desc()).limit(limit).offset(offset)
+        order = Table.id if oldest else Table.id.desc()
+        query = select(Table.__table__).where(*where).order_by(order).limit(limit).offset(offset)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(Table).where(*where))).scalar_one()
             return [_action(row) for row in await connection.execute(query)], total
 
+    async def batches(self, tenant: str, wanted: AuditFilter, most: int) -> AsyncIterator[list[AuditAction]]:
+        """A tenant's actions, the latest first, some at a time and at most so many in all; no connection is held
+        between two of them.
+        """
+        where, left = _conditions(tenant, wanted), most
+        query = select(Table.__table__).where(*where).order_by(Table.id.desc())
+        while left > 0:
+            async with self._database.read() as connection:
+                found = [_action(row) for row in await connection.execute(query.limit(min(BATCH, left)))]
+            if not found:
+                return
+            yield found
+            left -= len(found)
+            query = select(Table.__table__).where(*where, Table.id < found[-1].id).order_by(Table.id.desc())
+
+    async def actors(self, tenant: str) -> list[tuple[str, str]]:
+        """Id and last name of everybody who did anything, by their names."""
+        last = func.max(Table.id).label("last")
+        latest = select(last).where(Table.tenant_id == tenant).group_by(Table.actor_id).subquery()
+        query = select(Table.actor_id, Table.actor).join(latest, Table.id == latest.c.last)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query.where(Table.tenant_id == tenant).order_by(Table.actor))
+            return [(row.actor_id, row.actor) for row in rows]
+
 
 def _conditions(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
     where = [Table.tenant_id == tenant]
-    if wanted.actor:
+    if wanted.actor == LOCAL:
+        where.append((Table.actor_id == "") & (Table.actor == ""))
+    elif wanted.actor:
         where.append(or_(Table.actor_id == wanted.actor, Table.actor == wanted.actor))
-    if wanted.action:
-        where.append(Table.action == wanted.action)
+    if wanted.actions is not None:
+        where.append(Table.action.in_(wanted.actions))
+    if wanted.text:
+        is_named = Table.subject.icontains(wanted.text, autoescape=True)
+        ids = (f'"{one}"' for one in (wanted.text, digest_of(wanted.text)))
+        where.append(or_(is_named, *(cast(Table.target, Text).contains(one, autoescape=True) for one in ids)))
     if wanted.outcome is not None:
         where.append(Table.outcome == wanted.outcome)
     if wanted.since is not None:
@@ -79,4 +123,5 @@ def _conditions(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
 def _action(row: Any) -> AuditAction:
     outcome = None if row.outcome is None else AuditOutcome(row.outcome)
     known = row.tenant_id, row.actor_id, row.actor, row.action, row.target, row.request_id
-    return AuditAction(*known, outcome=outcome, id=row.id, at=row.at)
+    told = {"subject": row.subject, "changed": tuple(row.changed)}
+    return AuditAction(*known, outcome=outcome, id=row.id, at=row.at, **told)

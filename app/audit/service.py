@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from loguru import logger
 from starlette.exceptions import HTTPException
 
-from app.audit.actions import AuditAction, AuditOutcome, bounded
+from app.audit.actions import (
+    AuditAction,
+    AuditOutcome,
+    bounded,
+    list_fields,
+    made_name,
+    read_object,
+    shown_name,
+)
 from app.audit.repository import AuditRepository
+from app.audit.repository_names import NameRepository
 from app.auth.principal import Principal
 from app.errors import describe
 
@@ -19,8 +29,9 @@ from app.errors import describe
 class AuditLog:
     """See `recorded`."""
 
-    def __init__(self, repository: AuditRepository) -> None:
+    def __init__(self, repository: AuditRepository, names: NameRepository) -> None:
         self.repository = repository
+        self._names = names
 
     async def recorded(self, name: str, request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
         """Carries out an action that its caller may ask for. name: of the operation. Raises what `work` raises, and
@@ -28,30 +39,46 @@ class AuditLog:
         """
         principal: Principal = request.state.principal
         target = bounded(request.path_params)
-        action = AuditAction(principal.tenant, principal.key, principal.name, name, target, request.state.request_id)
+        action = AuditAction(
+            principal.tenant,
+            principal.key,
+            principal.name,
+            name,
+            target,
+            request.state.request_id,
+            subject=shown_name(await self._names.find_name(principal.tenant, target)),
+            changed=list_fields(await _json_body(request)),
+        )
         await self.repository.add(action)
         try:
             response = await work()
         except Exception as error:
-            await self._finish(action, _status_of(error), target)
+            await self._finish(action, _status_of(error))
             raise
-        await self._finish(action, response.status_code, target | _made(response))
+        made = _made(response)
+        target |= bounded({"id": made["id"]}) if response.status_code == 201 and "id" in made else {}
+        subject = action.subject or made_name(name, made)
+        await self._finish(replace(action, target=target, subject=subject), response.status_code)
         return response
 
-    async def _finish(self, action: AuditAction, status: int, target: dict[str, str]) -> None:
+    async def _finish(self, action: AuditAction, status: int) -> None:
         outcome = AuditOutcome.FAILED if status >= 500 else AuditOutcome.REFUSED if status >= 400 else AuditOutcome.DONE
         try:
-            await self.repository.finish(action, outcome, target)
+            await self.repository.finish(action, outcome)
         except Exception:  # it is done: the row stays as one whose outcome is not known
             logger.exception("the outcome of an administrative action cannot be written down")
 
 
-def _made(response: Response) -> dict[str, str]:
-    """The id of what was made, as its response tells it."""
-    if response.status_code != 201 or response.media_type != "application/json":
-        return {}
-    body = json.loads(bytes(response.body))
-    return bounded({"id": body["id"]}) if isinstance(body, dict) and "id" in body else {}
+async def _json_body(request: Request) -> bytes:
+    """Empty for bodies that are files."""
+    is_json = request.headers.get("content-type", "").startswith("application/json")
+    return await request.body() if is_json else b""
+
+
+def _made(response: Response) -> dict[str, Any]:
+    """What the response tells of what was made."""
+    is_told = response.status_code in (200, 201, 202) and response.media_type == "application/json"
+    return read_object(bytes(response.body)) if is_told else {}
 
 
 def _status_of(error: Exception) -> int:

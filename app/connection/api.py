@@ -13,7 +13,7 @@ from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
 from app.connection.types import ConnectionSource, ModelAddress
 from app.errors import Forbidden
-from app.http.deps import AdminTenant, Wiring, caller_name
+from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring, caller_name
 from app.http.failures import fails
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
@@ -120,7 +120,7 @@ async def drop_model_connection(request: Request, tenant: AdminTenant, wiring: W
     return await read_model_connection(tenant, wiring)
 
 
-@router.post("/connection/test", responses=fails(403, 409))
+@router.post("/connection/test", responses=fails(403, 409), dependencies=[CHANGES_NOTHING])
 async def test_model_connection(body: ConnectionIn, tenant: AdminTenant, wiring: Wiring) -> ConnectionTestOut:
     """Asks it one short question; nothing is kept."""
     _own(tenant)

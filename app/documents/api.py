@@ -22,6 +22,7 @@ from app.documents.schemas import (
     DocumentOut,
     DocumentPage,
     DocumentPatch,
+    DocumentSort,
     Status,
 )
 from app.documents.taking import MAX_WAIT_SECONDS, located, taken
@@ -139,13 +140,15 @@ async def list_documents(
     ] = None,
     tag: Annotated[str | None, Query(max_length=MAX_TAG_CHARS)] = None,
     external_id: Annotated[str | None, Query(max_length=MAX_EXTERNAL_ID_CHARS)] = None,
+    disabled: Annotated[bool | None, Query(description="只列停用的，或没有停用的")] = None,
+    sort: Annotated[DocumentSort, Query(description="按什么排；前面加 - 为从大到小")] = "-updated",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
-    """One page of documents, the last changed first."""
+    """One page of documents."""
     filters = Filters(category, asked_folder(folder) if folder else None, tag, external_id, q)
-    filters = replace(filters, indexed=None if status is None else status == "ready", live=valid)
-    rows, total = await wiring.documents.page(tenant, filters, offset=offset, limit=limit)
+    filters = replace(filters, indexed=None if status is None else status == "ready", live=valid, disabled=disabled)
+    rows, total = await wiring.documents.page(tenant, filters, sort=sort, offset=offset, limit=limit)
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 

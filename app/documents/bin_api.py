@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
@@ -23,11 +23,15 @@ async def list_bin(
     tenant: StaffTenant,
     wiring: Wiring,
     q: Annotated[str, Query(max_length=200, description="文档名、标题或路径里的字")] = "",
+    sort: Annotated[
+        Literal["-deleted", "deleted", "name", "-name", "size", "-size"],
+        Query(description="按什么排；前面加 - 为从大到小"),
+    ] = "-deleted",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> BinPage:
-    """Deleted documents, the last deleted first; each goes for good after its tenant's period."""
-    rows, total = await wiring.bin.rows.page(tenant, q, offset, limit)
+    """Deleted documents; each goes for good after its tenant's period."""
+    rows, total = await wiring.bin.rows.page(tenant, q, offset, limit, sort)
     days = await wiring.bin.days(tenant)
     items = [BinnedDocumentOut.of(row, days) for row in rows]
     return BinPage(items=items, total=total, offset=offset, limit=limit, days=days)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from app.documents.api import UPLOAD_BODY
 from app.documents.forms import multipart_form, upload_form
 from app.errors import InvalidRequest
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.retrieval import chunk_options
@@ -49,7 +49,7 @@ class PreviewOut(BaseModel):
 Tokens = Annotated[int | None, Query(ge=1, le=4000)]
 
 
-@router.post("/preview", openapi_extra=UPLOAD_BODY, responses=fails(400, 415))
+@router.post("/preview", openapi_extra=UPLOAD_BODY, responses=fails(400, 415), dependencies=[CHANGES_NOTHING])
 async def preview_document(
     request: Request,
     tenant: AdminTenant,

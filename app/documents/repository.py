@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database
+from app.db.sorting import sorted_by
 from app.documents.products import labels_of
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, HeldFile
@@ -20,7 +21,7 @@ from knowledge.blocks import Layout, checked
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
     """A document at the head revision. `indexed`: what is here is what searches find; `published`: a version of it is;
-    `live`: that, and it is valid now.
+    `live`: that, it is not `disabled`, and it is valid now.
     """
 
     id: str
@@ -35,6 +36,7 @@ class DocumentRow:
     url: str
     valid_from: datetime | None
     valid_until: datetime | None
+    disabled: bool
     live: bool
     published: bool
     media_type: str
@@ -63,7 +65,7 @@ class DocumentRow:
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which documents are listed; None is any. folder: with all below it; "" is all. text: in name, title or path;
-    indexed: whether searches find what is here; live: whether it is valid now.
+    indexed: whether searches find what is here; live: whether it is valid now; disabled: whether it was switched off.
     """
 
     category: str | None = None
@@ -73,6 +75,7 @@ class Filters:
     text: str = ""
     indexed: bool | None = None
     live: bool | None = None
+    disabled: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,13 @@ class Original:
 
 
 NO_FILTERS = Filters()
+_SORTED = {
+    "name": func.lower(func.coalesce(func.nullif(Document.title, ""), Document.name)),
+    "category": Document.category,
+    "chunks": DocumentVersion.chunks,
+    "size": Document.size,
+    "updated": Document.updated_at,
+}
 
 
 class DocumentRepository:
@@ -122,12 +132,13 @@ class DocumentRepository:
         self._database = database
 
     async def page(
-        self, tenant: str, filters: Filters = NO_FILTERS, *, offset: int = 0, limit: int = 20
+        self, tenant: str, filters: Filters = NO_FILTERS, *, sort: str = "", offset: int = 0, limit: int = 20
     ) -> tuple[list[DocumentRow], int]:
-        """One page of documents, the last changed first, and how many there are in all."""
+        """One page of documents, the last changed first unless `sort` says otherwise, and how many there are in all."""
         async with self._database.read() as connection:
             where = _filtered(tenant, filters, connection.dialect.name)
-            query = _documents(where).order_by(Document.revision.desc(), Document.id).offset(offset).limit(limit)
+            order = *sorted_by(sort, _SORTED), Document.revision.desc(), Document.id
+            query = _documents(where).order_by(*order).offset(offset).limit(limit)
             total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
             return [_row(row) for row in await connection.execute(query)], total
 
@@ -155,11 +166,13 @@ class DocumentRepository:
             return [HeldFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
 
     async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
-        """The oldest document whose published version has that content and has not expired: from one that has, nothing
-        is answered.
+        """The oldest document whose published version has that content, has not expired and is not disabled: from one
+        that has or is, nothing is answered.
         """
         lasts = or_(Document.valid_until.is_(None), Document.valid_until > now())
-        return await self._one(tenant, (Document.content_hash == content_hash) & Document.published & lasts)
+        return await self._one(
+            tenant, (Document.content_hash == content_hash) & Document.published & ~Document.disabled & lasts
+        )
 
     async def chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
@@ -235,6 +248,7 @@ def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             Document.url,
             Document.valid_from,
             Document.valid_until,
+            Document.disabled,
             Document.live,
             Document.published,
             Document.media_type,
@@ -275,6 +289,8 @@ def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool
         where &= (Document.revision <= indexed) if filters.indexed else (Document.revision > indexed)
     if filters.live is not None:
         where &= Document.live.is_(filters.live)
+    if filters.disabled is not None:
+        where &= Document.disabled.is_(filters.disabled)
     if filters.tag is not None:
         items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
         tags = items(Document.tags).table_valued("value")

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, func, or_, sel
 
 from app.db.base import now
 from app.db.engine import Database
+from app.db.sorting import sorted_by
 from app.documents.repository_knowledge import drop_contents, hold_revision, raise_revision, valid
 from app.documents.repository_labels import PathTaken
 from app.documents.tables import Document, DocumentVersion
@@ -67,7 +68,7 @@ class BinRepository:
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
             one = _one(tenant, document_id, DocumentKind.BINNED)
-            columns = Document.path, Document.external_id, Document.valid_from, Document.valid_until
+            columns = Document.path, Document.external_id, Document.valid_from, Document.valid_until, Document.disabled
             row = (await connection.execute(select(*columns).where(one))).first()
             if row is None:
                 return None
@@ -79,7 +80,7 @@ class BinRepository:
             own = (version.tenant_id == tenant) & (version.document_id == document_id)
             answering = select(exists().where(own, version.state == VersionState.PUBLISHED))
             published = bool((await connection.execute(answering)).scalar_one())
-            live = published and valid(row.valid_from, row.valid_until, now())
+            live = published and not row.disabled and valid(row.valid_from, row.valid_until, now())
             revision = await raise_revision(connection, tenant)
             values = {
                 "kind": DocumentKind.FILE,
@@ -94,8 +95,12 @@ class BinRepository:
             await connection.execute(update(Document).where(one).values(values))
             return revision
 
-    async def page(self, tenant: str, text: str, offset: int, limit: int) -> tuple[list[BinnedRow], int]:
-        """What lies in the bin, the last deleted first, and how much there is. text: in name, title or path."""
+    async def page(
+        self, tenant: str, text: str, offset: int, limit: int, sort: str = ""
+    ) -> tuple[list[BinnedRow], int]:
+        """What lies in the bin, the last deleted first unless `sort` says otherwise, and how much there is. text: in
+        name, title or path.
+        """
         where = (Document.tenant_id == tenant) & (Document.kind == DocumentKind.BINNED)
         if text:
             columns = Document.name, Document.title, Document.path
@@ -103,7 +108,8 @@ class BinRepository:
         own = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
         versions = select(func.count()).select_from(DocumentVersion).where(own).scalar_subquery()
         told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)
-        query = select(*told).where(where).order_by(Document.deleted_at.desc(), Document.id)
+        query = select(*told).where(where)
+        query = query.order_by(*sorted_by(sort, _SORTED), Document.deleted_at.desc(), Document.id)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
             return [BinnedRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))], total
@@ -126,4 +132,5 @@ def _one(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[boo
     return (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == kind)
 
 
+_SORTED = {"name": func.lower(Document.name), "size": Document.size, "deleted": Document.deleted_at}
 _TOLD = ("id", "name", "title", "path", "external_id", "category", "size")

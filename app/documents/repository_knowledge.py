@@ -139,13 +139,16 @@ async def write_content(connection: AsyncConnection, tenant: str, prepared: Prep
         await connection.execute(row)
 
 
+_KEPT = Document.valid_from, Document.valid_until, Document.disabled
+
+
 async def document_values(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, filing: Filing, labels: Labels
 ) -> dict[str, Any]:
     """The columns of a document; what `labels` do not say stays as it is. Raises InvalidDocument."""
     document = prepared.document
     key = (Document.tenant_id == tenant) & (Document.id == document.id)
-    known = (await connection.execute(select(Document.valid_from, Document.valid_until).where(key))).first()
+    known = (await connection.execute(select(*_KEPT).where(key))).first()
     start = labels.valid_from or (known.valid_from if known else None)
     end = labels.valid_until or (known.valid_until if known else None)
     if labels.valid_from or labels.valid_until:
@@ -169,7 +172,7 @@ async def document_values(
         "vocabulary": prepared.vocabulary,
         "valid_from": start,
         "valid_until": end,
-        "live": valid(start, end, now()),
+        "live": not (known and known.disabled) and valid(start, end, now()),
         "published": True,
         "updated_at": now(),
     } | ({} if labels.url is None else {"url": labels.url})

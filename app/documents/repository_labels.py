@@ -98,7 +98,8 @@ class LabelRepository:
         start, end = (values.get(name, known[name]) for name in ("valid_from", "valid_until"))
         if {"valid_from", "valid_until"} & labels.keys():
             check_validity(known["name"], start, end)
-        values["live"] = known["published"] and valid(start, end, now())
+        enabled = not values.get("disabled", known["disabled"])
+        values["live"] = known["published"] and enabled and valid(start, end, now())
         return {name: value for name, value in values.items() if value != known[name]}
 
     @staticmethod
@@ -112,5 +113,5 @@ def _turned() -> ColumnElement[bool]:
     moment: datetime = now()
     started = or_(Document.valid_from.is_(None), Document.valid_from <= moment)
     lasts = or_(Document.valid_until.is_(None), Document.valid_until > moment)
-    comes = and_(~Document.live, Document.published, started, lasts)
+    comes = and_(~Document.live, Document.published, ~Document.disabled, started, lasts)
     return or_(and_(Document.live, ~and_(started, lasts)), comes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +25,9 @@ class RereadOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     everything: bool = Field(False, description="全部文档都读；不给则只读升级之前导入、还没有按段落种类存的")
+    documents: list[Annotated[str, Field(max_length=32)]] = Field(
+        [], max_length=200, description="只读这些文档，写编号；不论何时导入的"
+    )
 
 
 class Rereading:
@@ -42,7 +45,8 @@ class Rereading:
     async def run(self, context: JobContext) -> dict[str, Any]:
         """The job. What cannot be read any more stays as it is, and is counted."""
         tenant, failed = context.tenant, 0
-        documents = await self.outdated(tenant, everything=context.parameters["everything"])
+        asked: list[str] = context.parameters["documents"]
+        documents = asked or await self.outdated(tenant, everything=context.parameters["everything"])
         for number, document_id in enumerate(documents):
             await context.progress(number, len(documents))
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.documents.labels import (
     MAX_CATEGORY_CHARS,
@@ -24,6 +24,9 @@ from app.http.fields import CLEANED, TIDIED, Moment
 from knowledge.versions import MAX_CHARS
 
 Status = Literal["ready", "indexing"]
+DocumentSort = Literal[
+    "-updated", "updated", "name", "-name", "category", "-category", "chunks", "-chunks", "size", "-size"
+]
 _MAY_BE_NULL = ("valid_", "product")
 
 
@@ -43,7 +46,8 @@ class DocumentOut(BaseModel):
     url: str | None
     valid_from: datetime | None
     valid_until: datetime | None
-    valid: bool = Field(description="现在是否在有效期内；不在时检索不到")
+    disabled: bool = Field(description="是否停用；停用时检索不到")
+    valid: bool = Field(description="现在是否在有效期内，也没有停用；否则检索不到")
     published: bool = Field(description="有没有已发布的版本；没有时只有草稿，检索不到")
     media_type: str
     size: int = Field(description="字节")
@@ -70,6 +74,7 @@ class DocumentOut(BaseModel):
             url=row.url or None,
             valid_from=row.valid_from,
             valid_until=row.valid_until,
+            disabled=row.disabled,
             valid=row.live,
             published=row.published,
             media_type=row.media_type,
@@ -84,7 +89,7 @@ class DocumentOut(BaseModel):
 
 
 class DocumentPage(BaseModel):
-    """One page of documents, the last changed first."""
+    """One page of documents."""
 
     items: list[DocumentOut]
     total: int
@@ -139,6 +144,7 @@ class DocumentPatch(BaseModel):
     )
     valid_from: Moment | None = Field(None, description="从这时起检索得到，要带时区")
     valid_until: Moment | None = Field(None, description="到这时检索不到，要带时区")
+    disabled: StrictBool | None = Field(None, description="停用：马上检索不到，内容、版本和有效期都在；可以再启用")
     folder: str | None = Field(None, max_length=MAX_PATH_CHARS, description="移到这个目录；空字符串为最上层")
 
     def labels(self, known: DocumentRow) -> dict[str, Any]:

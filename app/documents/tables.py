@@ -32,10 +32,11 @@ class Document(Base):
 
     `product` and `product_version`: see `DocumentMeta`; `dated`: the day that it gives as its own, empty for none;
     `kind`: see `app.documents.types.DocumentKind`; `identity`, `path` and `external_id`: see `Filing` there;
-    `published`: a version of it is, else it stands as its newest draft has it; `live`: that, and it was within its
-    validity when that was last looked at, which is what the indexes hold; `last_number`: the last that a version was
-    given, which is given no other, whatever is discarded; `text_version` and `vocabulary`: of what made the terms of
-    its chunks, `knowledge.text.VERSION` and the tenant's words; `deleted_at`, `deleted_by`: of one in the bin.
+    `published`: a version of it is, else it stands as its newest draft has it; `live`: that, it is not `disabled`, and
+    it was within its validity when that was last looked at, which is what the indexes hold; `last_number`: the last
+    that a version was given, which is given no other, whatever is discarded; `text_version` and `vocabulary`: of what
+    made the terms of its chunks, `knowledge.text.VERSION` and the tenant's words; `deleted_at`, `deleted_by`: of one in
+    the bin.
     """
 
     __tablename__ = "documents"
@@ -56,6 +57,7 @@ class Document(Base):
     url: Mapped[str] = mapped_column(server_default="")
     valid_from: Mapped[datetime | None]
     valid_until: Mapped[datetime | None]
+    disabled: Mapped[bool] = mapped_column(server_default=false())
     live: Mapped[bool] = mapped_column(server_default=true())
     published: Mapped[bool] = mapped_column(server_default=true())
     media_type: Mapped[str]

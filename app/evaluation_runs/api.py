@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -37,11 +37,14 @@ async def list_evaluation_reports(
     tenant: StaffTenant,
     wiring: Wiring,
     set_id: Annotated[str, Query(max_length=32, description="只列这个评测集的")] = "",
+    sort: Annotated[
+        Literal["-created", "created", "set", "-set"], Query(description="按什么排；前面加 - 为从大到小")
+    ] = "-created",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> EvaluationReportPage:
-    """Reports, the latest first."""
-    reports, total = await wiring.evaluation_runs.reports(tenant, set_id, limit, offset)
+    """A page of reports."""
+    reports, total = await wiring.evaluation_runs.reports(tenant, set_id, limit, offset, sort)
     return EvaluationReportPage(reports=list(map(EvaluationReportOut.of, reports)), total=total)
 
 

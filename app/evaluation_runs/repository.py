@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from app.db.engine import insert_into
+from app.db.sorting import sorted_by
 from app.evaluation.judging import TurnVerdict
 from app.evaluation.results import TurnResult
 from app.evaluation_runs.tables import EvaluationReportRow, EvaluationResultRow
@@ -20,6 +21,7 @@ _HEAD = (
     *(_REPORT.id, _REPORT.set_id, _REPORT.set_name, _REPORT.circumstances, _REPORT.figures),
     *(_REPORT.created_at, _REPORT.finished_at),
 )
+_SORTED = {"set": _REPORT.set_name, "created": _REPORT.created_at}
 _OWN_COLUMNS = ("case", "turn", "say", "tag", "verdict")
 _RESULTS = (_RESULT.case, _RESULT.turn, _RESULT.say, _RESULT.tag, _RESULT.verdict, _RESULT.told)
 
@@ -36,14 +38,15 @@ def describe(connection: Connection, tenant: str, report_id: str, values: Mappin
 
 
 def reports(
-    connection: Connection, tenant: str, *, set_id: str = "", limit: int = 50, offset: int = 0
+    connection: Connection, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
 ) -> tuple[list[EvaluationReport], int]:
-    """Reports, the latest first, and how many there are."""
+    """Reports, the latest first unless `sort` says otherwise, and how many there are."""
     where = _REPORT.tenant_id == tenant
     if set_id:
         where &= _REPORT.set_id == set_id
     total = connection.execute(select(func.count()).select_from(_REPORT).where(where)).scalar_one()
-    query = select(*_HEAD).where(where).order_by(_REPORT.created_at.desc(), _REPORT.id).limit(limit).offset(offset)
+    order = *sorted_by(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
+    query = select(*_HEAD).where(where).order_by(*order).limit(limit).offset(offset)
     return [EvaluationReport(*row) for row in connection.execute(query)], total
 
 

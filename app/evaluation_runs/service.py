@@ -49,11 +49,13 @@ class EvaluationRuns:
         await self._database.transact(lambda connection: repository.begin(connection, tenant, report))
         return await self.get(tenant, run.id)
 
-    async def reports(self, tenant: str, set_id: str, limit: int, offset: int) -> tuple[list[ReportedRun], int]:
-        """Reports, the latest first, and how many there are. set_id: "" for all."""
+    async def reports(
+        self, tenant: str, set_id: str, limit: int, offset: int, sort: str = ""
+    ) -> tuple[list[ReportedRun], int]:
+        """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
         async with self._database.read() as connection:
             found, total = await connection.run_sync(
-                lambda sync: repository.reports(sync, tenant, set_id=set_id, limit=limit, offset=offset)
+                lambda sync: repository.reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
             )
         return [ReportedRun(one, await self._jobs.run(tenant, one.id)) for one in found], total
 

@@ -24,6 +24,7 @@ router = APIRouter(prefix="/api/v1/knowledge/faqs", tags=["faqs"], route_class=G
 
 FaqId = Annotated[str, Path(max_length=32)]
 Text = Annotated[str, Query(max_length=200, description="问题、相似问或答案里的字")]
+FaqSort = Literal["-updated", "updated", "question", "-question", "-hits", "hits"]
 State = Annotated[FaqState | None, Query(description="只列草稿，或只列已发布的")]
 _KEPT: Responses = {202: {"description": "已存下，索引还在更新", "model": FaqOut}}
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -38,12 +39,12 @@ async def list_faqs(
     wiring: Wiring,
     q: Text = "",
     state: State = None,
-    order: Annotated[Literal["recent", "hits"], Query(description="最近改动的在前，或命中多的在前")] = "recent",
+    sort: Annotated[FaqSort, Query(description="按什么排；前面加 - 为从大到小")] = "-updated",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> FaqPage:
     """One page of entries."""
-    filters = FaqFilters(q, state, often=order == "hits")
+    filters = FaqFilters(q, state, sort)
     found, total = await wiring.faqs.page(tenant, filters, offset=offset, limit=limit)
     return FaqPage(items=list(map(FaqOut.model_validate, found)), total=total, offset=offset, limit=limit)
 

@@ -14,6 +14,7 @@ from agents.types import Button
 from app.db.base import Base
 from app.db.engine import Database
 from app.db.outbox import PendingEvent
+from app.db.sorting import sorted_by
 from app.documents.tables import KbState
 from app.faqs.rules import wording_key
 from app.faqs.tables import FaqRow as Table
@@ -31,11 +32,14 @@ class WordingTaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FaqFilters:
-    """Which entries are listed. text: in the question, a variant or the answer; often: those cited most come first."""
+    """Which entries are listed. text: in the question, a variant or the answer; sort: by which column."""
 
     text: str = ""
     state: FaqState | None = None
-    often: bool = False
+    sort: str = ""
+
+
+_SORTED = {"question": func.lower(Table.question), "hits": Table.hits, "updated": Table.updated_at}
 
 
 class FaqRepository:
@@ -45,9 +49,9 @@ class FaqRepository:
         self._database = database
 
     async def page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
-        """One page, the last changed first, and how many there are in all."""
+        """One page, the last changed first unless `sort` says otherwise, and how many there are in all."""
         where = _filtered(tenant, filters)
-        order = (Table.hits.desc(),) if filters.often else ()
+        order = sorted_by(filters.sort, _SORTED)
         query = _entries(where).order_by(*order, Table.updated_at.desc(), Table.id).offset(offset).limit(limit)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()

@@ -117,6 +117,10 @@ async def anyone() -> None:
     """Needs no key."""
 
 
+async def changes_nothing() -> None:
+    """Marks what is asked by POST, because it takes a body, and is no administrative action: it changes nothing."""
+
+
 def current_container(request: Request) -> Container:
     """The wiring of this process."""
     container: Container = request.app.state.container
@@ -171,6 +175,7 @@ BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(anyone)
+CHANGES_NOTHING = Depends(changes_nothing)
 if TYPE_CHECKING:
     Wiring = Container
 else:  # FastAPI resolves it at run time

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import STAFF, Role
 from app.errors import InvalidRequest, Overloaded
-from app.http.deps import Allow, current_container
+from app.http.deps import Allow, changes_nothing, current_container
 
 
 class GuardedRoute(APIRoute):
@@ -32,7 +32,8 @@ class GuardedRoute(APIRoute):
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
-        written_down = allow is not None and audited(self.methods or set(), allow.roles)
+        written_down = is_written_down(self)
+        may_be_dry = any(parameter.name == "dry_run" for parameter in self.dependant.query_params)
 
         async def guard(request: Request) -> Response:
             if allow is not None:
@@ -41,7 +42,7 @@ class GuardedRoute(APIRoute):
                 await allow(request)
             if reads_body:
                 await request.body()
-            if written_down:
+            if written_down and not (may_be_dry and _is_dry_run(request)):
                 return await current_container(request).audit.recorded(self.name, request, lambda: carried_out(request))
             return await carried_out(request)
 
@@ -67,6 +68,18 @@ def audited(methods: set[str], roles: frozenset[Role]) -> bool:
     """
     leading = roles <= {Role.ADMIN, Role.LEAD}
     return (leading and bool(methods - {"GET", "HEAD"})) or (roles <= STAFF and "DELETE" in methods)
+
+
+def is_written_down(route: APIRoute) -> bool:
+    """Whether what a route does goes into the audit log, unless a request asks for a dry run."""
+    allow = allow_of(route.dependant)
+    reads = any(part.call is changes_nothing for part in route.dependant.dependencies)
+    return allow is not None and not reads and audited(route.methods or set(), allow.roles)
+
+
+def _is_dry_run(request: Request) -> bool:
+    """Whether the caller only wants to know what would be done; what is neither yes nor no is refused later."""
+    return request.query_params.get("dry_run", "").lower() in ("true", "1", "yes", "on", "t", "y")
 
 
 def roles_of(app: FastAPI) -> dict[str, list[Role]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -20,6 +20,8 @@ router = APIRouter(prefix="/api/v1/keys", tags=["keys"], route_class=GuardedRout
 
 KeyId = Annotated[str, Path(max_length=32)]
 
+KeySort = Literal["name", "-name", "role", "-role", "-created", "created", "-used", "used", "ends", "-ends"]
+
 
 @router.get("")
 async def list_keys(
@@ -29,11 +31,12 @@ async def list_keys(
     q: Annotated[str, Query(max_length=200, description="名称或编号里的字")] = "",
     role: Role | None = None,
     state: Annotated[KeyState | None, Query(description="只列有效的、已到期的或已停用的")] = None,
+    sort: Annotated[KeySort | None, Query(description="按什么排；前面加 - 为从大到小。不给则有效的、新的在前")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> KeyPage:
     """The tenant's keys, without the keys themselves."""
-    rows, total = await wiring.key_management.page(tenant, KeyFilter(q, role, state), limit, offset)
+    rows, total = await wiring.key_management.page(tenant, KeyFilter(q, role, state), limit, offset, sort or "")
     own = request.state.principal.key
     return KeyPage(
         items=[KeyOut.of(row, own) for row in rows],

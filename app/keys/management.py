@@ -27,9 +27,11 @@ class KeyManagement:
         self._repository = repository
         self._ring = ring
 
-    async def page(self, tenant: str, wanted: KeyFilter, limit: int, offset: int) -> tuple[list[KeyRow], int]:
+    async def page(
+        self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
+    ) -> tuple[list[KeyRow], int]:
         """See `KeyRepository.page`."""
-        return await self._repository.page(tenant, wanted, limit, offset)
+        return await self._repository.page(tenant, wanted, limit, offset, sort)
 
     def by_environment(self, tenant: str) -> bool:
         """Whether the tenant has an admin key that is in no list."""

@@ -16,6 +16,7 @@ from app.auth.principal import Principal, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
+from app.db.sorting import sorted_by
 from app.keys.tables import ApiKey
 from knowledge.filters import EVERYTHING, Filter, named_filter
 
@@ -120,6 +121,15 @@ _STAMP = select(
 _NOT_REVOKED = select(ApiKey.__table__).where(ApiKey.revoked_at.is_(None))
 
 
+_SORTED = {
+    "name": func.lower(ApiKey.name),
+    "role": ApiKey.role,
+    "created": ApiKey.created_at,
+    "used": ApiKey.last_used_at,
+    "ends": ApiKey.expires_at,
+}
+
+
 class KeyRepository:
     """Keys of all tenants: a key is what tells the tenant, so it is looked up without one."""
 
@@ -173,8 +183,10 @@ class KeyRepository:
         async with self._database.read() as connection:
             return [_row(row) for row in await connection.execute(query)]
 
-    async def page(self, tenant: str, wanted: KeyFilter, limit: int, offset: int) -> tuple[list[KeyRow], int]:
-        """A tenant's keys, those that are valid first and of these the latest, and how many there are."""
+    async def page(
+        self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
+    ) -> tuple[list[KeyRow], int]:
+        """A tenant's keys, by `sort` or those that are valid first and of these the latest, and how many there are."""
         where = [ApiKey.tenant_id == tenant]
         if wanted.text:
             said = (column.icontains(wanted.text, autoescape=True) for column in (ApiKey.name, ApiKey.id))
@@ -184,7 +196,8 @@ class KeyRepository:
         states = _states(now())
         if wanted.state is not None:
             where.append(states[wanted.state])
-        order = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
+        usual = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
+        order = *sorted_by(sort, _SORTED), *usual
         query = select(*_ROW).where(*where).order_by(*order).limit(limit).offset(offset)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(ApiKey).where(*where))).scalar_one()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,12 +19,14 @@ from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.transcripts.repository import ConversationFilter
 from app.transcripts.repository_whole import Who
+from app.transcripts.severity import Trouble
 from app.transcripts.types import Rating
 from app.types import SessionKey
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
+ConversationSort = Literal["-updated", "updated", "-created", "created", "-turns", "turns"]
 SessionId = Annotated[str, Path(max_length=128)]
 
 
@@ -38,15 +40,22 @@ class ConversationOut(BaseModel):
     turns: int
     created_at: datetime
     updated_at: datetime
-    first_question: str = Field(description="首条消息，便于辨认")
+    first_question: str = Field(description="首条消息")
+    title: str = Field(description="最不顺的一轮里顾客的话；同样不顺的取最早的")
+    trouble: Trouble = Field(
+        description="那一轮怎么不顺，从重到轻：danger 有危险或高风险，wanted_person 要人工，thumbs_down 被踩，"
+        "refused 没答上，unsure 没把握；none 都顺利"
+    )
+    worst: str = Field(description="那一轮的编号；没有一轮时为空")
     last_outcome: str = Field(description="最后一轮的结论类型；没有一轮时为空")
     handoff: bool = Field(description="是否请求过人工")
     up: int = Field(description="赞的次数")
     down: int = Field(description="踩的次数")
+    labels: list[str] = Field(description="会话的标签")
 
 
 class ConversationList(BaseModel):
-    """The ones that were active last come first; `next` continues the list as `after`."""
+    """One page; `next` continues the list as `after`, where it is not sorted otherwise."""
 
     conversations: list[ConversationOut]
     next: str | None
@@ -116,17 +125,22 @@ async def list_conversations(
     outcome: Annotated[Outcome | None, Query(description="有一轮是这个结论")] = None,
     handoff: Annotated[bool | None, Query(description="请求过人工的，或没有请求过的")] = None,
     rating: Annotated[Rating | None, Query(description="有一条回复得到这种评价")] = None,
+    label: Annotated[str, Query(max_length=32, description="有这个标签的")] = "",
+    trouble: Annotated[Trouble | None, Query(description="有一轮这样不顺")] = None,
     since: Annotated[Moment | None, Query(description="这时起有动静的，要带时区")] = None,
     until: Annotated[Moment | None, Query(description="这时之前有动静的，要带时区")] = None,
-    after: Annotated[str, Query(description="上一页响应中的 next")] = "",
+    sort: Annotated[ConversationSort, Query(description="按什么排；前面加 - 为从大到小")] = "-updated",
+    after: Annotated[str, Query(description="上一页响应中的 next；只用于 -updated")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> ConversationList:
-    """The conversations that were active last."""
-    wanted = ConversationFilter(q, user_id, channel, outcome or "", handoff, rating or "", since, until, after)
+    """A page of conversations, each called by its worst turn."""
+    places = since, until, after, trouble, sort, label
+    wanted = ConversationFilter(q, user_id, channel, outcome or "", handoff, rating or "", *places)
     found, total = await wiring.transcripts.recent(tenant, limit, wanted, offset)
-    following = found[-1].session_id if len(found) == limit else None
-    listed = [ConversationOut(**asdict(item)) for item in found]
+    following = found[-1].session_id if len(found) == limit and sort == "-updated" else None
+    labels = await wiring.contacts.rows.labels(tenant, [item.session_id for item in found])
+    listed = [ConversationOut(**asdict(item), labels=list(labels.get(item.session_id, ()))) for item in found]
     return ConversationList(conversations=listed, next=following, total=total)
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.contacts.tables import ConversationLabelRow
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
 from app.db.engine import Database, insert_into
+from app.db.sorting import sorted_by
 from app.desk.tables import DeskSessionRow
 from app.privacy import masked
+from app.transcripts.severity import SEVERITY, TROUBLES, Trouble
 from app.transcripts.types import Rating
 from app.webhooks.events import WebhookEvent, emit
 
@@ -22,8 +26,9 @@ Forget = Callable[[Connection, str, Sequence[str]], int]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list; `first_question` is its first message; `verified` tells whether
-    the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
+    """A conversation in a list; `first_question` is its first message, `title` that of its worst turn, the first of
+    equals; `trouble` what was wrong there, `worst` the id of that turn, empty where nothing was said; `verified` tells
+    whether the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
     """
 
     session_id: str
@@ -38,13 +43,17 @@ class Summary:
     handoff: bool
     up: int
     down: int
+    title: str = ""
+    trouble: Trouble = Trouble.NONE
+    worst: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationFilter:
     """Which conversations are listed; what is empty or None does not restrict. text: in a message, a reply, or the id
     of the session or the user; outcome: of any turn; handoff: whether a person was ever asked for; rating: of any vote;
-    since and until: of the last activity. after: the session that ended the last page.
+    since and until: of the last activity; trouble: of any turn; sort: by which column; after: the session that ended
+    the last page, of a list that is not sorted otherwise.
     """
 
     text: str = ""
@@ -56,6 +65,9 @@ class ConversationFilter:
     since: datetime | None = None
     until: datetime | None = None
     after: str = ""
+    trouble: Trouble | None = None
+    sort: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +84,23 @@ class Exchange:
     reason: str
 
 
+_ENDS = {trouble: [end.value for end, found in TROUBLES.items() if found is trouble] for trouble in Trouble}
 EVERYTHING = ConversationFilter()
 _OWN_TURN = (StoredTurn.tenant_id == Conversation.tenant_id) & (StoredTurn.session_id == Conversation.session_id)
 _AT_DESK = (DeskSessionRow.tenant_id == Conversation.tenant_id) & (DeskSessionRow.session_id == Conversation.session_id)
 _OWN_VOTE = (Feedback.tenant_id == StoredTurn.tenant_id) & (Feedback.turn_id == StoredTurn.id) & _OWN_TURN
+_DISLIKED = exists().where(
+    Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id, Feedback.rating == "down"
+)
+_SEVERITY: ColumnElement[int] = case(
+    *(
+        (_DISLIKED if trouble is Trouble.THUMBS_DOWN else StoredTurn.outcome.in_(_ENDS[trouble]), SEVERITY[trouble])
+        for trouble in Trouble
+        if trouble is not Trouble.NONE
+    ),
+    else_=SEVERITY[Trouble.NONE],
+)
+_SORTED = {"updated": Conversation.updated_at, "created": Conversation.created_at, "turns": Conversation.turns}
 
 
 def _votes(rating: str) -> ColumnElement[int]:
@@ -99,6 +124,13 @@ def _where(tenant: str, wanted: ConversationFilter) -> list[ColumnElement[bool]]
         where.append(asked if wanted.handoff else ~asked)
     if wanted.rating:
         where.append(exists().where(_OWN_VOTE, Feedback.rating == wanted.rating))
+    if wanted.trouble is not None:
+        where.append(exists().where(_OWN_TURN, _SEVERITY.in_([SEVERITY[wanted.trouble]])))
+    if wanted.label:
+        of_conversation = (ConversationLabelRow.tenant_id == Conversation.tenant_id) & (
+            ConversationLabelRow.session_id == Conversation.session_id
+        )
+        where.append(exists().where(of_conversation, ConversationLabelRow.label == wanted.label))
     if wanted.since is not None:
         where.append(Conversation.updated_at >= wanted.since)
     if wanted.until is not None:
@@ -120,7 +152,9 @@ class TranscriptRepository:
     async def recent(
         self, tenant: str, limit: int, wanted: ConversationFilter = EVERYTHING, offset: int = 0
     ) -> tuple[list[Summary], int]:
-        """The conversations that were active last, at most `limit`, and how many there are on all pages."""
+        """The conversations that were active last, or by the filter's `sort`, at most `limit`, and how many there are
+        on all pages.
+        """
         place = (Conversation.updated_at, Conversation.session_id)
         where = _where(tenant, wanted)
         page = list(where)
@@ -147,7 +181,7 @@ class TranscriptRepository:
                 _votes("down"),
             )
             .where(*page)
-            .order_by(*(column.desc() for column in place))
+            .order_by(*sorted_by(wanted.sort, _SORTED), *(column.desc() for column in place))
             .limit(limit)
             .offset(offset)
         )
@@ -155,7 +189,9 @@ class TranscriptRepository:
             total = (
                 await connection.execute(select(func.count()).select_from(Conversation).where(*where))
             ).scalar_one()
-            return [Summary(*row) for row in await connection.execute(query)], total
+            found = [Summary(*row) for row in await connection.execute(query)]
+            worst = await _find_worst(connection, tenant, [one.session_id for one in found])
+            return [replace(one, **worst.get(one.session_id, {})) for one in found], total
 
     async def read(self, tenant: str, session_id: str) -> list[Exchange]:
         """All turns, the oldest first; empty for a session that is not there."""
@@ -215,6 +251,19 @@ class TranscriptRepository:
             await connection.run_sync(emit, tenant, WebhookEvent.FEEDBACK_GIVEN, told)
         self._on_commit()
         return True
+
+
+async def _find_worst(connection: AsyncConnection, tenant: str, sessions: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """By session what `Summary` tells of its worst turn."""
+    place = func.row_number().over(partition_by=StoredTurn.session_id, order_by=(_SEVERITY.desc(), StoredTurn.number))
+    columns = StoredTurn.session_id, StoredTurn.id, StoredTurn.question, _SEVERITY.label("severity")
+    own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
+    turns = select(*columns, place.label("place")).where(own).subquery()
+    troubles = {severity: trouble for trouble, severity in SEVERITY.items()}
+    return {
+        row.session_id: {"title": row.question, "trouble": troubles[row.severity], "worst": row.id}
+        for row in await connection.execute(select(turns).where(turns.c.place == 1))
+    }
 
 
 def _key(tenant: str, session_id: str) -> ColumnElement[bool]:

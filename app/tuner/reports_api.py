@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
+from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, Wiring, caller_name
 from app.http.failures import fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -47,7 +47,7 @@ async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiri
     return await _begun(tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, caller_name(request)), body)
 
 
-@router.post("/judgements/estimates", responses=fails(409, 502, 503))
+@router.post("/judgements/estimates", responses=fails(409, 502, 503), dependencies=[CHANGES_NOTHING])
 async def estimate_judgement(body: JudgementIn, tenant: AdminTenant, wiring: Wiring) -> EstimateOut:
     """What it takes to have a model write questions and judge them, by two passages that are tried for it."""
     return EstimateOut.model_validate(asdict(await wiring.reports.estimate(tenant, body.passages)))

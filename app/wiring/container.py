@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 from app.audit.repository import AuditRepository
+from app.audit.repository_names import NameRepository
 from app.audit.service import AuditLog
 from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
@@ -161,7 +162,7 @@ class Container:
         self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
-        self.audit = AuditLog(AuditRepository(database))
+        self.audit = AuditLog(AuditRepository(database), NameRepository(database))
         self.filters = FilterRequests(FilterRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))

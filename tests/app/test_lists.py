@@ -18,8 +18,12 @@ from app.documents.repository import Filters as DocumentFilters
 from app.documents.repository_jobs import JobFilter, JobRepository
 from app.documents.tables import Content, Document, DocumentVersion, IngestionFile, IngestionJob, KbState
 from app.documents.types import FileState
+from app.faqs.repository import FaqFilters, FaqRepository
+from app.faqs.tables import FaqRow
 from app.gaps.repository_unanswered import UnansweredRepository, note
 from app.gaps.tables import KnowledgeGap
+from app.keys.repository import KeyFilter, KeyRepository
+from app.keys.tables import ApiKey
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.tickets.tables import Ticket
 from app.webhooks.repository_deliveries import DeliveryRepository
@@ -128,6 +132,41 @@ async def test_documents_are_narrowed_to_what_is_indexed_and_what_is_valid(datab
     ):
         rows, total = await library.page("t", filters)
         assert {row.id for row in rows} == expected and total == len(expected), filters
+
+
+async def test_lists_are_sorted_by_a_column_either_way_and_what_has_no_value_comes_last(database: Database) -> None:
+    await documents(
+        database,
+        [
+            {"title": "乙", "size": 3, "updated_at": at(0), "disabled": True},
+            {"title": "", "name": "Alpha", "size": 1, "updated_at": at(2)},
+            {"title": "beta", "size": 2, "updated_at": at(1)},
+        ],
+    )
+    library = DocumentRepository(database)
+    for sort, expected in (("name", "120"), ("-name", "021"), ("size", "120"), ("-size", "021"), ("updated", "021")):
+        rows, _ = await library.page("t", sort=sort)
+        assert "".join(row.id for row in rows) == expected, sort
+    assert [row.id for row in (await library.page("t", DocumentFilters(disabled=True)))[0]] == ["0"]
+    assert (await library.page("t", DocumentFilters(disabled=False)))[1] == 2
+
+    answers = [
+        {"id": str(n), "question": text, "hits": n, "state": "draft", "buttons": []} for n, text in enumerate("ba")
+    ]
+    await keep(database, FaqRow, *answers)
+    entries = FaqRepository(database)
+    for sort, expected in (("question", "10"), ("-question", "01"), ("-hits", "10"), ("hits", "01")):
+        found, _ = await entries.page("t", FaqFilters(sort=sort), 0, 9)
+        assert "".join(entry.id for entry in found) == expected, sort
+
+    used = {"a": at(1), "b": None, "c": at(2)}
+    blank = {"role": "admin", "filter": {}}
+    made = [blank | {"id": n, "name": n, "digest": n, "last_used_at": moment} for n, moment in used.items()]
+    await keep(database, ApiKey, *made)
+    keys = KeyRepository(database)
+    for sort, expected in (("used", "acb"), ("-used", "cab"), ("-name", "cba")):
+        rows_of_keys, _ = await keys.page("t", KeyFilter(), 9, 0, sort)
+        assert "".join(key.id for key in rows_of_keys) == expected, sort
 
 
 async def documents(database: Database, rows: list[dict[str, Any]], indexed: int = 0) -> None:

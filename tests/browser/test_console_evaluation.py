@@ -21,7 +21,7 @@ def test_a_file_of_cases_is_run_and_two_reports_are_compared(light: str, page: P
     with httpx.Client(base_url=light, timeout=30) as http:
         http.post("/api/v1/knowledge/documents?wait=30", files=[("files", ("退货说明.md", FREIGHT.encode()))])
     content = opened(page, light, "evaluation")
-    content.get_by_role("button", name="新建评测集").click()
+    content.get_by_role("button", name="新建评测集").first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("名称").fill("<b>上线</b>必过")
     dialog.get_by_label("题目文件").set_input_files(files=table("freight,退货的运费谁承担,首重 12 元,退货说明"))

@@ -13,7 +13,7 @@ FILE = "问题,答案,相似问\n几点下班,六点。,\n,没有问题,\n<img s
 @pytest.mark.acceptance(only=True)
 def test_an_entry_is_written_answers_with_its_button_and_is_deleted(light: str, page: Page) -> None:
     content = opened(page, light, "faqs")
-    content.get_by_role("button", name="添加", exact=True).click()
+    content.get_by_role("button", name="添加", exact=True).first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("问题").fill("怎么改地址")
     dialog.get_by_label("答案").fill("发货前在订单详情里改。")

@@ -25,7 +25,7 @@ def test_a_folder_is_added_synced_looked_into_and_deleted(light: str, source_roo
     folder = rules(source_root)
     content = opened(page, light, "sources")
     expect(content).to_contain_text("还没有数据来源")
-    content.get_by_role("button", name="添加来源").click()
+    content.get_by_role("button", name="添加来源").first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("名称").fill("<b>制度</b>")
     dialog.get_by_label("从哪里来").select_option("folder")

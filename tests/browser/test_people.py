@@ -24,7 +24,7 @@ def test_a_colleague_is_invited_chooses_a_password_and_is_at_the_desk(browser: B
         page.get_by_role("dialog").get_by_label("名称").fill("退款组")
         page.get_by_role("dialog").get_by_role("button", name="保存").click()
         expect(page.locator("main")).to_contain_text("还没有组员")
-        page.get_by_role("button", name="邀请同事").click()
+        page.get_by_role("button", name="邀请同事").first.click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("姓名").fill("小艾")
         dialog.get_by_label("账号", exact=False).first.fill("Amy")

@@ -134,21 +134,6 @@ class ContactVoteOut(TypedDict):
     created_at: str
 
 
-class ConversationOut(TypedDict):
-    session_id: str
-    user_id: str
-    verified: bool
-    channel: str
-    turns: int
-    created_at: str
-    updated_at: str
-    first_question: str
-    last_outcome: str
-    handoff: bool
-    up: int
-    down: int
-
-
 class CurrentSession(TypedDict):
     session_id: str | None
     expires_at: str | None
@@ -183,6 +168,7 @@ class DocumentOut(TypedDict):
     url: str | None
     valid_from: str | None
     valid_until: str | None
+    disabled: bool
     valid: bool
     published: bool
     media_type: str
@@ -213,6 +199,7 @@ class DocumentPatch(TypedDict):
     url: NotRequired[str | None]
     valid_from: NotRequired[str | None]
     valid_until: NotRequired[str | None]
+    disabled: NotRequired[bool | None]
     folder: NotRequired[str | None]
 
 
@@ -863,6 +850,9 @@ class TransitionIn(TypedDict):
     version: NotRequired[int | None]
 
 
+Trouble: TypeAlias = Literal["danger", "wanted_person", "thumbs_down", "refused", "unsure", "none"]
+
+
 class UnansweredOut(TypedDict):
     id: str
     question: str
@@ -1047,10 +1037,23 @@ class ChatRequest(TypedDict):
     filter: NotRequired[FilterIn | None]
 
 
-class ConversationList(TypedDict):
-    conversations: list[ConversationOut]
-    next: str | None
-    total: int
+class ConversationOut(TypedDict):
+    session_id: str
+    user_id: str
+    verified: bool
+    channel: str
+    turns: int
+    created_at: str
+    updated_at: str
+    first_question: str
+    title: str
+    trouble: Trouble
+    worst: str
+    last_outcome: str
+    handoff: bool
+    up: int
+    down: int
+    labels: list[str]
 
 
 class DecisionOut(TypedDict):
@@ -1548,6 +1551,12 @@ class ContactOut(TypedDict):
     tickets: list[ContactTicketOut]
     notes: list[ContactNoteOut]
     votes: list[ContactVoteOut]
+
+
+class ConversationList(TypedDict):
+    conversations: list[ConversationOut]
+    next: str | None
+    total: int
 
 
 class ConversationSeen(TypedDict):

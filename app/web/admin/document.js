@@ -15,13 +15,13 @@ const DOCUMENTS = "/api/v1/knowledge/documents";
 const t = words({
   zh: {
     back: "全部文档", file: "文件", category: "分类", tags: "标签", url: "原文网址", from: "生效", until: "失效", size: "大小", type: "类型", version: "版本", updated: "更新于", created: "加入于", external: "外部编号", hash: "内容摘要", chunks: "片段", about: "这篇文档",
-    edit: "修改", original: "下载原文件", remove: "删除", removeTitle: "删除《{name}》？", removeText: "它的 {n} 个片段和全部版本会放进回收站，机器人马上不再用它回答。期限之内可以在“回收站”里恢复。", removed: "已删除", removing: "已删除，索引还在更新",
+    edit: "修改", disable: "停用", enable: "启用", original: "下载原文件", remove: "删除", removeTitle: "删除《{name}》？", removeText: "它的 {n} 个片段和全部版本会放进回收站，机器人马上不再用它回答。期限之内可以在“回收站”里恢复。", removed: "已删除", removing: "已删除，索引还在更新",
     passages: "片段", passageText: "机器人引用的就是这些片段。", search: "在片段里找", page: "第 {n} 页", asks: "问：", why: "为什么搜不到这一段",
     editTitle: "修改归类与有效期", folder: "目录", tagsHint: "用逗号分隔", urlHint: "回答里的来源可以链接到这里", folderHint: "留空为最上层", untilHint: "到这时起检索不到", save: "保存", saved: "已保存", none: "没有片段。", noMatch: "没有符合的片段。", try: "拿它试一问",
   },
   en: {
     back: "All documents", file: "File", category: "Category", tags: "Tags", url: "Address", from: "Valid from", until: "Valid until", size: "Size", type: "Type", version: "Version", updated: "Changed", created: "Added", external: "External id", hash: "Digest", chunks: "Passages", about: "This document",
-    edit: "Edit", original: "Download original", remove: "Delete", removeTitle: "Delete {name}?", removeText: "Its {n} passages and all versions go to the bin, and the assistant stops answering from it at once. Until they are erased there, they can be restored.", removed: "Deleted", removing: "Deleted, the index is still at work",
+    edit: "Edit", disable: "Disable", enable: "Enable", original: "Download original", remove: "Delete", removeTitle: "Delete {name}?", removeText: "Its {n} passages and all versions go to the bin, and the assistant stops answering from it at once. Until they are erased there, they can be restored.", removed: "Deleted", removing: "Deleted, the index is still at work",
     passages: "Passages", passageText: "These are what the assistant cites.", search: "Find in passages", page: "Page {n}", asks: "Q:", why: "Why is this not found",
     editTitle: "Edit filing and validity", folder: "Folder", tagsHint: "Comma-separated", urlHint: "Sources in answers can link here", folderHint: "Empty for the top", untilHint: "Not found from then on", save: "Save", saved: "Saved", none: "No passages.", noMatch: "No passage matches.", try: "Try a question on it",
   },
@@ -36,6 +36,7 @@ export function Document({ route, manages }) {
   const back = { href: link("documents"), title: t("back") };
   if (!state.data) return html`<${Head} title=${t("about")} back=${back} /><${Loaded} state=${state} />`;
   const { document, versions } = state.data;
+  const toggle = async () => { if (await attempt(() => server.patch(`${DOCUMENTS}/${id}`, { disabled: !document.disabled }), t("saved"))) state.reload(); };
   const remove = async () => {
     if (!await confirmed({ title: t("removeTitle", { name: document.name }), text: t("removeText", { n: number(document.chunks) }), action: t("remove") })) return;
     await attempt(async () => {
@@ -54,7 +55,7 @@ export function Document({ route, manages }) {
   return html`<${Head} title=${document.title || document.name} back=${back}>
       <a class="yd-btn" href=${link("hit-test", { document: id })}>${t("try")}</a>
       <a class="yd-btn" href=${`${DOCUMENTS}/${id}/original`} download=${document.name}>${t("original")}</a>
-      ${manages && html`<button class="yd-btn" onClick=${() => setEditing(true)}>${t("edit")}</button><button class="yd-btn yd-btn-danger" onClick=${remove}>${t("remove")}</button>`}<//>
+      ${manages && html`<button class="yd-btn" onClick=${() => setEditing(true)}>${t("edit")}</button><button class="yd-btn" onClick=${toggle}>${t(document.disabled ? "enable" : "disable")}</button><button class="yd-btn yd-btn-danger" onClick=${remove}>${t("remove")}</button>`}<//>
     <div class="ad-two"><${Passages} route=${route} id=${id} version=${`${document.version} ${corrected}`} manages=${manages} changed=${again} />
       <aside class="yd-stack"><section class="yd-card"><div class="ad-card-title"><h2 class="yd-grow">${t("about")}</h2><${Standing} item=${document} /></div><${Facts} facts=${labels} /></section>
       <${Versions} path=${`${DOCUMENTS}/${id}`} document=${document} versions=${versions} manages=${manages} changed=${state.reload} />

@@ -6,8 +6,8 @@ import { server } from "./server.js";
 
 const SHOWN = 100;
 const t = words({
-  zh: { import: "导入", export: "导出", title: "导入“{name}”", added: "新增 {n} 条", changed: "改写 {n} 条", unchanged: "{n} 条没有变化", refused: "{n} 行不能收下，改好后可以再导入一次：", row: "第 {n} 行：{message}", rest: "另有 {n} 行", take: "导入并生效", none: "没有可以导入的内容。", done: "已导入", cancel: "取消" },
-  en: { import: "Import", export: "Export", title: "Import “{name}”", added: "{n} new", changed: "{n} changed", unchanged: "{n} as they are", refused: "{n} rows cannot be taken; put them right and import the file again:", row: "Row {n}: {message}", rest: "{n} more rows", take: "Import", none: "There is nothing to import.", done: "Imported", cancel: "Cancel" },
+  zh: { import: "导入", export: "导出全部", title: "导入“{name}”", added: "新增 {n} 条", changed: "改写 {n} 条", unchanged: "{n} 条没有变化", refused: "{n} 行不能收下，改好后可以再导入一次：", row: "第 {n} 行：{message}", rest: "另有 {n} 行", take: "导入并生效", none: "没有可以导入的内容。", done: "已导入", cancel: "取消" },
+  en: { import: "Import", export: "Export all", title: "Import “{name}”", added: "{n} new", changed: "{n} changed", unchanged: "{n} as they are", refused: "{n} rows cannot be taken; put them right and import the file again:", row: "Row {n}: {message}", rest: "{n} more rows", take: "Import", none: "There is nothing to import.", done: "Imported", cancel: "Cancel" },
 });
 
 export function FaqFiles({ path, may, onChange }) {

@@ -12,10 +12,10 @@ const JOBS = "/api/v1/jobs";
 const AGAIN = 1000;  // ms between two looks at what is at work
 const t = words({
   zh: {
-    title: "定时任务", text: "知识库的例行工作。到时间自动运行，也可以现在运行；同一个任务同时只运行一次。", kind: "任务", schedule: "时间", last: "最近一次", took: "用时", state: "状态", run: "现在运行", running: "在运行", started: "已开始运行", history: "运行记录", house: "日常维护", houseText: "服务自己定期做的事，以当前进程的记录为准，重启后重新记。", daily: "每天 {hour}:00", demand: "手动", seconds: "{n} 秒", every: "每 {n} 秒", everyMinutes: "每 {n} 分钟", everyHours: "每 {n} 小时", never: "还没有运行过", error: "错误", fine: "正常", when: "开始", none: "还没有运行记录。", by: "来由", timed: "定时", hand: "手动", cancel: "取消", cancelled: "已取消", back: "定时任务", progress: "进度", result: "结果", parameters: "参数", created: "提交于", finished: "结束于", ended: "完成 {done} / {total}", same: "不指定",
+    title: "定时任务", text: "知识库的例行工作。到时间自动运行，也可以现在运行；同一个任务同时只运行一次。", kind: "任务", schedule: "时间", last: "最近一次", took: "用时", state: "状态", run: "现在运行", running: "在运行", started: "已开始运行", history: "运行记录", house: "日常维护", houseText: "服务自己定期做的事，以当前进程的记录为准，重启后重新记。", daily: "每天 {hour}:00", demand: "手动", seconds: "{n} 秒", every: "每 {n} 秒", everyMinutes: "每 {n} 分钟", everyHours: "每 {n} 小时", never: "还没有运行过", error: "错误", fine: "正常", when: "开始", none: "还没有运行记录。到时间会自动运行，也可以点上面的“现在运行”。", by: "来由", timed: "定时", hand: "手动", cancel: "取消", cancelled: "已取消", back: "定时任务", progress: "进度", result: "结果", parameters: "参数", created: "提交于", finished: "结束于", ended: "完成 {done} / {total}", same: "不指定",
   },
   en: {
-    title: "Background jobs", text: "Regular work on the knowledge base. It runs by itself when it is due, and now if you like; a job runs once at a time.", kind: "Job", schedule: "When", last: "Last run", took: "Took", state: "State", run: "Run now", running: "Running", started: "The job runs", history: "Runs", house: "Housekeeping", houseText: "What the server does by itself. Of this process; kept until it restarts.", daily: "Daily at {hour}:00", demand: "On demand", seconds: "{n} s", every: "Every {n} s", everyMinutes: "Every {n} min", everyHours: "Every {n} h", never: "Never yet", error: "Error", fine: "Fine", when: "Started", none: "No runs yet.", by: "Because", timed: "Schedule", hand: "On demand", cancel: "Cancel", cancelled: "Cancelled", back: "Background jobs", progress: "Progress", result: "Result", parameters: "Parameters", created: "Asked for", finished: "Ended", ended: "{done} of {total}", same: "Not chosen",
+    title: "Background jobs", text: "Regular work on the knowledge base. It runs by itself when it is due, and now if you like; a job runs once at a time.", kind: "Job", schedule: "When", last: "Last run", took: "Took", state: "State", run: "Run now", running: "Running", started: "The job runs", history: "Runs", house: "Housekeeping", houseText: "What the server does by itself. Of this process; kept until it restarts.", daily: "Daily at {hour}:00", demand: "On demand", seconds: "{n} s", every: "Every {n} s", everyMinutes: "Every {n} min", everyHours: "Every {n} h", never: "Never yet", error: "Error", fine: "Fine", when: "Started", none: "No runs yet. They begin when they are due, or by “Run now” above.", by: "Because", timed: "Schedule", hand: "On demand", cancel: "Cancel", cancelled: "Cancelled", back: "Background jobs", progress: "Progress", result: "Result", parameters: "Parameters", created: "Asked for", finished: "Ended", ended: "{done} of {total}", same: "Not chosen",
   },
 });
 const open = (run) => run?.state === "queued" || run?.state === "running";
@@ -67,7 +67,7 @@ function Begin({ kind, onClose, onDone }) {
 
 function All({ route, manages }) {
   const state = useLoaded((signal) => server.get(JOBS, {}, { signal }), []);
-  const list = useListing(route, ["kind"], (query, signal) => server.get(`${JOBS}/runs`, query, { signal }), { limit: 20 });
+  const list = useListing(route, ["kind"], (query, signal) => server.get(`${JOBS}/runs`, query, { signal }), { limit: 20, most: 100 });
   useFollowed(state, state.data?.kinds.some((kind) => open(kind.last)));
   useFollowed(list, list.data?.items.some(open));
   const [asking, setAsking] = useState(null);
@@ -94,14 +94,14 @@ function All({ route, manages }) {
     { title: t("error"), cell: (job) => (job.error ? job.error.message : job.started_at && t("fine")) },
   ];
   const runs = [
-    { title: t("kind"), cell: (run) => html`<a href=${link(`jobs/${run.id}`)}>${titles[run.kind] || run.kind}</a>` },
-    { title: t("state"), cell: (run) => html`<${Progress} run=${run} />` },
-    { title: t("by"), name: "ad-wide", cell: (run) => (run.scheduled ? t("timed") : t("hand")) },
-    { title: t("when"), cell: (run) => html`<span class="ad-when" title=${moment(run.started_at || run.created_at)}>${ago(run.started_at || run.created_at)}</span>` },
-    { title: t("took"), numeric: true, name: "ad-wide", cell: (run) => took(run.duration) },
+    { title: t("kind"), text: (run) => titles[run.kind] || run.kind, cell: (run) => html`<a href=${link(`jobs/${run.id}`)}>${titles[run.kind] || run.kind}</a>` },
+    { title: t("state"), text: (run) => named("run", run.state), cell: (run) => html`<${Progress} run=${run} />` },
+    { title: t("by"), name: "ad-wide", text: (run) => (run.scheduled ? t("timed") : t("hand")), cell: (run) => (run.scheduled ? t("timed") : t("hand")) },
+    { title: t("when"), text: (run) => run.started_at || run.created_at, cell: (run) => html`<span class="ad-when" title=${moment(run.started_at || run.created_at)}>${ago(run.started_at || run.created_at)}</span>` },
+    { title: t("took"), numeric: true, name: "ad-wide", text: (run) => run.duration, cell: (run) => took(run.duration) },
   ];
   return html`<${Head} title=${t("title")} text=${t("text")} />${asking && html`<${Begin} kind=${asking} onClose=${() => setAsking(null)} onDone=${begun} />`}<div class="yd-stack"><${Loaded} state=${state}>${(data) => html`<div class="yd-card ad-table"><${Table} caption=${t("title")} columns=${kinds} rows=${data.kinds} keyOf=${(kind) => kind.name} /></div>`}<//>
-    <h2>${t("history")}</h2><${Listing} list=${list} caption=${t("history")} columns=${runs} rowsOf=${(data) => data.items} keyOf=${(run) => run.id} onOpen=${(run) => go(`jobs/${run.id}`)} empty=${t("none")} filters=${html`<${Choice} list=${list} name="kind" label=${t("kind")} options=${Object.entries(titles)} />`} />
+    <h2>${t("history")}</h2><${Listing} list=${list} caption=${t("history")} columns=${runs} file="job-runs" rowsOf=${(data) => data.items} keyOf=${(run) => run.id} onOpen=${(run) => go(`jobs/${run.id}`)} empty=${t("none")} filters=${html`<${Choice} list=${list} name="kind" label=${t("kind")} options=${Object.entries(titles)} />`} />
     <div><h2>${t("house")}</h2><p class="yd-small yd-muted">${t("houseText")}</p></div><${Loaded} state=${state}>${(data) => html`<div class="yd-card ad-table"><${Table} caption=${t("house")} columns=${house} rows=${data.housekeeping} keyOf=${(job) => job.name} /></div>`}<//></div>`;
 }
 

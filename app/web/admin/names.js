@@ -44,6 +44,7 @@ const NAMES = {
     chat: ["", "对话", "Chat"], desk: ["", "人工台与工单", "Desk and tickets"], "documents:read": ["", "知识库：只读", "Knowledge base, reading"], "documents:write": ["", "知识库：读写", "Knowledge base, writing"], evaluation: ["", "评测与质量", "Evaluation"], tuning: ["", "检索调优", "Tuning"],
     profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"], reports: ["", "团队报表", "Team reports"],
   },
+  trouble: { danger: ["bad", "有危险或高风险", "Danger"], wanted_person: ["accent", "要人工", "Wanted a person"], thumbs_down: ["bad", "被踩", "Thumbs down"], refused: ["bad", "没答上", "Refused"], unsure: ["warn", "没把握", "Unsure"], none: ["good", "顺利", "Went well"] },
   audited: { done: ["good", "做了", "Done"], refused: ["warn", "被拒绝", "Refused"], failed: ["bad", "出错", "Failed"], open: ["", "没有做完", "Not finished"] },
   delivery: { pending: ["warn", "等待重试", "Pending"], delivered: ["good", "已送达", "Delivered"], dead: ["bad", "已放弃", "Given up"] },
   file: {

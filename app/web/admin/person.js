@@ -8,7 +8,7 @@ import { Secret } from "./secret.js";
 import { server } from "./server.js";
 
 export const PEOPLE = "/api/v1/people";
-const ROLES = ["agent", "lead", "admin"];
+export const ROLES = ["agent", "lead", "admin"];
 const t = words({
   zh: {
     invite: "邀请同事", login: "账号", loginHint: "登录用，也是人工台上的编号；字母、数字、. _ - : @，定了不能改", name: "姓名", role: "角色", subject: "企业账号（可选）", subjectHint: "身份提供方令牌里的员工编号；填了就能用企业账号登录", teams: "客服组", noTeams: "还没有客服组", skills: "技能", skillsHint: "用逗号分开；留空什么都能接", capacity: "同时接待几个会话", capacityHint: "0 为不限", hours: "班次",

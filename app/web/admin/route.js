@@ -13,7 +13,8 @@ export function go(path, query, { replace = false } = {}) {
   else location.hash = target;
 }
 
-function current() {
+// As the address has it now, which may be later than what was drawn.
+export function current() {
   const [path, search] = location.hash.replace(/^#\/?/, "").split("?");
   const [section = "", ...rest] = path.split("/").map(decodeURIComponent);
   return { section, id: rest[0] || "", rest: rest.slice(1), path, query: new URLSearchParams(search) };

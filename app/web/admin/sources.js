@@ -1,8 +1,9 @@
 // Sources: websites and folders that documents come from by themselves.
 import { ago, moment, number, words } from "../shared/i18n.js";
-import { Dialog, Empty, Failure, Field, Loaded, Table, attempt, html, useLoaded } from "../shared/ui.js";
+import { Dialog, Failure, Field, attempt, html } from "../shared/ui.js";
 import { useEffect, useState } from "../vendor/preact-htm.js";
-import { Named } from "./names.js";
+import { Choice, Listing, Search, pageOf, useListing } from "./listing.js";
+import { Named, named, options } from "./names.js";
 import { Head } from "./page.js";
 import { go, link } from "./route.js";
 import { server } from "./server.js";
@@ -13,11 +14,11 @@ const AGAIN = 1000;  // ms between two looks at what is synced
 const PERIODS = [[60, "hourly"], [360, "six"], [1440, "daily"], [10080, "weekly"], [0, "never"]];
 const t = words({
   zh: {
-    title: "数据来源", text: "网站和文件夹里的内容有变化时，知识库自动跟着变：改了的成为新版本，没有了的失效。", new: "添加来源", name: "名称", kind: "来源", pages: "网页或文件", last: "最近一次同步", state: "状态", sync: "现在同步", started: "已开始同步", never: "还没有同步过", empty: "还没有数据来源。添加帮助中心的网址，那里的内容就会进到知识库里。",
+    title: "数据来源", text: "网站和文件夹里的内容有变化时，知识库自动跟着变：改了的成为新版本，没有了的失效。", new: "添加来源", search: "搜索名称或网址", name: "名称", kind: "来源", pages: "网页或文件", last: "最近一次同步", state: "状态", sync: "现在同步", started: "已开始同步", never: "还没有同步过", empty: "还没有数据来源。添加帮助中心的网址，那里的内容就会进到知识库里。",
     website: "网站", pathOf: "服务器上的文件夹", what: "从哪里来", url: "网址", urlHint: "起始页，或站点地图（sitemap.xml）", depth: "跟几层链接", most: "最多几页", rate: "每分钟最多请求几次", prefix: "路径前缀", prefixHint: "只取路径以它开头的网页", path: "文件夹", pathHint: "要在这些目录之下：{roots}", folder: "放到目录", folderHint: "知识库里的目录，可以不填", category: "分类", period: "多久同步一次", hourly: "每小时", six: "每 6 小时", daily: "每天", weekly: "每周", never0: "只手动同步", minutes: "每 {n} 分钟", save: "保存", edit: "修改来源", count: "{n} 个", errors: "{n} 个取不到", paused: "已暂停", partial: "没有看完",
   },
   en: {
-    title: "Sources", text: "Websites and folders that the knowledge base follows by itself: what changes becomes a new version, what is gone expires.", new: "Add a source", name: "Name", kind: "Source", pages: "Pages or files", last: "Last sync", state: "State", sync: "Sync now", started: "The sync runs", never: "Never yet", empty: "No sources yet. Add the address of your help centre, and what it says is in the knowledge base.",
+    title: "Sources", text: "Websites and folders that the knowledge base follows by itself: what changes becomes a new version, what is gone expires.", new: "Add a source", search: "Search name or address", name: "Name", kind: "Source", pages: "Pages or files", last: "Last sync", state: "State", sync: "Sync now", started: "The sync runs", never: "Never yet", empty: "No sources yet. Add the address of your help centre, and what it says is in the knowledge base.",
     website: "Website", pathOf: "Folder of the server", what: "Where from", url: "Address", urlHint: "The first page, or a sitemap (sitemap.xml)", depth: "Links to follow", most: "Pages at most", rate: "Requests a minute, at most", prefix: "Path prefix", prefixHint: "Only pages whose paths begin with it", path: "Folder", pathHint: "Below one of these: {roots}", folder: "File under", folderHint: "A folder of the knowledge base; may be empty", category: "Category", period: "How often", hourly: "Hourly", six: "Every 6 hours", daily: "Daily", weekly: "Weekly", never0: "On demand alone", minutes: "Every {n} minutes", save: "Save", edit: "Edit the source", count: "{n}", errors: "{n} could not be had", paused: "Paused", partial: "Not all seen",
   },
 });
@@ -47,22 +48,28 @@ export function Sources(props) {
   return props.route.id ? html`<${SourceView} key=${props.route.id} ...${props} />` : html`<${All} ...${props} />`;
 }
 
-function All({ manages }) {
-  const state = useLoaded((signal) => server.get(SOURCES, {}, { signal }), []);
+function All({ route, manages }) {
+  const by = { name: (source) => source.name, pages: (source) => source.items.current || 0, last: (source) => source.last?.finished_at };
+  const list = useListing(route, ["q", "kind"], async (query, signal) => {
+    const { sources, roots } = await server.get(SOURCES, {}, { signal });
+    return { ...pageOf(sources, query, { by, text: (source) => `${source.name} ${place(source)}`, keep: (source) => !query.kind || source.kind === query.kind }), roots };
+  });
   const [making, setMaking] = useState(false);
-  useSynced(state, state.data?.sources.some((source) => source.running));
-  const sync = async (source) => { await attempt(() => server.post(`${SOURCES}/${source.id}/sync`), t("started")); state.reload(); };
+  useSynced(list, list.data?.items.some((source) => source.running));
+  const sync = async (source) => { await attempt(() => server.post(`${SOURCES}/${source.id}/sync`), t("started")); list.reload(); };
+  const bulk = manages ? [{ title: t("sync"), run: (source) => source.running === null && server.post(`${SOURCES}/${source.id}/sync`) }] : [];
   const columns = [
-    { title: t("name"), cell: (source) => html`<a href=${link(`sources/${source.id}`)}>${source.name}</a><span class="ad-sub">${place(source)}</span>` },
-    { title: t("kind"), name: "ad-wide", cell: (source) => html`<${Named} kind="source" value=${source.kind} /><span class="ad-sub">${source.enabled ? period(source.interval_minutes) : t("paused")}</span>` },
-    { title: t("pages"), name: "ad-wide", numeric: true, cell: (source) => number(source.items.current || 0) },
-    { title: t("last"), cell: (source) => source.last && html`<span class="ad-when" title=${moment(source.last.finished_at)}>${ago(source.last.finished_at)}</span>` },
+    { title: t("name"), sort: "name", text: (source) => source.name, cell: (source) => html`<a href=${link(`sources/${source.id}`)}>${source.name}</a><span class="ad-sub">${place(source)}</span>` },
+    { title: t("kind"), name: "ad-wide", text: (source) => `${named("source", source.kind)} ${place(source)}`, cell: (source) => html`<${Named} kind="source" value=${source.kind} /><span class="ad-sub">${source.enabled ? period(source.interval_minutes) : t("paused")}</span>` },
+    { title: t("pages"), name: "ad-wide", numeric: true, sort: "pages", text: (source) => source.items.current || 0, cell: (source) => number(source.items.current || 0) },
+    { title: t("last"), sort: "last", latest: true, text: (source) => source.last?.finished_at, cell: (source) => source.last && html`<span class="ad-when" title=${moment(source.last.finished_at)}>${ago(source.last.finished_at)}</span>` },
     { title: t("state"), cell: (source) => html`<${Standing} source=${source} />` },
     { title: t("sync"), cell: (source) => manages && html`<button class="yd-btn yd-btn-small" disabled=${source.running !== null} onClick=${() => sync(source)}>${t("sync")}</button>` },
   ];
   return html`<${Head} title=${t("title")} text=${t("text")}>${manages && html`<button class="yd-btn yd-btn-primary" onClick=${() => setMaking(true)}>${t("new")}</button>`}<//>
-    <${Loaded} state=${state}>${({ sources }) => html`<div class="yd-card ad-table">${sources.length ? html`<${Table} caption=${t("title")} columns=${columns} rows=${sources} keyOf=${(source) => source.id} onOpen=${(source) => go(`sources/${source.id}`)} />` : html`<${Empty}>${t("empty")}<//>`}</div>`}<//>
-    ${making && html`<${Editing} roots=${state.data?.roots || []} onClose=${() => setMaking(false)} onSaved=${() => { setMaking(false); state.reload(); }} />`}`;
+    <${Listing} list=${list} caption=${t("title")} columns=${columns} file="sources" bulk=${bulk} rowsOf=${(data) => data.items} keyOf=${(source) => source.id} nameOf=${(source) => source.name} onOpen=${(source) => go(`sources/${source.id}`)} empty=${t("empty")} next=${manages && html`<button class="yd-btn yd-btn-primary" onClick=${() => setMaking(true)}>${t("new")}</button>`}
+      filters=${html`<${Search} list=${list} label=${t("search")} /><${Choice} list=${list} name="kind" label=${t("kind")} options=${options("source")} />`} />
+    ${making && html`<${Editing} roots=${list.data?.roots || []} onClose=${() => setMaking(false)} onSaved=${() => { setMaking(false); list.reload(); }} />`}`;
 }
 
 const NEW = { name: "", path: "", folder: "", category: "", interval_minutes: 1440, url: "", depth: 2, max_pages: 200, requests_per_minute: 60, prefix: "/" };

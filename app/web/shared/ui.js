@@ -57,12 +57,12 @@ export function Loaded({ state, empty, children }) {
   return empty?.(state.data) ? html`<${Empty} />` : children(state.data);
 }
 
-// columns: [{ title, cell: (row) => vnode, numeric, name }], name being a class of the column; keyOf: (row) => string;
+// columns: [{ title, cell: (row) => vnode, numeric, name, sorted }], name being a class of the column, sorted what ARIA says of the order; keyOf: (row) => string;
 // onOpen: (row) => void, by the mouse alone: keyboards need a link or button in a cell.
 export const Table = ({ caption, columns, rows, keyOf, onOpen }) => html`<div class="yd-scroll" tabindex="0" role="region" aria-label=${caption}>
   <table class="yd-table">
     <caption class="yd-sr">${caption}</caption>
-    <thead><tr>${columns.map((column) => html`<th scope="col" class=${inColumn(column)}>${column.title}</th>`)}</tr></thead>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${inColumn(column)} aria-sort=${column.sorted}>${column.title}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} data-opens=${onOpen ? "" : undefined} onClick=${onOpen && ((event) => event.target.closest("a, button, input") || onOpen(row))}>
       ${columns.map((column) => html`<td class=${inColumn(column)}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;

@@ -8,6 +8,7 @@ import pytest
 from app.db.base import now
 from app.db.engine import Database
 from app.documents.repository import DocumentRepository, Filters
+from app.documents.repository_bin import BinRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_labels import LabelRepository, PathTaken
@@ -138,3 +139,30 @@ async def test_of_two_processes_that_see_the_same_moment_one_raises_the_revision
     turned = await asyncio.gather(*(LabelRepository(database).turn() for _ in range(2)))
     assert sorted(turned) == [[], ["t"]]
     assert (await IndexFeed(database).heads())["t"].revision == 2
+
+
+async def test_a_disabled_document_is_found_by_nobody_until_it_is_enabled(database: Database) -> None:
+    labels, knowledge = LabelRepository(database), KnowledgeRepository(database)
+    await commit(database, NORTH, "d1", "北 区")
+    assert await labels.change("t", "d1", {"disabled": True}) == 2
+    assert await found(database) == set()
+    assert await labels.turn() == [], "time alone does not enable it"
+    made = prepared(NORTH.name, "新 北", document="d1", version="v2", category="旧")
+    await knowledge.commit("t", made, "vd1", NORTH)
+    assert await found(database) == set(), "nor does a new version"
+    binned = BinRepository(database)
+    await binned.put("t", "d1", "")
+    await binned.restore("t", "d1")
+    row = await DocumentRepository(database).get("t", "d1")
+    assert row is not None and row.disabled and not row.live and await found(database) == set()
+    await labels.change("t", "d1", {"disabled": False})
+    assert await found(database) == {"新 北"}
+
+
+async def test_what_a_disabled_document_says_may_be_said_by_a_new_one(database: Database) -> None:
+    await commit(database, NORTH, "d1", "北 区")
+    library = DocumentRepository(database)
+    row = await library.get("t", "d1")
+    assert row is not None and await library.holding("t", row.content_hash) == row
+    await LabelRepository(database).change("t", "d1", {"disabled": True})
+    assert await library.holding("t", row.content_hash) is None

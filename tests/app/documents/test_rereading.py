@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from app.documents.repository import DocumentRepository
 from app.documents.rereading import Rereading
 from app.documents.tables import StoredChunk
 from app.documents.types import Incoming
@@ -50,10 +51,15 @@ async def test_what_an_older_release_read_answers_and_is_read_again(base: Knowle
     assert len(await rereading.outdated("t")) == 2
     assert len(await base.found("t", "打开订单")) == 2
 
-    run = Run({"everything": False})
+    run = Run({"everything": False, "documents": []})
     assert await rereading.run(run) == {"documents": 2, "failed": 0}
     assert run.told == [(0, 2), (1, 2)]
     assert all(layout for layout in await layouts(base))
     assert len(await base.found("t", "打开订单")) == 2
-    assert await rereading.run(Run({"everything": False})) == {"documents": 0, "failed": 0}
-    assert await rereading.run(Run({"everything": True})) == {"documents": 2, "failed": 0}
+    assert await rereading.run(Run({"everything": False, "documents": []})) == {"documents": 0, "failed": 0}
+    assert await rereading.run(Run({"everything": True, "documents": []})) == {"documents": 2, "failed": 0}
+    [one, _] = (await DocumentRepository(base.database).page("t"))[0]
+    assert await rereading.run(Run({"everything": False, "documents": [one.id, "none"]})) == {
+        "documents": 1,
+        "failed": 1,
+    }

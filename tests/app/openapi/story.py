@@ -461,7 +461,8 @@ class Story:
         await self.call("change_key", key_id=made["id"])
         await self.call("rotate_key", key_id=made["id"])
         await self.call("revoke_key", key_id=made["id"])
-        await self.call("list_audit")
+        for name in ("list_audit", "list_audit_choices", "export_audit"):
+            await self.call(name)
 
 
 def events(text: str) -> list[tuple[str, Any]]:

@@ -10,9 +10,11 @@ from unittest.mock import AsyncMock
 import httpx
 import pytest
 from fastapi import FastAPI, Request, Response
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, update
 
+from agents.types import Outcome
 from app.auth.principal import Principal, Role
+from app.contacts.repository import ContactRepository
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import Database
 from app.db.migrate import upgrade
@@ -20,6 +22,7 @@ from app.http.error_handlers import install_error_handlers
 from app.transcripts.api import router
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
+from app.transcripts.severity import SEVERITY, TROUBLES, Trouble
 from app.types import SessionKey
 from app.wiring.erasure import forget
 from tests.app.desk.building import desk_over
@@ -51,6 +54,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app.include_router(router)
     app.state.container = SimpleNamespace(
         transcripts=TranscriptRepository(database, forget),
+        contacts=SimpleNamespace(rows=ContactRepository(database)),
         whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
         audit=SimpleNamespace(recorded=carried_out),
@@ -64,7 +68,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
 async def test_the_list_starts_with_the_last_activity_and_goes_on_page_by_page(client: httpx.AsyncClient) -> None:
     page = (await client.get(PATH, params={"limit": 2})).json()
     assert [item["session_id"] for item in page["conversations"]] == ["third", "second"]
-    assert page["conversations"][0]["first_question"] == "third 1"
+    assert page["conversations"][0]["title"] == page["conversations"][0]["first_question"] == "third 1"
     rest = (await client.get(PATH, params={"limit": 2, "after": page["next"]})).json()
     assert [item["session_id"] for item in rest["conversations"]] == ["first"]
     assert rest["next"] is None
@@ -94,6 +98,49 @@ async def test_the_list_narrows_by_what_was_said_how_it_ended_votes_the_desk_and
     assert await listed(since="2026-03-01T01:30:00Z", until="2026-03-01T02:30:00Z") == (["third"], 1)
     item = (await client.get(PATH, params={"q": "first 1"})).json()["conversations"][0]
     assert (item["down"], item["up"], item["handoff"], item["last_outcome"]) == (1, 0, False, "answered")
+
+
+async def test_a_conversation_is_called_by_its_worst_turn(client: httpx.AsyncClient, database: Database) -> None:
+    async def titled(**query: Any) -> dict[str, tuple[str, str]]:
+        found = (await client.get(PATH, params=query)).json()["conversations"]
+        return {item["session_id"]: (item["title"], item["trouble"]) for item in found}
+
+    async def end(turn: str, outcome: str) -> None:
+        async with database.write() as connection:
+            await connection.execute(update(StoredTurn).where(StoredTurn.id == turn).values(outcome=outcome))
+
+    assert (await titled())["first"] == ("first 1", "none")
+    for outcome, trouble in (("low_confidence", "unsure"), ("no_evidence", "refused")):
+        await end("t-first-2", outcome)
+        assert (await titled())["first"] == ("first 2", trouble)
+    await client.put(f"{PATH}/first/messages/t-first-1/feedback", json={"rating": "down"})
+    assert (await titled())["first"] == ("first 1", "thumbs_down"), "a thumb down is worse than a refusal"
+    await end("t-first-2", "handoff")
+    assert (await titled())["first"] == ("first 2", "wanted_person")
+    await end("t-first-1", "high_stakes")
+    assert (await titled())["first"] == ("first 1", "danger"), "that it was also voted down does not hide the danger"
+    await end("t-second-1", "high_stakes")
+    await end("t-second-2", "high_stakes")
+    assert await titled(trouble="danger") == {"first": ("first 1", "danger"), "second": ("second 1", "danger")}
+    assert list(await titled(trouble="wanted_person")) == ["first"] and await titled(trouble="refused") == {}
+
+
+async def test_the_list_is_sorted_and_narrowed_to_a_label(client: httpx.AsyncClient, database: Database) -> None:
+    async with database.write() as connection:
+        await connection.execute(update(Conversation).where(Conversation.session_id == "second").values(turns=9))
+    longest = (await client.get(PATH, params={"sort": "-turns", "limit": 1})).json()
+    assert [item["session_id"] for item in longest["conversations"]] == ["second"] and longest["next"] is None
+    oldest = (await client.get(PATH, params={"sort": "updated"})).json()["conversations"]
+    assert [item["session_id"] for item in oldest] == ["first", "second", "third"]
+    await ContactRepository(database).label_conversation(SessionKey("t", "third"), ["催发货", "大客户"])
+    labelled = (await client.get(PATH, params={"label": "大客户"})).json()["conversations"]
+    assert [(item["session_id"], item["labels"]) for item in labelled] == [("third", ["催发货", "大客户"])]
+
+
+def test_every_outcome_has_its_place_and_the_worst_stands_first() -> None:
+    assert list(SEVERITY) == list(reversed(Trouble)) and SEVERITY[Trouble.NONE] == 0
+    well = set(Outcome) - set(TROUBLES)
+    assert well == {Outcome.ANSWERED, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT, Outcome.NONSENSE}
 
 
 async def test_a_conversation_reads_in_order_with_its_votes(client: httpx.AsyncClient) -> None:

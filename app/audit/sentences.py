@@ -1,0 +1,103 @@
+"""Administrative actions in words: who did what to which thing, in Chinese or English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from app.audit.actions import COMMAND_LINE, AuditAction, AuditOutcome
+from knowledge.yaml_files import load_yaml
+
+Language = Literal["zh", "en"]
+Words = tuple[str, str]
+"""In Chinese and in English."""
+_ENDS: Mapping[AuditOutcome | None, Words] = {
+    AuditOutcome.DONE: ("", ""),
+    AuditOutcome.REFUSED: ("（被拒绝）", " (refused)"),
+    AuditOutcome.FAILED: ("（出错）", " (failed)"),
+    None: ("（没有做完）", " (not finished)"),
+}
+_SCRIPTS: Words = "命令行", "The command line"
+_LOCAL: Words = "本机", "This machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """kinds: of things. actions: kind and sentence by the name of an action, or by that and a field with its value."""
+
+    kinds: Mapping[str, Words]
+    actions: Mapping[str, tuple[str, str, str]]
+    jobs: Mapping[str, Words]
+    fields: Mapping[str, Words]
+
+
+@cache
+def load_catalogue() -> Catalogue:
+    """What `sentences.yaml` says."""
+    told = load_yaml((files("app") / "audit" / "sentences.yaml").read_text("utf-8"))
+    return Catalogue(
+        **{part: {name: tuple(words) for name, words in entries.items()} for part, entries in told.items()}
+    )
+
+
+def kind_of(action: str) -> str:
+    """What kind of thing an action is about; empty for an action that an earlier release had."""
+    found = load_catalogue().actions.get(action)
+    return found[0] if found else ""
+
+
+def actions_of(kind: str) -> list[str]:
+    """The actions that are about this kind of thing."""
+    return [name for name, told in load_catalogue().actions.items() if told[0] == kind and " " not in name]
+
+
+def name_actor(action: AuditAction, language: Language) -> str:
+    """Who did it, as people call them."""
+    return call_actor(action.actor_id, action.actor, language)
+
+
+def call_actor(actor_id: str, actor: str, language: Language) -> str:
+    """The same for an id and the name that goes with it."""
+    if actor:
+        return actor
+    if actor_id == COMMAND_LINE:
+        return _SCRIPTS[_place(language)]
+    return actor_id or _LOCAL[_place(language)]
+
+
+def say(action: AuditAction, language: Language) -> str:
+    """The action as a sentence, such as 小艾 把文档《退换货政策》设为停用."""
+    catalogue, place = load_catalogue(), _place(language)
+    variants = (f"{action.action} {field}" for field in action.changed if "=" in field)
+    key = next((one for one in variants if one in catalogue.actions), action.action)
+    kind, *sentences = catalogue.actions.get(key, ("", action.action, action.action))
+    name = _quoted(action, kind, language)
+    text = sentences[place].format(name=name, fields=_list_fields(action.changed, language))
+    text = " ".join(text.split()) if language == "en" else text.strip()
+    return f"{name_actor(action, language)} {text}{_ENDS[action.outcome][place]}"
+
+
+def _quoted(action: AuditAction, kind: str, language: Language) -> str:
+    name = action.subject
+    if kind == "job" and name in (jobs := load_catalogue().jobs):
+        name = jobs[name][_place(language)]
+    if not name:
+        return ""
+    if language == "en":
+        return f"“{name}”"
+    return f"《{name}》" if kind == "document" else f"「{name}」"
+
+
+def _list_fields(changed: Sequence[str], language: Language) -> str:
+    known = load_catalogue().fields
+    names = [known[field][_place(language)] for one in changed if (field := one.partition("=")[0]) in known]
+    if not names:
+        return ""
+    return f"：{'、'.join(names)}" if language == "zh" else f": {', '.join(names)}"
+
+
+def _place(language: Language) -> int:
+    return 0 if language == "zh" else 1
