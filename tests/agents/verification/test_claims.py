@@ -42,7 +42,7 @@ PAID = (
 
 @pytest.mark.parametrize(
     ("half", "found", "flagged"),
-    [("development", 0.61, 0.18), ("blind", 0.63, 0.27)],
+    [("development", 0.61, 0.18), ("blind", 0.61, 0.25)],
 )
 def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell(
     half: str, found: float, flagged: float
