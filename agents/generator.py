@@ -182,7 +182,16 @@ class Doubt:
     fragments: tuple[int, ...]
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Asked before a claim of a reply is checked: whoever iterates may send back its `ClaimMeaning`. It never leaves
+    the generator.
+    """
+
+    claim: str
+
+
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt | Claimed
 
 
 class Generator(Protocol):

@@ -31,15 +31,16 @@ class Meaning:
     the background.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, embedder: Embedder, patience: float = PATIENCE_SECONDS) -> None:
+        """patience: seconds that `vectors` waits for what was not embedded yet."""
+        self.embedder, self._patience = embedder, patience
         self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
 
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
-        if self._embedder.has_meaning:
+        if self.embedder.has_meaning:
             texts = dict.fromkeys(text for chunk in chunks for text in _list_texts(build_passage(0, chunk)))
-            await self._embedder.embed_passages(list(texts))
+            await self.embedder.embed_passages(list(texts))
 
     async def measure_closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
         """Returns the closeness of every sentence; empty where the question has no vector, or not all sentences have
@@ -61,7 +62,7 @@ class Meaning:
         """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come
         in time.
         """
-        if not self._embedder.has_meaning or not await self._has_vectors(texts):
+        if not self.embedder.has_meaning or not await self._has_vectors(texts):
             return None
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
@@ -70,7 +71,7 @@ class Meaning:
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             try:
-                vectors = await asyncio.wait_for(self._embedder.embed_passages(unknown), PATIENCE_SECONDS)
+                vectors = await asyncio.wait_for(self.embedder.embed_passages(unknown), self._patience)
             except TimeoutError:
                 return False
             except EmbeddingUnavailable as error:

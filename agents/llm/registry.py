@@ -21,7 +21,7 @@ class GeneratorOptions:
 
     `analyzer`: the tenant's; `max_sources`: fragments cited at most; `max_chunk_chars`: of a fragment in a prompt;
     `model`: the writer, for generators that need one; `objections`: to what it writes; `meaning`: of sentences, None
-    chooses by words alone.
+    chooses and checks by words alone.
     """
 
     analyzer: Analyzer
@@ -46,7 +46,7 @@ def _build_model_generator(options: GeneratorOptions) -> Generator:
     if options.model is None:
         raise InvalidConfiguration("生成器 model 需要大模型：请设置 LLM_API_KEY 或 LLM_LOCAL_MODEL")
     limits = options.max_sources, options.max_chunk_chars
-    return ModelGenerator(options.model, options.profile, *limits, options.prompts, options.objections)
+    return ModelGenerator(options.model, options.profile, *limits, options.prompts, options.objections, options.meaning)
 
 
 GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {

@@ -8,7 +8,9 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import Protocol
 
-from agents.generator import PAGE, Doubt, Piece, Request, Spent
+from agents.answering.claim_meaning import PassageMeaning
+from agents.answering.meaning import Meaning
+from agents.generator import PAGE, Claimed, Doubt, Piece, Request, Spent
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
@@ -16,6 +18,7 @@ from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
+from agents.verification.meaning import ClaimMeaning
 from agents.verification.names import dictionary_names
 from agents.verification.reply import GroundedReply, LastExchange, Pieces
 from agents.verification.support import SupportChecker
@@ -48,6 +51,7 @@ class ModelGenerator:
         max_chunk_chars: int,
         prompts: Prompts | None = None,
         objections: Objections | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
         """Args:
         model: writes the reply.
@@ -56,8 +60,9 @@ class ModelGenerator:
         max_chunk_chars: of a fragment in the prompt.
         prompts: those in force.
         objections: a model's, to sentences that the check without a model accepts.
+        meaning: of sentences, None checks by words alone.
         """
-        self._objections = objections
+        self._objections, self._meaning = objections, meaning
         self._model = model
         self._prompts = prompts or load_shipped_prompts()
         self._instructions = self._prompts.build_instructions(profile, max_sources)
@@ -73,7 +78,9 @@ class ModelGenerator:
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
         before = next((_build_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
         doubts = self._objections is not None
-        reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts)
+        meant = PassageMeaning(self._meaning, request.chunks, request.question) if self._meaning else None
+        claimed = meant is not None
+        reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts, claimed=claimed)
         scanner = MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._build_messages(request))) as parts:
@@ -87,7 +94,7 @@ class ModelGenerator:
                 else:
                     started = time.perf_counter()
                     written = (reply.write(_convert_mark(said)) for said in scanner.feed(part))
-                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request)]
+                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request, meant)]
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
@@ -95,22 +102,25 @@ class ModelGenerator:
                         break
         started = time.perf_counter()
         ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
-        rest = [piece for some in ending for piece in await self._settle_doubts(some, request)]
+        rest = [piece for some in ending for piece in await self._settle_doubts(some, request, meant)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
         yield Spent(Usage(), checking * 1000)
 
-    async def _settle_doubts(self, pieces: Pieces, request: Request) -> list[Piece]:
-        """Returns all pieces, with doubts answered by the model."""
-        settled, objected = list[Piece](), None
+    async def _settle_doubts(self, pieces: Pieces, request: Request, meant: PassageMeaning | None) -> list[Piece]:
+        """Returns all pieces, with doubts answered by the model and claims embedded."""
+        settled = list[Piece]()
+        answer: bool | ClaimMeaning | None = None
         with suppress(StopIteration):
             while True:
-                piece = pieces.send(objected)
-                objected = None
-                if isinstance(piece, Doubt) and self._objections is not None:
+                piece = pieces.send(answer)
+                answer = None
+                if isinstance(piece, Claimed) and meant is not None:
+                    answer = await meant.embed_claim(piece.claim)
+                elif isinstance(piece, Doubt) and self._objections is not None:
                     chunks = [request.get_chunk(number) for number in piece.fragments]
-                    objected = await self._objections.find_objection(piece.claim, request.question, chunks)
+                    answer = await self._objections.find_objection(piece.claim, request.question, chunks)
                 else:
                     settled.append(piece)
         return settled

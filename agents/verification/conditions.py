@@ -1,8 +1,8 @@
-"""Whether a claim keeps the conditions of what it was made of: for whom, of what and when a passage says something.
+"""How a claim stands to what the passages say: which assertion is nearest, and what either leaves unsaid.
 
 A passage is cut into assertions. A row of a table and 云澜苑：… of a list hold for their key alone, and words of the
-nearest assertion that nobody said are conditions that a claim may have dropped. How much of which kind is too much was
-learnt from claims over documents of three trades (`scripts/evaluation/claims.py`).
+nearest assertion that nobody said are conditions that a claim may have dropped. How much of which kind is too much is
+for `ClaimHead`.
 """
 
 from __future__ import annotations
@@ -20,26 +20,12 @@ from agents.passages.sentences import Sentence
 from agents.passages.units import build_passage
 from agents.verification.evidence import Statement
 from agents.verification.polarity import contradicts
-from agents.verification.quantities import is_known
+from agents.verification.quantities import Quantity, is_known
 from knowledge.text import fold
 from knowledge.types import Chunk
 
-WEIGHTS = {
-    "said": 0.35,
-    "headed": -2.16,
-    "unsaid": -1.84,
-    "unsaid_after": -1.8,
-    "key_unsaid": -0.17,
-    "subject_new": -1.4,
-}
-BIAS = 0.96
-"""Log-odds that a claim holds, by its features; fitted by `scripts/evaluation/claims.py --fit`."""
-LEAST = -0.8
-"""Log-odds from which a claim keeps its conditions."""
 LIKELY = 12
 """Assertions that share most with a claim, which are looked at more closely: all of them would be 5 ms a claim."""
-MIN_PAIRS = 4
-"""A claim of fewer is a bare answer to the question, which says the rest."""
 MAX_KEY = 24
 """Characters before a colon that say what the rest holds for."""
 
@@ -78,23 +64,22 @@ class ConditionCheck:
         self._frequency = Counter(pair for each in self._assertions for pair in each.said.pairs)
         self._asked = Statement(fold(question))
 
-    def keeps(self, claim: Statement) -> bool:
-        """Whether a claim that the passages hold up leaves out nothing that it depends on."""
-        if len(claim.pairs) < MIN_PAIRS or claim.foreign or not self._assertions:
-            return True
-        return self.score(claim) >= LEAST
-
-    def score(self, claim: Statement) -> float:
-        """Log-odds that it holds."""
-        return BIAS + sum(WEIGHTS[name] * value for name, value in self.features(claim).items())
+    @cached_property
+    def _numbers(self) -> frozenset[Quantity]:
+        return frozenset().union(*(each.said.numbers.known for each in self._assertions))
 
     def features(self, claim: Statement) -> dict[str, float]:
-        """Shares in [0, 1] of the nearest assertion and the claim.
+        """Shares in [0, 1] of the nearest assertion and the claim, and counts; empty where nothing is asserted.
 
         said, headed: of the claim, what the assertion says and what stands above it; unsaid: of the assertion, what
         neither claim nor question says, unsaid_after: behind all that they say; key_unsaid: of the key of one among
-        several; subject_new: of the claim, what stands before anything that the assertion says.
+        several; subject_new: of the claim, what stands before anything that the assertion says. numbers_elsewhere,
+        numbers_unknown: of the claim's numbers, those that the assertion does not say and those that none says;
+        numbers_unsaid: how many of the assertion neither claim nor question says; names_new: how many codes and foreign
+        words of the claim; contradicts; negations: by how many the two differ.
         """
+        if not self._assertions:
+            return {}
         told = _Told(claim, self._asked)
         likely = nlargest(LIKELY, self._assertions, key=lambda each: self._weigh(claim.pairs & each.said.pairs))
         nearest = max(likely, key=lambda each: self._nearness(told, each))
@@ -108,6 +93,22 @@ class ConditionCheck:
             "unsaid_after": self._share(frozenset(ordered[last + 1 :]) - known, nearest.said.pairs),
             "key_unsaid": self._key_unsaid(told, nearest),
             "subject_new": self._share(_subject(claim, nearest) - nearest.outer.pairs - self._asked.pairs, claim.pairs),
+            **self._facts(told, nearest),
+        }
+
+    def _facts(self, told: _Told, nearest: Assertion) -> dict[str, float]:
+        claim, known = told.claim, told.known_outside(nearest)
+        numbers = claim.numbers.said
+        elsewhere = sum(not is_known(each, nearest.said.numbers.known | known) for each in numbers)
+        unknown = sum(not is_known(each, self._numbers | known) for each in numbers)
+        opposed = contradicts(claim.polarised, nearest.said.polarised)
+        return {
+            "numbers_elsewhere": elsewhere / max(len(numbers), 1),
+            "numbers_unknown": unknown / max(len(numbers), 1),
+            "numbers_unsaid": float(sum(not is_known(each, told.numbers) for each in nearest.said.numbers.said)),
+            "names_new": float(len(claim.latin - nearest.said.latin - nearest.outer.latin - self._asked.latin)),
+            "contradicts": float(opposed),
+            "negations": float(abs(len(claim.polarised.negations) - len(nearest.said.polarised.negations))),
         }
 
     def _nearness(self, told: _Told, assertion: Assertion) -> float:

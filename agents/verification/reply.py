@@ -6,10 +6,11 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.generator import PAGE, Checked, Citation, Degraded, Doubt, Judged, Piece, Text, Unanswered
+from agents.generator import PAGE, Checked, Citation, Claimed, Degraded, Doubt, Judged, Piece, Text, Unanswered
 from agents.prompt_library import UNANSWERED
 from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
+from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Finding, Support, SupportChecker
 from agents.verification.wording import parallel
 from knowledge.text import fold
@@ -21,8 +22,8 @@ SAME = 0.9
 AGAIN = 0.4
 """Share of a question that was asked before, up to which it is another one."""
 
-Pieces = Generator[Piece, bool | None]
-"""Of a reply; what is sent to it answers a Doubt."""
+Pieces = Generator[Piece, bool | ClaimMeaning | None]
+"""Of a reply; what is sent to it answers a Doubt or gives the meaning of what is Claimed."""
 
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
 """A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not."""
@@ -65,7 +66,7 @@ class GroundedReply:
     gets that of the fragment that holds it up, where it is not the one cited last. Where the main claim, the first that
     states something, does not hold, nothing is left of the reply: `failed`. max_sources: fragments cited; asked: the
     question; before: what was said last, which is no answer to another question; doubts: whether a Doubt is yielded of
-    what the check lets stand in other words than those of a fragment.
+    what the check lets stand in other words than those of a fragment; claimed: whether Claimed is, before a check.
     """
 
     def __init__(
@@ -76,11 +77,13 @@ class GroundedReply:
         before: LastExchange | None = None,
         *,
         doubts: bool = False,
+        claimed: bool = False,
     ) -> None:
         self.failed = False
         self._checker = checker
         self._max_sources = max_sources
-        self._asked, self._before, self._doubts = asked, before, doubts
+        self._asked, self._before = asked, before
+        self._doubts, self._claimed = doubts, claimed
         self._claim = _Claim()
         self._gap = ""
         self._waiting: list[Text] = []
@@ -144,7 +147,8 @@ class GroundedReply:
         if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
             self._unanswered = True
             return
-        finding = self._checker.check(text, claim.cited)
+        sent = (yield Claimed(text)) if self._claimed and self._checker.goes_by_meaning(text) else None
+        finding = self._checker.check(text, claim.cited, sent if isinstance(sent, ClaimMeaning) else None)
         if self._doubts and finding.fragments and not finding.quoted and (yield Doubt(text, finding.fragments)):
             finding = Finding(Support.UNSUPPORTED)
         main = not self._supported

@@ -1,9 +1,11 @@
 """How well the check without a model tells claims that documents state from those that they do not:
-`python -m scripts.evaluation.claims FILE … --documents FOLDER … [--fit | --model]`.
+`python -m scripts.evaluation.claims FILE … [--documents FOLDER …] [--words | --fit | --model]`.
 
-FILE: lines of `document`, `question`, `claim`, `kind`; those of the kind `supported` are right. `--fit` prints weights
-for `agents/verification/conditions.py`, learnt from it and judged on documents that were left out. `--model` asks the
-configured model of every claim that the check lets stand, as the product does.
+FILE: lines of `claim`, `kind`, `question` (may be missing) and either `document`, a file in one of the folders, or
+`passages`, a list of texts; those of the kind `supported` are right, as are those whose `label` says so. `--words` does
+without the embedder. `--fit` judges forests on documents that were left out and writes them, fitted on all, for
+`agents/verification/head.py`. `--model` asks the configured model of every claim that the check lets stand, as the
+product does.
 """
 
 from __future__ import annotations
@@ -12,29 +14,41 @@ import argparse
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.answering.claim_meaning import PassageMeaning
+from agents.answering.meaning import Meaning
 from agents.claim_reader import ClaimReader
 from agents.judge import JudgeQuality
-from agents.verification.conditions import WEIGHTS, ConditionCheck
-from agents.verification.evidence import Statement
+from agents.verification.head import MEANING, WORDS, fit_forest
+from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Support, SupportChecker
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.progress import show_progress
+from app.retrieval import embedder_options
 from app.settings import load_settings
+from app.wiring.knowledge import embeddings_path
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions, split_document
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.parsing.registry import parse
-from knowledge.text import fold
 from knowledge.types import Chunk, DocumentMeta
 
-FOLDS, DECAY, STEPS = 8, 20.0, 30
-"""Of the cross-validation by document; the penalty on standardised weights; of Newton's method."""
+FOLDS = 8
+"""Of the cross-validation by document."""
+PATIENCE_SECONDS = 600.0
+"""Until all sentences of a document are embedded."""
+FORESTS = Path("agents/verification/claim_forests.npz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,7 @@ class LabelledClaim:
     question: str
     text: str
     kind: str
+    passages: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -53,30 +68,60 @@ class LabelledClaim:
 
 def load_claims(file: Path) -> list[LabelledClaim]:
     """The claims of a file."""
-    rows = map(json.loads, file.read_text("utf-8").splitlines())
-    return [LabelledClaim(row["document"], row["question"], row["claim"], row["kind"]) for row in rows]
+    return [_read_claim(json.loads(line)) for line in file.read_text("utf-8").splitlines() if line.strip()]
+
+
+def _read_claim(row: Mapping[str, Any]) -> LabelledClaim:
+    passages = tuple(row.get("passages", ()))
+    kind = "supported" if row.get("label") == "supported" else row.get("kind") or row["label"]
+    return LabelledClaim(
+        row.get("document") or "\n".join(passages), row.get("question", ""), row["claim"], kind, passages
+    )
 
 
 def load_chunks(claims: Iterable[LabelledClaim], folders: Sequence[Path]) -> dict[str, dict[int, Chunk]]:
-    """The documents of claims as a knowledge base has them."""
+    """The documents of claims as a knowledge base has them, and passages as they are."""
     found = {}
-    for name in {claim.document for claim in claims}:
+    for name, passages in {claim.document: claim.passages for claim in claims}.items():
+        if passages:
+            document = DocumentMeta(name, "", "")
+            found[name] = {at: Chunk(str(at), document, at, text) for at, text in enumerate(passages)}
+            continue
         path = next(path for folder in folders for path in folder.rglob(name))
         parsed = parse(name, path.read_bytes())
         found[name] = dict(enumerate(split_document(parsed, DocumentMeta(name, name, path.stem), name, ChunkOptions())))
     return found
 
 
-def judge_claims(claims: Sequence[LabelledClaim], chunks: dict[str, dict[int, Chunk]]) -> list[bool]:
-    """Of each, whether the check lets it stand."""
-    return [
-        SupportChecker(chunks[claim.document], claim.question).check(claim.text).support is not Support.UNSUPPORTED
+async def embed_claims(
+    claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], embedder: Embedder
+) -> list[ClaimMeaning | None]:
+    """What every claim means beside its passages."""
+    meaning, found = Meaning(embedder, PATIENCE_SECONDS), list[ClaimMeaning | None]()
+    passages = {
+        (claim.document, claim.question): PassageMeaning(meaning, chunks[claim.document], claim.question)
         for claim in claims
+    }
+    for claim in progress(claims, len(claims), "说法", "条"):
+        found.append(await passages[claim.document, claim.question].embed_claim(claim.text))
+    return found
+
+
+def judge_claims(
+    claims: Sequence[LabelledClaim],
+    chunks: Mapping[str, dict[int, Chunk]],
+    meanings: Iterable[ClaimMeaning | None] | None = None,
+) -> list[bool]:
+    """Of each, whether the check lets it stand; meanings: of each, without them words alone decide."""
+    return [
+        SupportChecker(chunks[claim.document], claim.question).check(claim.text, meaning=meaning).support
+        is not Support.UNSUPPORTED
+        for claim, meaning in zip(claims, meanings or repeat(None, len(claims)), strict=True)
     ]
 
 
 async def judge_with_model(
-    claims: Sequence[LabelledClaim], chunks: dict[str, dict[int, Chunk]], reader: ClaimReader
+    claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], reader: ClaimReader
 ) -> tuple[JudgeQuality, list[bool]]:
     """What the model's word is worth by the shipped claims, and of each claim whether both let it stand. The model is
     asked even where the product would not, at the cut that parts the shipped claims best.
@@ -102,46 +147,32 @@ def count_flagged(claims: Sequence[LabelledClaim], stands: Sequence[bool]) -> di
     return {kind: (flagged, total) for kind, (flagged, total) in sorted(counts.items())}
 
 
-def fit_weights(features: NDArray[np.float64], good: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weights and bias of a logistic regression, both kinds weighing the same. features: (claims, features)."""
-    scale, middle = features.std(axis=0) + 1e-9, features.mean(axis=0)
-    rows = np.column_stack([(features - middle) / scale, np.ones(len(features))])
-    shares = np.where(good, 0.5 / good.mean(), 0.5 / (~good).mean())
-    penalty = np.diag([DECAY] * features.shape[1] + [0.0])
-    weights = np.zeros(rows.shape[1])
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-rows @ weights))
-        gradient = rows.T @ (shares * (chance - good)) + penalty @ weights
-        curvature = (rows * (shares * chance * (1 - chance))[:, None]).T @ rows + penalty
-        weights -= np.linalg.solve(curvature, gradient)
-    plain = weights[:-1] / scale
-    return np.append(plain, weights[-1] - plain @ middle)
-
-
-def fit(claims: Sequence[LabelledClaim], chunks: dict[str, dict[int, Chunk]]) -> None:
-    """Prints weights, and at every threshold what they find on documents that were left out."""
-    held = np.array(judge_claims(claims, chunks))
+def fit(
+    claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], meanings: Sequence[ClaimMeaning | None]
+) -> None:
+    """Writes the forests, and prints at every threshold what they find on documents that were left out."""
+    words = [SupportChecker(chunks[claim.document], claim.question).features(claim.text) for claim in claims]
+    meant = [meaning.features() for meaning in meanings if meaning is not None]
     good = np.array([claim.good for claim in claims])
-    rows = [
-        ConditionCheck(chunks[claim.document].values(), claim.question).features(Statement(fold(claim.text)))
-        for claim in claims
-    ]
-    features = np.array([list(row.values()) for row in rows])
     names = sorted({claim.document for claim in claims})
     part = np.array([names.index(claim.document) % FOLDS for claim in claims])
-    scores = np.full(len(claims), -np.inf)
-    for number in range(FOLDS):
-        learn, test = held & (part != number), held & (part == number)
-        weights = fit_weights(features[learn], good[learn])
-        scores[test] = features[test] @ weights[:-1] + weights[-1]
-    for threshold in np.arange(-2.0, 1.01, 0.25):
-        found, flagged = (scores[~good] < threshold).mean(), (scores[good] < threshold).mean()
-        print(f"LEAST {threshold:+.2f}  bad found {found:.3f}  good flagged {flagged:.3f}")
-    weights = fit_weights(features[held], good[held])
-    print(dict(zip(WEIGHTS, weights.round(2).tolist(), strict=False)), "BIAS", round(float(weights[-1]), 2))
+    written = dict[str, NDArray[Any]]()
+    for name, columns in (("words", WORDS), ("meaning", WORDS + MEANING)):
+        values = [{**one, **other} for one, other in zip(words, meant, strict=True)]
+        rows = np.array([[value[column] for column in columns] for value in values], dtype=np.float32)
+        chances = np.zeros(len(rows))
+        for number in range(FOLDS):
+            forest, test = fit_forest(rows[part != number], good[part != number]), part == number
+            chances[test] = [forest.chance(row) for row in rows[test]]
+        for threshold in np.arange(0.2, 0.81, 0.05):
+            found, flagged = (chances[~good] < threshold).mean(), (chances[good] < threshold).mean()
+            print(f"{name:8} {threshold:.2f}  bad found {found:.3f}  good flagged {flagged:.3f}")
+        forest = fit_forest(rows, good)
+        written |= {f"{name}_{part}": getattr(forest, part) for part in ("features", "limits", "leaves")}
+    np.savez_compressed(FORESTS, allow_pickle=False, **written)
 
 
-async def _ask_configured(claims: Sequence[LabelledClaim], chunks: dict[str, dict[int, Chunk]]) -> list[bool]:
+async def _ask_configured(claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]]) -> list[bool]:
     async with LanguageModels(load_settings()) as models:
         reader = models.claim_reader()
         if reader is None:
@@ -151,20 +182,38 @@ async def _ask_configured(claims: Sequence[LabelledClaim], chunks: dict[str, dic
     return stands
 
 
+async def _embed_with_configured(
+    claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]]
+) -> list[ClaimMeaning | None]:
+    settings = load_settings()
+    with (
+        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
+    ):
+        return await embed_claims(claims, chunks, embedder)
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--documents", type=Path, nargs="+", required=True)
+    parser.add_argument("--documents", type=Path, nargs="+", default=[])
     parser.add_argument("--model", action="store_true", help="ask the configured model too")
-    parser.add_argument("--fit", action="store_true", help="with the head switched off: LEAST = -inf")
+    parser.add_argument("--words", action="store_true", help="without the embedder")
+    parser.add_argument("--fit", action="store_true", help="write the forests")
     chosen = parser.parse_args()
     claims = [claim for file in chosen.files for claim in load_claims(file)]
     chunks = load_chunks(claims, chosen.documents)
-    if chosen.fit:
-        fit(claims, chunks)
-        return
-    stands = asyncio.run(_ask_configured(claims, chunks)) if chosen.model else judge_claims(claims, chunks)
+    if chosen.model:
+        stands = asyncio.run(_ask_configured(claims, chunks))
+    elif chosen.words:
+        stands = judge_claims(claims, chunks)
+    else:
+        meanings = asyncio.run(_embed_with_configured(claims, chunks))
+        if chosen.fit:
+            fit(claims, chunks, meanings)
+            return
+        stands = judge_claims(claims, chunks, meanings)
     for kind, (flagged, total) in count_flagged(claims, stands).items():
         print(f"{kind:18} {flagged:3} of {total:3}  {flagged / total:.3f}")
 

@@ -11,6 +11,7 @@ from agents.llm.critique import Critic, read_critique
 from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict
 from agents.verification.marks import MarkScanner, cited
+from agents.verification.meaning import ClaimMeaning
 from agents.verification.reply import GroundedReply, judge
 from agents.verification.support import Finding, SupportChecker
 from agents.verification.wording import parallel
@@ -93,9 +94,11 @@ def test_a_claim_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     check = SupportChecker.check
 
-    def counted(checker: SupportChecker, sentence: str, cited: Iterable[int] = ()) -> Finding:
+    def counted(
+        checker: SupportChecker, sentence: str, cited: Iterable[int] = (), meaning: ClaimMeaning | None = None
+    ) -> Finding:
         seen.append(sentence)
-        return check(checker, sentence, cited)
+        return check(checker, sentence, cited, meaning)
 
     monkeypatch.setattr(SupportChecker, "check", counted)
     review(f"退款在验货后 1～5 个工作日内到账[1]。{TWO}")

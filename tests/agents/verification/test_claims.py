@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,17 @@ import pytest
 from agents.claim_reader import CLAIMS, ClaimReader
 from agents.judge import ReaderOptions, list_measuring_examples
 from agents.verification.support import Support, SupportChecker
-from scripts.evaluation.claims import count_flagged, judge_claims, judge_with_model, load_chunks, load_claims
+from knowledge.embeddings.base import EmbeddingCache
+from knowledge.embeddings.e5 import E5Embedder
+from scripts.evaluation.claims import (
+    LabelledClaim,
+    count_flagged,
+    embed_claims,
+    judge_claims,
+    judge_with_model,
+    load_chunks,
+    load_claims,
+)
 from tests.agents.models import scripted
 from tests.agents.support import candidate
 
@@ -30,9 +42,9 @@ PAID = (
 
 @pytest.mark.parametrize(
     ("half", "found", "flagged"),
-    [("development", 0.65, 0.09), ("blind", 0.64, 0.31)],
+    [("development", 0.61, 0.18), ("blind", 0.61, 0.25)],
 )
-def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
+def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell(
     half: str, found: float, flagged: float
 ) -> None:
     claims = load_claims(SET / f"{half}.jsonl")
@@ -41,6 +53,15 @@ def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
     assert counts["bad"][0] >= found * counts["bad"][1]
     assert counts["supported"][0] <= flagged * counts["supported"][1]
     assert counts["number_changed"][0] >= 0.9 * counts["number_changed"][1]
+
+
+def test_passages_stand_in_a_file_of_claims_in_the_place_of_documents(tmp_path: Path) -> None:
+    row = {"passages": [PAID], "question": "", "label": "supported"}
+    file = tmp_path / "claims.jsonl"
+    file.write_text(json.dumps({**row, "claim": "质量问题的寄回运费由云笙承担。", "kind": "reworded"}) + "\n", "utf-8")
+    claims = load_claims(file)
+    assert claims[0].good
+    assert judge_claims(claims, load_chunks(claims, [])) == [True]
 
 
 @pytest.mark.parametrize(
@@ -53,9 +74,14 @@ def test_as_much_is_found_and_as_little_held_back_as_the_documents_tell(
         ("无理由退货的寄回运费由云笙承担。", "", Support.UNSUPPORTED),
     ],
 )
-def test_a_claim_keeps_its_condition_unless_the_question_says_it(claim: str, question: str, support: Support) -> None:
-    checker = SupportChecker({0: candidate(PAID, title="运费说明").chunk}, question)
-    assert checker.check(claim).support is support
+async def test_a_claim_keeps_its_condition_unless_the_question_says_it(
+    claim: str, question: str, support: Support, embedding_cache: EmbeddingCache
+) -> None:
+    chunks = {0: candidate(PAID, title="运费说明").chunk}
+    with closing(E5Embedder(embedding_cache)) as embedder:
+        (meaning,) = await embed_claims([LabelledClaim("", question, claim, "")], {"": chunks}, embedder)
+    assert meaning is not None
+    assert SupportChecker(chunks, question).check(claim, meaning=meaning).support is support
 
 
 async def test_a_model_that_tells_them_apart_finds_what_the_check_without_one_lets_stand() -> None:

@@ -1,0 +1,53 @@
+"""How near a claim is to the sentences of the passages in meaning, and whether its clauses are near the same one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.types import Matrix, Vector
+
+NEXT = 3
+"""Sentences after the nearest that a claim is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMeaning:
+    """Vectors of length 1 each. sentences: of the passages, shape (sentences, dimension), at least one, and
+    `fragments` of which each is; claim: alone; asked: behind its question; clauses: of it, none where it is one.
+    """
+
+    sentences: Matrix
+    fragments: tuple[int, ...]
+    claim: Vector
+    asked: Vector
+    clauses: Matrix
+
+    def features(self) -> dict[str, float]:
+        """Cosines, and differences of cosines.
+
+        own, asked: of the claim and of it behind its question with their nearest sentence, and above: by how much that
+        is nearer than sentences are on average, margin: than the next ones. clause_least: of the clause that is
+        farthest from all; clause_apart: by how much a clause is nearer to another sentence than to that of the claim.
+        """
+        own, asked = self.sentences @ self.claim, self.sentences @ self.asked
+        nearest = int(asked.argmax())
+        ranked = np.sort(own)[::-1]
+        clauses = self.clauses @ self.sentences.T if len(self.clauses) else own[None]
+        return {
+            "own": float(ranked[0]),
+            "asked": float(asked[nearest]),
+            "own_above": float(ranked[0] - own.mean()),
+            "asked_above": float(asked[nearest] - asked.mean()),
+            "margin": float(ranked[0] - ranked[1 : NEXT + 1].mean()) if len(ranked) > NEXT else 0.0,
+            "gain": float(own[nearest] - asked[nearest]),
+            "clause_least": float(clauses.max(axis=1).min()),
+            "clause_here": float(clauses[:, nearest].min()),
+            "clause_apart": float((clauses.max(axis=1) - clauses[:, nearest]).max()),
+        }
+
+    @property
+    def nearest_fragment(self) -> int:
+        """That of the sentence nearest to the claim behind its question."""
+        return self.fragments[int((self.sentences @ self.asked).argmax())]
