@@ -9,7 +9,7 @@ import numpy as np
 from loguru import logger
 
 from agents.answering.meaning import Meaning
-from agents.passages.units import passage_of
+from agents.passages.units import build_passage
 from agents.verification.claims import clauses
 from agents.verification.head import FITTED_ON
 from agents.verification.meaning import ClaimMeaning
@@ -28,8 +28,8 @@ class PassageMeaning:
         self._fragments: list[int] = []
         self._texts: list[str] = []
         for number, chunk in chunks.items():
-            passage = passage_of(number, chunk)
-            self._texts += [passage.in_place(index) for index in range(len(passage.sentences))]
+            passage = build_passage(number, chunk)
+            self._texts += [passage.get_text_in_place(index) for index in range(len(passage.sentences))]
             self._fragments += [number] * len(passage.sentences)
         self._sentences: Matrix | None = None
 
@@ -38,14 +38,14 @@ class PassageMeaning:
         if self._meaning.embedder.name != FITTED_ON or not self._texts:
             return None
         if self._sentences is None:
-            self._sentences = await self._meaning.vectors(self._texts)
+            self._sentences = await self._meaning.load_vectors(self._texts)
         if self._sentences is None:
             return None
         parts = clauses(claim)[:MAX_CLAUSES]
         texts = [claim, f"{self._question} {claim}".strip(), *(parts if len(parts) > 1 else ())]
         embedder = self._meaning.embedder
         try:
-            vectors = np.stack(await asyncio.gather(*map(embedder.query, texts)))
+            vectors = np.stack(await asyncio.gather(*map(embedder.embed_question, texts)))
         except EmbeddingUnavailable as error:
             logger.opt(exception=error).warning("a claim is checked by its words alone")
             return None

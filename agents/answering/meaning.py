@@ -32,7 +32,7 @@ class Meaning:
     """
 
     def __init__(self, embedder: Embedder, patience: float = PATIENCE_SECONDS) -> None:
-        """patience: seconds that `vectors` waits for what was not embedded yet."""
+        """patience: seconds that `load_vectors` waits for what was not embedded yet."""
         self.embedder, self._patience = embedder, patience
         self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
 

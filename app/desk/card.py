@@ -54,7 +54,7 @@ def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> st
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
-    """Returns what the customer wants to know: 转人工 is no question; the one before it, or what stands beside it, is."""
+    """Returns what the customer wants to know: 转人工 is no question, the one before it is, or what stands beside."""
     if request.reason is not HandoffReason.ASKED:
         return question.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]

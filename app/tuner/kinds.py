@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.jobs.types import JobKind
-from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, TITLES, Reports
+from app.tuner.effects import CALIBRATION, SWEEP
+from app.tuner.reports import JUDGEMENT, TITLES, Reports
 
 NAMES = {CALIBRATION: "tuner_calibration", SWEEP: "tuner_sweep", JUDGEMENT: "tuner_judgement"}
 """By kind of report, the job that makes it."""

@@ -115,7 +115,7 @@ class Reports:
         async with self._database.read() as connection:
             found = {kind: await connection.run_sync(rows.find_latest, tenant, kind) for kind in (CALIBRATION, SWEEP)}
         made = {kind: report for kind, report in found.items() if report is not None}
-        parts = await self._tenants.of(tenant)
+        parts = await self._tenants.get_parts(tenant)
         return effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
 
     async def drop(self, tenant: str, report_id: str) -> None:

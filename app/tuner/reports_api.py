@@ -12,7 +12,7 @@ from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
-from app.tuner.effects import measured_by
+from app.tuner.effects import CALIBRATION, SWEEP, measured_by
 from app.tuner.report_schemas import (
     ApplyIn,
     CalibrationIn,
@@ -28,7 +28,7 @@ from app.tuner.report_schemas import (
     VerdictsInForceOut,
     VerdictsOut,
 )
-from app.tuner.reports import CALIBRATION, JUDGEMENT, SWEEP, NewReport
+from app.tuner.reports import JUDGEMENT, NewReport
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsOut
 from app.tuner.types import NAMES
@@ -49,9 +49,7 @@ async def begin_calibration(body: CalibrationIn, request: Request, tenant: Admin
 async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
     """Tries weights, constants and widths, in the background; nothing changes before it is applied."""
     grid = {"alphas": body.alphas, "ks": body.ks, "widths": body.widths}
-    return await _begun(
-        tenant, wiring, NewReport(SWEEP, body.title, grid, get_caller_name(request)), body
-    )
+    return await _begun(tenant, wiring, NewReport(SWEEP, body.title, grid, get_caller_name(request)), body)
 
 
 @router.post("/judgements/estimates", responses=list_failures(409, 502, 503), dependencies=[CHANGES_NOTHING])

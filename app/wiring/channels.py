@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from agents.language import in_english
+from agents.language import is_reply_english
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
@@ -93,7 +93,7 @@ class StaffAttachments:
 
     async def unsent(self, tenant: str, said: str, name: str) -> str:
         """See `StaffFiles`."""
-        english = in_english(Question(said), await self._parts.profiles.get(tenant))
+        english = is_reply_english(Question(said), await self._parts.profiles.get(tenant))
         return say("channel_file_unsent", english, name=name)
 
 

@@ -26,8 +26,8 @@ from app.retrieval import build_default_profile
 from app.settings import split_list
 from app.wiring.knowledge import open_knowledge
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.fusion import reciprocal_rank_fusion
-from knowledge.index import embedded
+from knowledge.fusion import fuse_rankings
+from knowledge.index import has_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,25 +65,25 @@ class _Sources:
         """As the search recalls and fuses; by keywords alone where there are no vectors. As long as it works, it rests,
         since customers ask meanwhile.
         """
-        vectors = await self._vectors(tenant, questions) if embedded(snapshot) and questions else {}
-        analyzer = self._base.analyzers.history(tenant).at(snapshot.revision)
+        vectors = await self._vectors(tenant, questions) if has_vectors(snapshot) and questions else {}
+        analyzer = self._base.analyzers.get_history(tenant).get_analyzer(snapshot.revision)
         found: dict[str, Sequence[Chunk]] = {}
         for question in questions:
             began = perf_counter()
-            hits = [await snapshot.lexical(analyzer.asked(question), RECALLED)]
+            hits = [await snapshot.search_lexical(analyzer.tokenize_question(question), RECALLED)]
             if question in vectors:
-                hits.insert(0, await snapshot.dense(vectors[question], RECALLED))
+                hits.insert(0, await snapshot.search_dense(vectors[question], RECALLED))
             ranked = [[hit.chunk_id for hit in each] for each in hits]
-            fused = reciprocal_rank_fusion(zip(self._weights[-len(ranked) :], ranked, strict=True))
-            passages = (snapshot.chunk(chunk_id) for chunk_id in fused)
+            fused = fuse_rankings(zip(self._weights[-len(ranked) :], ranked, strict=True))
+            passages = (snapshot.get_chunk(chunk_id) for chunk_id in fused)
             found[question] = list(islice((chunk for chunk in passages if chunk.question is None), NEAR))
             await asyncio.sleep(perf_counter() - began)
         return found
 
     async def _vectors(self, tenant: str, questions: Sequence[str]) -> dict[str, Vector]:
-        embedder = await self._base.generations.embedder(tenant)
+        embedder = await self._base.generations.get_embedder(tenant)
         try:
-            made = await embedder.queries([read(question).normal for question in questions])
+            made = await embedder.embed_questions([read(question).normalized_text for question in questions])
         except EmbeddingUnavailable as error:
             logger.bind(tenant=tenant).warning("answers are held against what keywords find alone: {}", error)
             return {}

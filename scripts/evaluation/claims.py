@@ -33,9 +33,9 @@ from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Support, SupportChecker
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.progress import show_progress
-from app.retrieval import embedder_options
+from app.retrieval import build_embedder_options
 from app.settings import load_settings
-from app.wiring.knowledge import embeddings_path
+from app.wiring.knowledge import get_embeddings_path
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
@@ -102,7 +102,7 @@ async def embed_claims(
         (claim.document, claim.question): PassageMeaning(meaning, chunks[claim.document], claim.question)
         for claim in claims
     }
-    for claim in progress(claims, len(claims), "说法", "条"):
+    for claim in show_progress(claims, len(claims), "说法", "条"):
         found.append(await passages[claim.document, claim.question].embed_claim(claim.text))
     return found
 
@@ -187,8 +187,8 @@ async def _embed_with_configured(
 ) -> list[ClaimMeaning | None]:
     settings = load_settings()
     with (
-        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
+        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
     ):
         return await embed_claims(claims, chunks, embedder)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.answering.conflicts import clauses_of
+from agents.answering.conflicts import split_clauses
 from agents.passages.sentences import split_sentences
 from agents.verification.conditions import assertions_of
 from agents.verification.evidence import Statement
@@ -76,7 +76,7 @@ def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> Steps:
     titles = frozenset(pair for chunk in near for pair in Statement(fold(chunk.document.title)).pairs)
     for sentence in split_sentences(entry.text) if near else ():
         for assertion in assertions_of(Chunk(entry.id, entry.document, 0, sentence.text)):
-            for own in clauses_of(assertion):
+            for own in split_clauses(assertion):
                 other = _find_opposed(own.said, passages, asked, titles)
                 yield None
                 if other is not None and not _is_held_up(sentence.text, entry, near):
@@ -93,7 +93,7 @@ def _read(chunk: Chunk) -> Iterator[_Said]:
     heading = Statement(fold((chunk.heading_path or ("",))[-1]))
     for assertion in assertions_of(chunk):
         sentence = Statement(f"{assertion.outer.text} {assertion.said.text}")
-        for clause in clauses_of(assertion):
+        for clause in split_clauses(assertion):
             yield _Said(chunk, clause.said, clause.said.pairs, sentence, clause.key)
         yield _Said(chunk, heading, assertion.said.pairs - heading.pairs, sentence, Statement(""))
 

@@ -38,9 +38,13 @@ def test_a_ticket_is_named_by_what_the_customer_wants_to_know(
 
 def test_the_product_is_named_where_the_question_does_not_name_it() -> None:
     before = [row(1, "我的 DW-450X 装好了", "chitchat"), row(2, "排水管怎么接")]
-    assert draft_ticket(build_card(Question("转人工"), called(), ASKED, before, 0), 0).subject == "排水管怎么接（DW-450X）"
+    assert (
+        draft_ticket(build_card(Question("转人工"), called(), ASKED, before, 0), 0).subject == "排水管怎么接（DW-450X）"
+    )
     named = [row(1, "dw-450x 的排水管怎么接")]
-    assert draft_ticket(build_card(Question("转人工"), called(), ASKED, named, 0), 0).subject == "dw-450x 的排水管怎么接"
+    assert (
+        draft_ticket(build_card(Question("转人工"), called(), ASKED, named, 0), 0).subject == "dw-450x 的排水管怎么接"
+    )
 
 
 def test_a_danger_that_care_heard_of_is_a_matter_of_safety_and_urgent() -> None:
@@ -60,10 +64,14 @@ def test_a_ticket_has_the_priority_of_its_queue(urgency: int, priority: Priority
 
 
 def test_the_body_is_what_the_customer_said_and_no_outcome_of_ours() -> None:
-    new = draft_ticket(build_card(Question("转人工"), called(), ASKED, [row(1, "退货运费谁出"), row(2, "多久退款")], 0), 0)
+    new = draft_ticket(
+        build_card(Question("转人工"), called(), ASKED, [row(1, "退货运费谁出"), row(2, "多久退款")], 0), 0
+    )
     assert new.description == "退货运费谁出\n多久退款\n转人工"
 
 
 def test_what_is_personal_stays_out() -> None:
-    new = draft_ticket(build_card(Question("转人工"), called(), ASKED, [row(1, "13800138000 的订单怎么还没发货")], 0), 0)
+    new = draft_ticket(
+        build_card(Question("转人工"), called(), ASKED, [row(1, "13800138000 的订单怎么还没发货")], 0), 0
+    )
     assert "13800138000" not in f"{new.subject}{new.description}"
