@@ -16,6 +16,7 @@ class ContinuityWords:
     features: Mapping[str, str]
     odds: str
     gate: tuple[str, str, str, str]
+    no_code: str
 
 
 CONTINUITY_CHINESE = ContinuityWords(
@@ -38,6 +39,7 @@ CONTINUITY_CHINESE = ContinuityWords(
     },
     "答得了的对数几率",
     ("该片段单看的对数几率", "该片段放回上文的对数几率", "单看时最好的片段的对数几率", "第一名所占份额的对数几率"),
+    "是算式，不是代码",
 )
 CONTINUITY_ENGLISH = ContinuityWords(
     ("feature", "what it says of a passage", "weight"),
@@ -64,6 +66,7 @@ CONTINUITY_ENGLISH = ContinuityWords(
         "log-odds of the best one alone",
         "log-odds of the first one's share",
     ),
+    "a formula, no code",
 )
 
 
@@ -76,4 +79,5 @@ def weights_table(words: ContinuityWords) -> str:
     terms = [f"{weight:.2f} × {name}" for weight, name in zip(weights, words.gate, strict=True)]
     indent = "\n" + " " * 4 + "+ "
     formula = indent.join([*terms, f"{continuity.BIAS:.2f}"])
-    return "\n".join([*lines, "", "```text", f"{words.odds} =", f"    {formula}", "```"]) + "\n"
+    block = [f"<!-- not run: {words.no_code} -->", "```text", f"{words.odds} =", f"    {formula}", "```"]
+    return "\n".join([*lines, "", *block]) + "\n"
