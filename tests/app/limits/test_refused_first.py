@@ -43,7 +43,7 @@ async def test_neither_a_session_nor_a_lease_nor_a_retry_is_opened_for_it(
         for _ in range(LIMIT):
             assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
         with monkeypatch.context() as patched:
-            for part, step in ((wiring.leases, "take"), (wiring.retries, "begin"), (wiring.access, "claim")):
+            for part, step in ((wiring.leases, "acquire"), (wiring.retries, "begin"), (wiring.access, "claim")):
                 patched.setattr(part, step, touched)
             body = spoken(path, "how do I return it") | {"session_id": "s"}
             refused = await http.post(path, json=body, headers={"Idempotency-Key": str(uuid4())})
