@@ -10,6 +10,10 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 CLOCK_TOLERANCE = timedelta(minutes=1)
 """How far the clocks of replicas may be apart."""
+LEASE = timedelta(seconds=6)
+"""For how long a process that says nothing is believed to be alive; it says so twice a second. What it had, another one
+takes; should it live all the same, as one whose database was away, nothing of its work is kept.
+"""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -30,6 +34,10 @@ class UtcDateTime(TypeDecorator[datetime]):
 def now() -> datetime:
     """The present, aware, in UTC."""
     return datetime.now(UTC)
+
+
+LEASE = timedelta(seconds=6)
+"""For how long a process that says nothing is believed to be alive: it says so twice a second."""
 
 
 def is_due(moment: Any, longest: timedelta) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 from sqlalchemy.orm import aliased
 
-from app.db.base import is_due, now
+from app.db.base import LEASE, is_due, now
 from app.db.engine import Database
 from app.documents.repository_job_rows import FileKey, drop_original, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
@@ -26,8 +26,6 @@ from app.webhooks.events import emit_event
 from knowledge.types import FaqColumns
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
-_LEASE = timedelta(seconds=6)
-"""For how long a worker that says nothing is believed to be alive."""
 _ABANDONED = timedelta(hours=6)
 """An upload that was not accepted by then never will be."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
@@ -58,7 +56,7 @@ class JobQueue:
     async def renew_lease(self, key: FileKey, worker: str, done: int, total: int) -> bool:
         """Renews the lease on a file and stores its progress; False where the file is no longer this worker's."""
         state = FileState.EMBEDDING if total else FileState.PARSING
-        values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
+        values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + LEASE}
         change = update(_FILE).where(_match_leased(key, worker)).values(values)
         is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
 
@@ -124,7 +122,7 @@ class JobQueue:
         if alone_since is not None:
             lost, abandoned = _FILE.worker != worker, _ORIGINAL.created_at < alone_since
         else:
-            lost, abandoned = is_due(_FILE.leased_until, _LEASE), _ORIGINAL.created_at < moment - _ABANDONED
+            lost, abandoned = is_due(_FILE.leased_until, LEASE), _ORIGINAL.created_at < moment - _ABANDONED
         of = (_JOB.tenant_id == _ORIGINAL.tenant_id) & (_JOB.id == _ORIGINAL.job_id)
         async with self._database.read() as connection:
             found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
@@ -200,7 +198,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     values = {
         "state": FileState.PARSING,
         "worker": worker,
-        "leased_until": moment + _LEASE,
+        "leased_until": moment + LEASE,
         "chunks": 0,
         "chunks_done": 0,
     }

@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -19,26 +18,25 @@ from app.documents.repository_job_rows import FileKey
 from app.documents.repository_queue import FileLeaseLost, JobQueue, record_commit
 from app.documents.types import FileOutcome, FileReport, Incoming
 from app.errors import describe, find_outage
+from app.work_loop import WorkLoop
 from knowledge.errors import ReaderDied, Unavailable
 
 if TYPE_CHECKING:
     from app.index_follower import Follower
 
 
-POLL_SECONDS = 1.0
-"""How often SQL is asked for what other processes accepted, cancelled or left behind."""
 BEAT_SECONDS = 0.5
 """How often progress is written, and a cancellation noticed."""
 INDEX_SECONDS = 60.0
-START_SECONDS = 60.0
-"""For how long work that was left waits for a start: customers are answered before documents are embedded."""
 
 
-class JobRunner:
+class JobRunner(WorkLoop):
     """alone: no other process works on this database, so whatever is at work at the start was left by one that ended.
 
     A file that fails for a while, as a model is out of reach, is tried again until that is back or it is cancelled.
     """
+
+    name = "document jobs"
 
     def __init__(
         self,
@@ -50,6 +48,7 @@ class JobRunner:
         on_file: Callable[[str, str], None] = lambda tenant, outcome: None,
     ) -> None:
         """on_file: called with tenant and outcome of every file that came to its end."""
+        super().__init__()
         self._on_file = on_file
         self._queue = queue
         self._ingestion = ingestion
@@ -58,51 +57,16 @@ class JobRunner:
         self._worker = secrets.token_hex(8)
         self._began = datetime.now(UTC)
         self._busy: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._recovered = False
 
-    def start(self, after: asyncio.Event | None = None) -> None:
-        """Begins with what was left; after: once this is set, or has not been for START_SECONDS."""
-        self._task = asyncio.create_task(self._run(after), name="document jobs")
+    async def recover(self) -> None:
+        """See `WorkLoop`."""
+        since = self._began if self._alone and not self._recovered else None
+        await self._queue.recover_files(self._worker, since)
+        self._recovered = True
 
-    def wake(self) -> None:
-        """Tells the worker that there is something to do."""
-        self._wake.set()
-
-    async def close(self) -> None:
-        """Stops; what is under way is put back, for the next start or another process."""
-        running = [task for task in (self._task, *self._tasks) if task is not None]
-        for task in running:
-            task.cancel()
-        if running:
-            await asyncio.wait(running)
-
-    async def _run(self, after: asyncio.Event | None) -> None:
-        if after is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(START_SECONDS):
-                    await after.wait()
-        recovered, reached = False, True
-        while True:
-            try:
-                if reached:  # after an outage the others first have to say again that they are alive
-                    await self._queue.recover_files(
-                        self._worker, self._began if self._alone and not recovered else None
-                    )
-                    recovered = True
-                await self._run_round()
-                reached = True
-            except Exception as error:  # the database may be away for a while; the task must outlive that
-                if reached or find_outage(error) is None:  # an outage is told once, not every second
-                    logger.exception("document jobs cannot be worked on")
-                reached = False
-            with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._wake.wait()
-            self._wake.clear()
-
-    async def _run_round(self) -> None:
+    async def run_round(self) -> int:
+        """Begins as many files as there is room for, in turn of tenants."""
         await self._queue.settle_indexed()
         for tenant in sorted(await self._queue.list_tenants(), key=lambda tenant: self._busy[tenant]):
             while self._busy[tenant] < MAX_FILES_OF_A_TENANT and self._busy.total() < MAX_CONCURRENT_FILES:
@@ -110,9 +74,8 @@ class JobRunner:
                 if claimed is None:
                     break
                 self._busy[tenant] += 1
-                task = asyncio.create_task(self._work_on_file(*claimed), name="document job")
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self.begin(self._work_on_file(*claimed))
+        return 0
 
     async def _work_on_file(self, key: FileKey, file: Incoming) -> None:
         try:

@@ -11,16 +11,13 @@ from typing import Any, Protocol, Self, TypeVar
 
 from loguru import logger
 
+from app.db.base import LEASE
 from app.errors import Conflict, Overloaded
 from app.idempotency.repository import KnownRequest, settle
 from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
 from app.ids import create_id
 
 T = TypeVar("T")
-LEASE = timedelta(seconds=6)
-"""An attempt that says nothing for so long died with its process, and the next one takes its place; should it live all
-the same, as one whose database was away, nothing of it is kept.
-"""
 WAIT_SECONDS = 55.0
 """How long a retry waits for the first attempt; proxies wait for a minute."""
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
@@ -39,7 +36,7 @@ class Requests(Protocol):
 
 
 class Retries:
-    """wait: see WAIT_SECONDS; lease: see LEASE."""
+    """wait: see WAIT_SECONDS; lease: see `app.db.base.LEASE`."""
 
     def __init__(self, requests: Requests, *, wait: float = WAIT_SECONDS, lease: timedelta = LEASE) -> None:
         self._requests = requests

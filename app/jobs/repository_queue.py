@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
-from app.db.base import is_due, now
+from app.db.base import LEASE, is_due, now
 from app.db.engine import Database
 from app.jobs.tables import JobRunRow
 from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
 
 _RUN = JobRunRow
-_LEASE = timedelta(seconds=6)
-"""For how long a process that says nothing is believed to be alive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class RunQueue:
 
     async def renew_lease(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
         """Renews the lease on a run and stores its progress; False where the run is no longer this process's."""
-        values = {"done": done, "total": total, "leased_until": now() + _LEASE}
+        values = {"done": done, "total": total, "leased_until": now() + LEASE}
         return await self._update_run(_match_leased(run, worker), values, durable=False)
 
     async def finish(
@@ -76,7 +73,7 @@ class RunQueue:
         """Returns the runs of processes that ended to the queue. alone: no other process works on this database, else
         the leases tell.
         """
-        silent = is_due(_RUN.leased_until, _LEASE)
+        silent = is_due(_RUN.leased_until, LEASE)
         lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
         async with self._database.read() as connection:
             if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:
@@ -109,7 +106,7 @@ def _claim(connection: Connection, kinds: Collection[str], worker: str) -> Claim
     if row is None:
         return None
     claimed, moment = ClaimedRun(*row), now()
-    values = {"state": RunState.RUNNING, "busy": claimed.kind, "worker": worker, "leased_until": moment + _LEASE}
+    values = {"state": RunState.RUNNING, "busy": claimed.kind, "worker": worker, "leased_until": moment + LEASE}
     values |= {"done": 0, "total": 0, "started_at": func.coalesce(_RUN.started_at, moment)}
     connection.execute(update(_RUN).where(claimed.row).values(values))
     return claimed

@@ -12,20 +12,17 @@ from typing import Any
 
 from loguru import logger
 
-from app.errors import DatabaseUnavailable, describe, find_outage
+from app.errors import DatabaseUnavailable, describe
 from app.jobs.repository_queue import ClaimedRun, RunQueue
 from app.jobs.types import Cancelled, JobKind, RunState
+from app.work_loop import WorkLoop
 
 MAX_CONCURRENT_RUNS = 2
 """In one process; of one tenant and kind one in all processes."""
-POLL_SECONDS = 1.0
-"""How often SQL is asked for what other processes were asked to do, or left behind."""
 BEAT_SECONDS = 0.5
 """How often progress is written, and a cancellation noticed."""
 CANCEL_SECONDS = 5.0
 """How long a run has to stop by itself once `progress` says that it is cancelled."""
-START_SECONDS = 60.0
-"""For how long work waits for a start: customers are answered first."""
 Ended = Callable[[str, str, str], None]
 
 
@@ -58,11 +55,13 @@ class _ActiveRun:
         self.done, self.total = done, total
 
 
-class JobWorker:
+class JobWorker(WorkLoop):
     """alone: no other process works on this database, so whatever is at work at the start was left by one that ended.
 
     ended: called with tenant, kind and state of every run that this process brought to its end.
     """
+
+    name = "background jobs"
 
     def __init__(
         self,
@@ -72,64 +71,25 @@ class JobWorker:
         alone: bool,
         ended: Ended = lambda tenant, kind, state: None,
     ) -> None:
+        super().__init__()
         self._kinds = kinds
         self._queue = queue
         self._alone = alone
         self._ended = ended
         self._worker = secrets.token_hex(8)
-        self._running: set[asyncio.Task[None]] = set()
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self, after: asyncio.Event | None = None) -> None:
-        """Begins with what was left; after: once this is set, or has not been for START_SECONDS."""
-        self._task = asyncio.create_task(self._run(after), name="background jobs")
+    async def recover(self) -> None:
+        """See `WorkLoop`."""
+        await self._queue.recover_runs(self._worker, self._alone)
 
-    def wake(self) -> None:
-        """Tells the worker that there is something to do."""
-        self._wake.set()
-
-    async def close(self) -> None:
-        """Stops; what is under way is put back, for the next start or another process."""
-        tasks = [task for task in (self._task, *self._running) if task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-    async def _run(self, after: asyncio.Event | None) -> None:
-        if after is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(START_SECONDS):
-                    await after.wait()
-        reached = True
-        while True:
-            try:
-                if reached:  # after an outage the others first have to say again that they are alive
-                    await self._queue.recover_runs(self._worker, self._alone)
-                await self._run_round()
-                reached = True
-            except Exception as error:  # the database may be away for a while; the task must outlive that
-                if reached or find_outage(error) is None:  # an outage is told once, not every second
-                    logger.exception("background jobs cannot be worked on")
-                reached = False
-            with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._wake.wait()
-            self._wake.clear()
-
-    async def _run_round(self) -> None:
-        while len(self._running) < MAX_CONCURRENT_RUNS:
+    async def run_round(self) -> int:
+        """Begins as many runs as there is room for."""
+        while len(self._begun) < MAX_CONCURRENT_RUNS:
             claimed = await self._queue.claim(self._kinds.keys(), self._worker)
             if claimed is None:
-                return
-            task = asyncio.create_task(self._run_claimed(claimed), name=f"background job {claimed.kind}")
-            self._running.add(task)
-            task.add_done_callback(self._finish_task)
-
-    def _finish_task(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        self.wake()
+                break
+            self.begin(self._run_claimed(claimed))
+        return 0
 
     async def _run_claimed(self, claimed: ClaimedRun) -> None:
         log, kind = logger.bind(tenant=claimed.tenant), self._kinds[claimed.kind]

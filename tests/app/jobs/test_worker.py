@@ -20,7 +20,7 @@ Running = tuple[JobService, JobWorker]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(JobWorker, "poll_seconds", 0.05)
     monkeypatch.setattr(worker_module, "BEAT_SECONDS", 0.02)
 
 

@@ -110,7 +110,7 @@ async def test_an_event_reaches_its_subscribers_signed_and_nobody_else(
     await service.create("other", receiver.url, ["ticket.created"], "", SECRET)
     with set_request_id("abc-1"):
         await happen(database, "t", "ticket.created", {"number": "TK1", "subject": "空调"})
-    assert await worker.send_due() == 1 and await worker.send_due() == 0
+    assert await worker.run_round() == 1 and await worker.run_round() == 0
     ((headers, body),) = receiver.got
     assert headers[SIGNATURE] == sign_body(SECRET, headers[TIMESTAMP], body)
     envelope = json.loads(body)
@@ -137,15 +137,15 @@ async def test_a_failure_is_tried_again_later_with_the_same_event_and_given_up_i
     await happen(database, "t", "ticket.created", {})
     receiver.statuses = [500, 302, 404, 204]
     for _ in range(3):
-        assert await worker.send_due() == 1
-        assert await worker.send_due() == 0
+        assert await worker.run_round() == 1
+        assert await worker.run_round() == 0
         await hurry(database)
-    assert await worker.send_due() == 0
+    assert await worker.run_round() == 0
     (dead,), _ = await service.load_deliveries("t", hook.id, 10, None)
     assert (dead.state, dead.attempts, dead.status, dead.error) == ("dead", 3, 404, "HTTP 404")
     assert len(receiver.got) == 3, "a redirect is not followed"
     await service.retry_delivery("t", hook.id, dead.id)
-    assert await worker.send_due() == 1
+    assert await worker.run_round() == 1
     assert [row.state for row in (await service.load_deliveries("t", hook.id, 10, "delivered"))[0]] == ["delivered"]
     assert len({headers[EVENT_ID] for headers, _ in receiver.got}) == 1
 
@@ -155,7 +155,7 @@ async def test_pauses_grow(database: Database, service: WebhookService, worker: 
     await happen(database, "t", "ticket.created", {})
     pauses = []
     for _ in range(2):
-        await worker.send_due()
+        await worker.run_round()
         (row,), _ = await service.load_deliveries("t", hook.id, 10, "pending")
         pauses.append((row.due_at - row.updated_at).total_seconds())
         await hurry(database)
@@ -170,12 +170,12 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
         await happen(database, "t", "ticket.created", {"number": number})
     taken = await DeliveryRepository(database).claim(2, timedelta(minutes=1))  # and then it is killed
     assert len(taken) == 2
-    assert sum(await asyncio.gather(worker.send_due(), worker.send_due())) == 4
+    assert sum(await asyncio.gather(worker.run_round(), worker.run_round())) == 4
     await hurry(database)
     async with database.write() as connection:  # what was delivered is over, however due it looks
         pending = select(WebhookDelivery.id).where(WebhookDelivery.state == "pending")
         assert len((await connection.execute(pending)).all()) == 2
-    assert await worker.send_due() == 2
+    assert await worker.run_round() == 2
     assert sorted(json.loads(body)["data"]["number"] for _, body in receiver.got) == list(range(6))
 
 
@@ -187,7 +187,7 @@ async def test_a_clock_that_was_set_back_by_a_day_holds_no_delivery_up(
     await happen(database, "t", "ticket.created", {"number": 1})
     async with database.write() as connection:
         await connection.execute(update(WebhookDelivery).values(due_at=now() + timedelta(days=1), attempts=attempts))
-    assert await worker.send_due() == 1
+    assert await worker.run_round() == 1
     assert len(receiver.got) == 1
 
 
@@ -198,9 +198,9 @@ async def test_a_webhook_that_is_switched_off_gets_nothing_until_it_is_on_again(
     await happen(database, "t", "ticket.created", {"number": 1})
     await service.update("t", hook.id, {"enabled": False})
     await happen(database, "t", "ticket.created", {"number": 2})
-    assert await worker.send_due() == 0
+    assert await worker.run_round() == 0
     await service.update("t", hook.id, {"enabled": True})
-    assert await worker.send_due() == 1
+    assert await worker.run_round() == 1
     assert [json.loads(body)["data"]["number"] for _, body in receiver.got] == [1]
 
 
@@ -210,7 +210,7 @@ async def test_a_gone_receiver_is_asked_once(
     hook = await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     await happen(database, "t", "ticket.created", {})
     receiver.statuses = [410]
-    await worker.send_due()
+    await worker.run_round()
     assert [row.state for row in (await service.load_deliveries("t", hook.id, 10, None))[0]] == ["dead"]
 
 

@@ -1,0 +1,93 @@
+"""Work of the background, in rounds: as soon as there is some, and now and then, for what other processes left."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from loguru import logger
+
+from app.errors import find_outage
+
+START_SECONDS = 60.0
+"""For how long work that was left waits for a start: customers are answered first."""
+
+
+class WorkLoop(ABC):
+    """Runs until it is closed, whatever a round raises.
+
+    name: for the log. poll_seconds: how late the work of another process may be seen. gather_seconds: how long work is
+    gathered after `wake`, to be done together.
+    """
+
+    name: ClassVar[str]
+    poll_seconds: ClassVar[float] = 1.0
+    gather_seconds: ClassVar[float] = 0.0
+
+    def __init__(self) -> None:
+        self._wake = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+        self._begun: set[asyncio.Task[None]] = set()
+
+    @abstractmethod
+    async def run_round(self) -> int:
+        """Does what is due, or begins it, and returns how much that was; after 0 the loop waits."""
+
+    async def recover(self) -> None:  # noqa: B027 - most have nothing to take back
+        """Takes back what processes that ended had. It is called before a round, but not after one that failed: the
+        others first have to say again that they are alive.
+        """
+
+    def start(self, after: asyncio.Event | None = None) -> None:
+        """Begins with what is due already; after: once this is set, or has not been for START_SECONDS."""
+        self._loop = asyncio.create_task(self._run(after), name=self.name)
+
+    def wake(self) -> None:
+        """Tells the loop that there is something to do."""
+        self._wake.set()
+
+    async def close(self) -> None:
+        """Stops the loop and what it began, which is done again after the next start, or by another process."""
+        tasks = [task for task in (self._loop, *self._begun) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does some work beside the rounds; the next round follows when it is over."""
+        task = asyncio.create_task(work, name=self.name)
+        self._begun.add(task)
+        task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._begun.discard(task)
+        if not task.cancelled() and (error := task.exception()):  # a lease ends, and the work is done again
+            logger.opt(exception=error).error("{}: what came of some work cannot be written down", self.name)
+        self.wake()
+
+    async def _run(self, after: asyncio.Event | None) -> None:
+        if after is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(START_SECONDS):
+                    await after.wait()
+        reached = True
+        while True:
+            try:
+                if reached:
+                    await self.recover()
+                while await self.run_round():
+                    pass
+                reached = True
+            except Exception as error:  # the database may be away for a while; the loop must outlive that
+                if reached or find_outage(error) is None:  # an outage is told once, not every second
+                    logger.exception("{} cannot go on", self.name)
+                reached = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.poll_seconds):
+                    await self._wake.wait()
+                    await asyncio.sleep(self.gather_seconds)
+            self._wake.clear()
