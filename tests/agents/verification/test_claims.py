@@ -55,6 +55,14 @@ def test_as_much_is_found_and_as_little_held_back_by_words_as_the_documents_tell
     assert counts["number_changed"][0] >= 0.9 * counts["number_changed"][1]
 
 
+def test_claims_of_trades_that_nothing_was_fitted_on_are_told_apart_better_than_by_chance() -> None:
+    claims = load_claims(SET / "trades.jsonl")
+    assert len(claims) == 160
+    counts = count_flagged(claims, judge_claims(claims, load_chunks(claims, [SET / "trades"])))
+    assert counts["bad"][0] >= 0.45 * counts["bad"][1]
+    assert counts["supported"][0] <= 0.5 * counts["supported"][1], "more of the good ones are held back than before"
+
+
 def test_passages_stand_in_a_file_of_claims_in_the_place_of_documents(tmp_path: Path) -> None:
     row = {"passages": [PAID], "question": "", "label": "supported"}
     file = tmp_path / "claims.jsonl"
