@@ -62,35 +62,35 @@ class FsspecStore:
         """See `AttachmentStore`."""
         place = self._build_path(tenant, id)
 
-        def work() -> None:
+        def write_content() -> None:
             if self._has_folders:
                 self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
             self._files.pipe_file(place, content)
 
-        await self._run_in_thread(work)
+        await self._run_in_thread(write_content)
 
     async def read_file(self, tenant: str, id: str) -> bytes | None:
         """See `AttachmentStore`."""
 
-        def work() -> bytes | None:
+        def read_content() -> bytes | None:
             try:
                 content: bytes = self._files.cat_file(self._build_path(tenant, id))
             except FileNotFoundError:
                 return None
             return content
 
-        return await self._run_in_thread(work)
+        return await self._run_in_thread(read_content)
 
     async def delete_file(self, tenant: str, id: str) -> None:
         """See `AttachmentStore`."""
 
-        def work() -> None:
+        def delete_content() -> None:
             try:
                 self._files.rm_file(self._build_path(tenant, id))
             except FileNotFoundError:
                 return
 
-        await self._run_in_thread(work)
+        await self._run_in_thread(delete_content)
 
     def _build_path(self, tenant: str, id: str) -> str:
         return f"{self._root}/{hashlib.sha256(tenant.encode()).hexdigest()[:32]}/{id}"

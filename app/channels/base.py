@@ -153,11 +153,11 @@ class Channel(ABC):
         """
         return PulledMessages((), cursor)
 
-    async def listen_for_messages(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
+    async def listen_for_messages(self, save_message: Callable[[InboundMessage], Awaitable[None]]) -> None:
         """Opens a connection to the platform and handles its messages until the connection ends, if `has_stream`.
 
         Args:
-            take: Saves a message.
+            save_message: Saves a message.
 
         Raises:
             PlatformUnavailable: It may succeed later.

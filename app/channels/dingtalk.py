@@ -87,14 +87,14 @@ class DingtalkChannel(Channel):
         self.has_stream = options.stream
         self.proves_users = options.stream  # the signature of a request does not cover who wrote
 
-    async def listen_for_messages(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
+    async def listen_for_messages(self, save_message: Callable[[InboundMessage], Awaitable[None]]) -> None:
         """See `Channel`."""
         options = self.options
         secret = reveal_secret(options.app_secret)
         address = await open_stream(self.parts.client, options.api_base, options.app_key, secret)
 
         async def handle(data: Mapping[str, Any]) -> None:
-            await take(self._build_message(data))
+            await save_message(self._build_message(data))
 
         await read_stream(address, handle)
 
@@ -151,7 +151,7 @@ class DingtalkChannel(Channel):
         """Uploads a file and returns its id ("上传媒体文件")."""
         url, sent = f"{self.options.session_base}/media/upload", {"media": (file.name, file.content, file.media_type)}
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": "image" if file.is_picture else "file"}
             data = await self.parts.client.request_json("POST", url, params=params, files=sent)
             if data.get("errcode") in EXPIRED:
@@ -159,7 +159,9 @@ class DingtalkChannel(Channel):
             _check_response(data)
             return data
 
-        id = (await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, ask)).get("media_id")
+        id = (await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)).get(
+            "media_id"
+        )
         if not isinstance(id, str) or not id:
             raise PlatformUnavailable("the response has no media_id")
         return id
@@ -189,7 +191,7 @@ class DingtalkChannel(Channel):
         return [MediaFile(media["name"], content)]
 
     async def _call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             headers = {"x-acs-dingtalk-access-token": token}
             data = await self.parts.client.request_json(
                 "POST", f"{self.options.api_base}{path}", headers=headers, json=body, codes=True
@@ -203,7 +205,7 @@ class DingtalkChannel(Channel):
                 raise PlatformRefused(f"{code} {str(data.get('message', ''))[:150]}")
             return data
 
-        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, ask)
+        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
 
     async def _fetch_token(self) -> FetchedToken:
         options = self.options

@@ -62,8 +62,8 @@ class TurnServices:
 class Dispatcher:
     """Turns a customer's message into the reply."""
 
-    def __init__(self, desk: TurnServices) -> None:
-        self._desk = desk
+    def __init__(self, services: TurnServices) -> None:
+        self._services = services
 
     async def answer_message(self, message: StoredMessage) -> ChannelReply | None:
         """Answers a message.
@@ -82,7 +82,7 @@ class Dispatcher:
         if message.kind is InboundKind.ENTER:
             return await self._build_notice(message, "greeting")
         key = SessionKey(message.tenant, message.session_id)
-        held = self._desk.is_held(key)
+        held = self._services.is_held(key)
         if message.kind is InboundKind.VOICE and not held:
             return await self._build_notice(message, "channel_voice")
         attached = await self._store_attachments(message, key)
@@ -107,8 +107,8 @@ class Dispatcher:
             return ()
         kept = []
         try:
-            for file in await self._desk.download(message):
-                kept.append((await self._desk.store_file(key, file.name, file.content, Side.CUSTOMER)).id)
+            for file in await self._services.download(message):
+                kept.append((await self._services.store_file(key, file.name, file.content, Side.CUSTOMER)).id)
         except (PlatformRefused, InvalidDocument, FileRejected, Conflict) as error:
             logger.bind(tenant=message.tenant, channel=message.account).info("a file is not taken: {}", error)
         return tuple(kept)
@@ -125,15 +125,15 @@ class Dispatcher:
             channel=message.account,
             trace_id=create_id(),
             client_id=message.id,
-            sender=await self._desk.count_message(message.tenant, requester, message.session_id),
+            sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
-        begun = await self._desk.retries.begin(_build_retry_key(message))
+        begun = await self._services.retries.begin(_build_retry_key(message))
         if isinstance(begun, KeptResponse):
             kept: Response = json.loads(begun.body)
             return kept
         async with begun as attempt:
-            done = await self._desk.chat.answer_message(replace(asked, attempt=attempt))
+            done = await self._services.chat.answer_message(replace(asked, attempt=attempt))
             await attempt.finish(done.reply)
         return done.build_response()
 
@@ -162,14 +162,14 @@ class Dispatcher:
         if source["index"] == "SQL":
             return CitedSource("SQL", source["key"])
         quotes = [line for line in source["snippet"].split("\n") if line.strip()]
-        url = await self._desk.find_url(tenant, source["document_id"], quotes) if quotes else ""
+        url = await self._services.find_url(tenant, source["document_id"], quotes) if quotes else ""
         return CitedSource(str(source["index"]), source["title"], url)
 
     async def _build_notice(self, message: StoredMessage, key: str) -> ChannelReply:
-        profile = await self._desk.load_profile(message.tenant)
+        profile = await self._services.load_profile(message.tenant)
         said = "" if message.kind in _MEDIA else message.text  # else it is an address
         english = is_reply_english(Question(said), profile)
-        text = say(key, english, name=profile.get_name(english), most=self._desk.max_bytes // 2**20)
+        text = say(key, english, name=profile.get_name(english), most=self._services.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message
         return ChannelReply(text, in_reply_to=message.id, session_id=message.session_id)

@@ -119,7 +119,7 @@ class FeishuChannel(Channel):
         """See `Channel` ("获取消息中的资源文件")."""
         url = f"{self.options.api_base}/open-apis/im/v1/messages/{media['message']}/resources/{media['key']}"
 
-        async def ask(token: str) -> bytes:
+        async def send_with_token(token: str) -> bytes:
             headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
             content, kind = await self.parts.client.download_file("GET", url, most, params=params, headers=headers)
             if kind == "application/json":
@@ -127,7 +127,10 @@ class FeishuChannel(Channel):
             return content
 
         return [
-            MediaFile(media["name"], await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, ask))
+            MediaFile(
+                media["name"],
+                await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token),
+            )
         ]
 
     async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
@@ -153,14 +156,14 @@ class FeishuChannel(Channel):
         await self._call_api("/open-apis/im/v1/messages", params={"receive_id_type": "chat_id"}, json=body)
 
     async def _call_api(self, path: str, **options: Any) -> dict[str, Any]:
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             headers = {"Authorization": f"Bearer {token}"}
             url = f"{self.options.api_base}{path}"
             return _check_response(
                 await self.parts.client.request_json("POST", url, headers=headers, codes=True, **options)
             )
 
-        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, ask)
+        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
 
     def _open_body(self, request: CallbackRequest) -> Mapping[str, Any]:
         data = _parse_body(request.body)

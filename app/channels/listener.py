@@ -19,27 +19,27 @@ KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Listener(WorkLoop):
-    """Listens for one account. take: saves messages."""
+    """Listens for one account. save_messages: saves messages."""
 
     name = "channel-listener"
 
-    def __init__(self, account: Account, channel: Channel, take: KeepMessages) -> None:
+    def __init__(self, account: Account, channel: Channel, save_messages: KeepMessages) -> None:
         super().__init__(RETRY_SECONDS)
         self._account = account
         self._channel = channel
-        self._take = take
+        self._save_messages = save_messages
         self.problem = ""
         """Why there is no connection now; empty if there is one."""
 
     async def run_round(self) -> int:
         """Opens one connection and returns when it ends."""
 
-        async def take(message: InboundMessage) -> None:
-            await self._take(self._account, (message,))
+        async def save_message(message: InboundMessage) -> None:
+            await self._save_messages(self._account, (message,))
 
         stands = asyncio.get_running_loop().call_later(STANDING_SECONDS, setattr, self, "problem", "")
         try:
-            await self._channel.listen_for_messages(take)
+            await self._channel.listen_for_messages(save_message)
         except ChannelError as error:
             self.problem = describe_error(error)
             raise

@@ -20,13 +20,15 @@ KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Puller:
-    """Fetches for one account, one round at a time. take: saves messages."""
+    """Fetches for one account, one round at a time. save_messages: saves messages."""
 
-    def __init__(self, account: Account, channel: Channel, repository: ChannelRepository, take: KeepMessages) -> None:
+    def __init__(
+        self, account: Account, channel: Channel, repository: ChannelRepository, save_messages: KeepMessages
+    ) -> None:
         self._account = account
         self._channel = channel
         self._repository = repository
-        self._take = take
+        self._save_messages = save_messages
         self._asked = asyncio.Event()
         self._token = ""
         self.problem = ""
@@ -54,7 +56,7 @@ class Puller:
         since = now() - FRESH if not cursor else datetime.min.replace(tzinfo=UTC)
         while more:
             pulled = await self._channel.pull_messages(cursor, self._token)
-            await self._take(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
+            await self._save_messages(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
             more = pulled.more and pulled.cursor != cursor
             if pulled.cursor != cursor:
                 cursor = pulled.cursor

@@ -87,27 +87,27 @@ class TokenCache:
         return fetched
 
     async def run_with_token(
-        self, name: str, fetch: Callable[[], Awaitable[FetchedToken]], work: Callable[[str], Awaitable[Result]]
+        self, name: str, fetch: Callable[[], Awaitable[FetchedToken]], call: Callable[[str], Awaitable[Result]]
     ) -> Result:
         """Runs a call with the token, and once more with a new token if the platform says that it expired.
 
         Args:
             name: The account.
             fetch: Fetches a token.
-            work: The call.
+            call: The call.
 
         Returns:
             The result of the call.
 
         Raises:
-            ChannelError: As `fetch` and `work` raise it.
+            ChannelError: As `fetch` and `call` raise it.
         """
         token = await self.get_token(name, fetch)
         try:
-            return await work(token)
+            return await call(token)
         except TokenExpired:
             await self.drop_token(name, token)
-            return await work(await self.get_token(name, fetch))
+            return await call(await self.get_token(name, fetch))
 
     async def drop_token(self, name: str, token: str) -> None:
         """Forgets a token that the platform does not accept any more; a newer one stays."""
@@ -119,15 +119,15 @@ class TokenCache:
     async def _read_shared(self, name: str) -> FetchedToken:
         """Returns the token that another replica fetched; empty if there is none."""
 
-        async def read(client: Redis) -> FetchedToken:
+        async def read_shared(client: Redis) -> FetchedToken:
             key = self._build_key(name)
             token, left = await client.get(key), await client.pttl(key)
             return (token.decode(), left / 1000) if token and left > 0 else ("", 0.0)
 
-        return await self._redis.ask(read, _build_no_token) if self._redis else ("", 0.0)
+        return await self._redis.ask(read_shared, _build_no_token) if self._redis else ("", 0.0)
 
     async def _write_shared(self, name: str, token: str, seconds: float) -> None:
-        async def write(client: Redis) -> FetchedToken:
+        async def write_shared(client: Redis) -> FetchedToken:
             if token:
                 await client.set(self._build_key(name), token, px=max(int(seconds * 1000), 1))
             else:
@@ -135,7 +135,7 @@ class TokenCache:
             return "", 0.0
 
         if self._redis:
-            await self._redis.ask(write, _build_no_token)
+            await self._redis.ask(write_shared, _build_no_token)
 
     def _build_key(self, name: str) -> str:
         assert self._redis is not None

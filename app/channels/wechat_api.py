@@ -82,11 +82,11 @@ class WechatApi:
         """
         content = json.dumps(body, ensure_ascii=False).encode()
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             url, params = f"{self._base}{path}", {"access_token": token}
             return check_response(await self._parts.client.request_json("POST", url, params=params, content=content))
 
-        return await self._parts.tokens.run_with_token(self._parts.name, self._fetch, ask)
+        return await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
 
     async def upload_file(self, file: OutgoingFile, kind: str) -> str:
         """Uploads a temporary file ("新增临时素材").
@@ -104,11 +104,11 @@ class WechatApi:
         """
         url, sent = f"{self._base}/cgi-bin/media/upload", {"media": (file.name, file.content, file.media_type)}
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": kind}
             return check_response(await self._parts.client.request_json("POST", url, params=params, files=sent))
 
-        id = (await self._parts.tokens.run_with_token(self._parts.name, self._fetch, ask)).get("media_id")
+        id = (await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)).get("media_id")
         if not isinstance(id, str) or not id:
             raise PlatformUnavailable("the response has no media_id")
         return id
@@ -117,7 +117,7 @@ class WechatApi:
         """Downloads a temporary file ("获取临时素材"); see `Channel.download_media`."""
         url = f"{self._base}/cgi-bin/media/get"
 
-        async def ask(token: str) -> bytes:
+        async def send_with_token(token: str) -> bytes:
             params = {"access_token": token, "media_id": media["id"]}
             content, kind = await self._parts.client.download_file("GET", url, most, params=params)
             if kind in ("application/json", "text/plain"):  # an error, or the address of a video
@@ -125,7 +125,11 @@ class WechatApi:
                 raise PlatformRefused("the platform gives no file")
             return content
 
-        return [MediaFile(media["name"], await self._parts.tokens.run_with_token(self._parts.name, self._fetch, ask))]
+        return [
+            MediaFile(
+                media["name"], await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
+            )
+        ]
 
 
 def build_media(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:

@@ -62,7 +62,7 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         channel = channels[message.tenant, message.account]
         return await channel.download_media(message.media, settings.attachment_max_bytes)
 
-    desk = TurnServices(
+    services = TurnServices(
         parts.chat,
         parts.retries,
         parts.limits.count_with_refusal,
@@ -73,7 +73,7 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         parts.attachments.store_file,
         settings.attachment_max_bytes,
     )
-    messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
+    messages = MessageWorker(repository, Dispatcher(services), channels, replies.wake)
     return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
 
 
